@@ -65,7 +65,7 @@ $(VENV)/installed-%: $(VENV)/installed
 
 # Each of the tests' many Neo4js starts in half the CPU from what one has loaded.
 $(VENV)/neo4j-classes.aot: $(VENV)/installed-test
-	$(BIN)/python tests/archive_classes.py $@
+	$(BIN)/python tests/support/archive_classes.py $@
 
 # Other people's packages that search our graph. The last asks for neo4j<6, and works with 6.
 $(VENV)/readers: $(VENV)/installed-test

@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 # The tests' endpoint and their kills are measured with, too.
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))

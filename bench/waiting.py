@@ -94,7 +94,7 @@ def endpoint(
     delay: float = CALL, dimensions: int = 256, notes: Path | None = None
 ) -> Iterator[str]:
     """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
-    command = [sys.executable, "-m", "tests.endpoint", "--delay", str(delay)]
+    command = [sys.executable, "-m", "tests.support.endpoint", "--delay", str(delay)]
     command += ["--dimensions", str(dimensions)]
     command += ["--notes", str(notes)] if notes else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:

@@ -3,7 +3,7 @@
 The private server must hold A Christmas Carol and no other book, as `fabula demo` leaves it in a
 home of its own (FABULA_HOME). Then, from the repository's root,
 
-    PYTHONPATH=tests python scripts/screenshots.py
+    PYTHONPATH=tests/support python scripts/screenshots.py
 
 writes docs/images/browser-*.png anew. It takes a minute; each picture is below 250 kB.
 """

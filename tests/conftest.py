@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import ssl
 from collections.abc import Iterator
 from itertools import count, product
@@ -31,59 +32,6 @@ pytest.register_assert_rewrite("reembedding")
 os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 
-PLANNED_ANEW = (
-    "test_migration",
-    "test_reembed_stopped",
-    "test_compact",
-    "test_graph_package",
-    "test_check",
-    "test_reembed_meanwhile",
-    "test_reembed",
-    "test_finding",
-    "test_both_at_once",
-    "test_invariants",
-    "test_profiles",
-)
-"""Files that change the schema, which has a server plan every statement anew: they come first."""
-
-
-LONGEST = (
-    *PLANNED_ANEW,
-    "test_dumps",
-    "test_service_dumps",
-    "test_server_full_disk",
-    "test_tenants",
-    "test_service_kills",
-    "test_service_outage",
-    "test_service_jobs",
-    "test_service_tenants",
-    "test_page_working",
-    "test_page_reading",
-    "test_browser",
-    "test_service_jobs_beside",
-    "test_service_stopping",
-    "test_service_strangers",
-    "test_service_money",
-    "test_service_traces",
-    "test_stopping",
-    "test_killed",
-    "test_spending",
-    "test_server_start",
-    "test_gaps",
-    "test_identities_in_neo4j",
-    "test_bench_command",
-    "test_entities_in_neo4j",
-    "test_archive",
-    "test_runs",
-    "test_cli",
-    "test_reply_border",
-    "test_plot_browser",
-    "test_service_openai",
-    "test_urgent",
-    "test_wheel",
-)
-
-
 SPACES = (
     *product((DIMENSIONS, 32, Endpoint.dimensions, 256), (1, 2)),
     (16, 1),
@@ -94,56 +42,39 @@ SPACES = (
 other models, and the places of those that are re-embedded or compacted."""
 
 
+ASIDE = {"own_server", "waits"}
+"""Marks of files that need none of the Neo4js that the workers share."""
 STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
-OWN = (
-    "test_dumps",
-    "test_service_dumps",
-    "test_server_full_disk",
-    "test_killed",
-    "test_server_start",
-    "test_archive",
-    "test_server_merging",
-    "test_service_outage",
-)
-"""Files whose tests have servers of their own."""
-
-
-WAITING = (
-    "test_limiter",
-    "test_load_web",
-    "test_peers",
-    "test_plot_browser",
-    "test_plot_network_browser",
-    "test_plot_story_browser",
-    "test_readers_in_a_box",
-    "test_reply_border",
-    "test_server_fetch",
-    "test_server_trouble",
-    "test_trouble",
-    "test_urgent",
-)
-"""Files that need no server and wait for clocks, for child processes or for a browser."""
-
-
-SLOW = (*WAITING, "test_closing", "test_hostile", "test_service_strangers", "test_wheel")
-"""With those of which a test or two need one."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that no core waits for the other at the end.
+    """Put the files that change the schema first, then the long ones: no core waits at the end.
 
     A test that needs a server, or waits, is marked so, for `make check`, which leaves it out.
     """
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+    items.sort(key=_place)
     for item in items:
         if STARTING.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("server")
-        if item.path.stem in SLOW:
+        if item.get_closest_marker("waits"):
             item.add_marker("slow")
+
+
+def _place(item: pytest.Item) -> int:
+    # After a change of the schema a server plans every statement anew: all of them at the start.
+    order = ("replans", "long")
+    return next((n for n, mark in enumerate(order) if item.get_closest_marker(mark)), len(order))
+
+
+@functools.cache
+def marks_of(file: str) -> frozenset[str]:
+    """Return the marks of a whole file of tests, as its `pytestmark` names them.
+
+    xdist's controller gives files to workers by their names: it has no items to ask.
+    """
+    found = re.search(r"^pytestmark = (\[\n(?s:.*?)^\]|.+)", Path(file).read_text("utf-8"), re.M)
+    return frozenset(re.findall(r"pytest\.mark\.(\w+)", found[1] if found else ""))
 
 
 class BesideOthers(LoadFileScheduling):  # type: ignore[misc]
@@ -156,7 +87,8 @@ class BesideOthers(LoadFileScheduling):  # type: ignore[misc]
     def _first(self, node: WorkerController) -> str | None:
         """The file that a worker is given next, if there is one."""
         files: list[str] = list(self.workqueue)
-        aside = [file for file in files if Path(file).stem in (*OWN, *WAITING)]
+        root = self.config.rootpath
+        aside = [file for file in files if ASIDE & marks_of(str(root / file))]
         if node.gateway.id == "gw2":
             files = aside
         else:
@@ -219,7 +151,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FABULA_CACHE_FOLDER", str(tmp_path / "cache"))
-    # Seconds at each stop; tests/test_dumps.py is about them.
+    # Seconds at each stop; tests/server/test_dumps.py is about them.
     monkeypatch.setenv("FABULA_DUMPS", "false")
     monkeypatch.chdir(tmp_path)
 
@@ -316,7 +248,7 @@ def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, An
 
 def make_indexes(store: Store) -> None:
     """All that tests need: one that comes later has every statement planned anew."""
-    from fabula.service.house import make_schema
+    from fabula.service.state import make_schema
 
     store.make_schema()
     make_schema(store)

@@ -15,8 +15,8 @@ from fabula.config.serving import TABLE
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.service.access.keys import Keys
-    from fabula.service.access.sessions import Sessions
+    from fabula.service.core.keys import Keys
+    from fabula.service.core.sessions import Sessions
 
 OWN = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
 
@@ -61,8 +61,8 @@ def make(
 ) -> None:
     """Make a key for NAME, and print it, this once."""
     with _reached(settings) as (keys, _):
-        from fabula.service.access import Quotas
-        from fabula.service.access.caller import ROLES
+        from fabula.service.core.callers import ROLES
+        from fabula.service.http.dependencies import Quotas
 
         [wanted] = [one for one in ROLES if one == role]
         id, key = keys.make(name, wanted, collections or None, days=days, quotas=Quotas.of(quotas))
@@ -117,9 +117,9 @@ def _reached(settings: Settings) -> Iterator[tuple[Keys, Sessions]]:
     from fabula.cli.serve import needing_the_extra
 
     with needing_the_extra():
-        from fabula.service.access.keys import Keys
-        from fabula.service.access.sessions import Sessions
-        from fabula.service.house import make_schema
+        from fabula.service.core.keys import Keys
+        from fabula.service.core.sessions import Sessions
+        from fabula.service.state import make_schema
     with opened(settings) as fabula:
         make_schema(fabula.store)
         keys = Keys(fabula.store)

@@ -23,9 +23,9 @@ def command(settings: Settings) -> None:
         import anyio
 
         from fabula.app import App
-        from fabula.service.access import PERSON
-        from fabula.service.house import House
+        from fabula.service.http.dependencies import PERSON
         from fabula.service.mcp import make_mcp
+        from fabula.service.state import House
 
     async def speak(app: App) -> None:
         house = House(app)

@@ -34,7 +34,7 @@ def command(host: str | None, port: int | None, open_it: bool, settings: Setting
     """
     with needing_the_extra():
         from fabula.app import App
-        from fabula.service.running import serve
+        from fabula.service.process import serve
 
     settings = _listening_at(settings, host, port)
 

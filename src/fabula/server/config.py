@@ -30,7 +30,7 @@ SETTINGS = {
     "db.tx_log.rotation.retention_policy": "keep_none",
     # Every segment of a vector index is searched on its own, and by default each book adds one:
     # merging begins at fifty. Internal settings, so a new version of Neo4j may not know them; it
-    # then refuses to start and names them (tests/test_server_merging.py).
+    # then refuses to start and names them (tests/server/test_server_merging.py).
     "internal.dbms.index.vector.merge_policy": "TIERED",
     "internal.dbms.index.vector.segments_per_tiers": "2.0",
     # A statement is planned once, and not again for each length of a text or a list that it is

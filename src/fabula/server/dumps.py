@@ -2,7 +2,7 @@
 
 Neo4j Community dumps a database only while it stands still: so it is done where it does anyway,
 before a start and after a stop, at most once a day; before a migration; and at an hour of the day
-by `fabula serve`, which stops the server for it (fabula/service/daily_dump.py).
+by `fabula serve`, which stops the server for it (fabula/service/core/daily_dump.py).
 """
 
 from __future__ import annotations

@@ -15,10 +15,13 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from fabula.app import App
-from fabula.service import access, api, openai, page, problems, watch
-from fabula.service.house import House
+from fabula.service import api, openai, page
+from fabula.service.api import health
+from fabula.service.http import dependencies, errors
+from fabula.service.http.parameters import refuse_unknown
 from fabula.service.mcp import make_mcp, over_http
-from fabula.service.parameters import refuse_unknown
+from fabula.service.observe.requests import Watch
+from fabula.service.state import House
 
 BASE = "/api/v1"
 
@@ -53,14 +56,14 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     for router in api.ROUTERS:
         service.include_router(router, prefix=BASE, dependencies=[Depends(refuse_unknown)])
     service.include_router(openai.router)
-    service.include_router(watch.router)
+    service.include_router(health.router)
     # Not mounted: a mount answers at /mcp/, and sends whoever asks at /mcp there.
     service.router.routes += mcp_routes
     page.add(service)
-    problems.add(service)
+    errors.add(service)
     # The last that is added is the first that a request meets.
-    access.add(service, house)
-    watch.add(service, house)
+    dependencies.add(service, house)
+    service.add_middleware(Watch, metrics=house.metrics)
     # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
     for route in service.routes:
         route.matches(

@@ -23,16 +23,16 @@ from fabula.ask.query import query_options
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access.caller import Caller
-from fabula.service.around import Direction, OutlineNode, neighbours
-from fabula.service.around import outline as outlined
-from fabula.service.asking import Question
-from fabula.service.house import House
-from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
-from fabula.service.problems import Forbidden
-from fabula.service.streams import attended
-from fabula.service.views import WHOLE, PassageView
+from fabula.service.core import asking
+from fabula.service.core.asking import Question
+from fabula.service.core.callers import Caller
+from fabula.service.core.errors import Forbidden
+from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.core.passages import Direction, OutlineNode, neighbours
+from fabula.service.core.passages import outline as outlined
+from fabula.service.core.views import WHOLE, PassageView
+from fabula.service.http.streams import attended
+from fabula.service.state import House
 from fabula.text.tokens import count
 
 MOST_TOKENS = 4000
@@ -370,7 +370,9 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
                 mode=mode,
                 k=top_k,
             )
-            return _hits(asking.search(desk.house, shelf, desk.caller(context), asked, stop).hits)
+            return _hits(
+                asking.search(desk.house.asking, shelf, desk.caller(context), asked, stop).hits
+            )
 
         return await desk.in_turn(context, find)
 
@@ -388,7 +390,9 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         def answer(stop: Stop) -> Answered:
             shelf = desk.shelf(context, collection)
             asked = _question(options, question=question, document=document, mode=mode)
-            view = asking.ask(desk.house, shelf, desk.caller(context), asked, stop=stop).view()
+            view = asking.ask(
+                desk.house.asking, shelf, desk.caller(context), asked, stop=stop
+            ).view()
             cited = [one for one in view.context if one.number in view.cited]
             return Answered(
                 answer=view.answer,

@@ -26,13 +26,13 @@ from fabula.models.counted import Meter
 from fabula.models.replies import said
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
-from fabula.service.access import Caller, Reader, TheHouse
-from fabula.service.asking import Answering, Question
-from fabula.service.house import House
-from fabula.service.page.rendering import address
-from fabula.service.problems import body
-from fabula.service.streams import EventStream, attended
-from fabula.service.views import AnswerView, ReadView
+from fabula.service.core.asking import Answering, Question
+from fabula.service.core.errors import describe_problem
+from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import Caller, Reader, TheHouse
+from fabula.service.http.streams import EventStream, attended
+from fabula.service.state import House
 from fabula.text.names import quoted
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -156,7 +156,7 @@ class _Cited:
         self._asked, self._base, self._collection = asked, base, shelf.name
         self._form = _Form(asked.model)
         own = Question.made(question=question, mode=mode)
-        self._answering = Answering(house, shelf, caller, own, _turns(before), None, stop)
+        self._answering = Answering(house.asking, shelf, caller, own, _turns(before), None, stop)
 
     def events(self) -> Chunks:
         """The pieces as they come, then the list of what is cited, and the annotations."""
@@ -333,7 +333,7 @@ def _model(name: str) -> dict[str, Any]:
 
 def _error_chunk(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
     """What a stream tells of an error, where OpenAI's clients look."""
-    return "", {"error": _error(body(error))}
+    return "", {"error": _error(describe_problem(error))}
 
 
 def _error(problem: Mapping[str, Any]) -> dict[str, Any]:

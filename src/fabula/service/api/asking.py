@@ -8,13 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.asking import Comparison, ComparisonView, Found, Question
-from fabula.service.once import Key, Once
-from fabula.service.problems import Problem
-from fabula.service.streams import KIND, EventStream, attended, wants
-from fabula.service.views import AnswerView
+from fabula.service.core import asking
+from fabula.service.core.asking import Comparison, ComparisonView, Found, Question
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.views import AnswerView
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.parameters import Key
+from fabula.service.http.streams import KIND, EventStream, attended, wants
 
 router = APIRouter(tags=["asking"])
 
@@ -27,7 +28,7 @@ async def search(
     anything, but where the mode, `rewrite` or `rerank` asks one.
     """
     stop = Stop()
-    found = partial(asking.search, house, shelf, caller, question, stop)
+    found = partial(asking.search, house.asking, shelf, caller, question, stop)
     return await attended(request, found, stop.set, house.asks)
 
 
@@ -60,8 +61,8 @@ async def ask(
     stop = Stop()
     if key is not None and question.conversation is None:
         raise Problem("An Idempotency-Key is for a turn: name a conversation, or leave it out.")
-    once = Once.of(key, caller, request, question.model_dump_json())
-    begin = partial(asking.ask, house, shelf, caller, question, once=once, stop=stop)
+    once = Idempotency.of(key, caller, request.url.path, question.model_dump_json())
+    begin = partial(asking.ask, house.asking, shelf, caller, question, once=once, stop=stop)
     answering = await attended(request, begin, stop.set, house.asks)
     if wants(request.headers.get("accept", ""), KIND):
         return EventStream(answering)
@@ -75,5 +76,5 @@ async def compare(
 ) -> ComparisonView:
     """The answers of two to four modes side by side, and the passages that they share."""
     stop = Stop()
-    compared = partial(asking.compare, house, shelf, caller, comparison, stop)
+    compared = partial(asking.compare, house.asking, shelf, caller, comparison, stop)
     return await attended(request, compared, stop.set, house.asks)

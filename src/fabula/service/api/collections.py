@@ -12,19 +12,20 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
-from fabula.service.access import Admin, Reader, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
-from fabula.service.api.versions import answered, unchanged
-from fabula.service.once import Key, Once
-from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
-from fabula.service.problems import Problem
-from fabula.service.views import (
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.views import (
     CollectionView,
     DocumentView,
     SettledView,
     document_of,
     version_of,
 )
+from fabula.service.http.dependencies import Admin, Reader, Stocked, TheHouse, Writer
+from fabula.service.http.etags import answered, unchanged
+from fabula.service.http.parameters import After, Key, Limit
 from fabula.text.names import quoted
 
 router = APIRouter(tags=["collections"])
@@ -85,7 +86,7 @@ def remove_collection(
     request: Request, house: TheHouse, shelf: Stocked, caller: Admin, key: Key = None
 ) -> Response:
     """Begins a job that removes all its documents."""
-    once = Once.of(key, caller, request, "")
+    once = Idempotency.of(key, caller, request.url.path, "")
     return accepted(house.jobs.add(caller, shelf.name, "remove", [], {}, once))
 
 

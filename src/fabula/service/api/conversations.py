@@ -7,9 +7,10 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.conversations import ConversationView, ConversationWhole
-from fabula.service.paging import After, Limit, Page
+from fabula.service.core.conversations import ConversationView, ConversationWhole
+from fabula.service.core.paging import Page
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.parameters import After, Limit
 
 router = APIRouter(tags=["conversations"])
 

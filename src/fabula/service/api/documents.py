@@ -7,14 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 
-from fabula.service import around, files
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.access.admission import refuse_led
-from fabula.service.api.versions import answered, answered_as, unchanged
-from fabula.service.around import OutlineView
-from fabula.service.files import MEDIA, Drawn, Format, Kind
-from fabula.service.streams import wants
-from fabula.service.views import TextView, document_of, read_text, version_of
+from fabula.service.core import passages
+from fabula.service.core.passages import OutlineView
+from fabula.service.core.views import TextView, document_of, read_text, version_of
+from fabula.service.http import files
+from fabula.service.http.admission import refuse_led
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.etags import answered, answered_as, unchanged
+from fabula.service.http.files import MEDIA, Drawn, Format, Kind
+from fabula.service.http.streams import wants
 
 router = APIRouter(tags=["documents"])
 
@@ -68,7 +69,7 @@ def show_outline(
     level: Annotated[int, Query(ge=1, le=99, description="the lowest that is told")] = 1,
 ) -> list[OutlineView]:
     """A tree an aspect, from the top down, each summary with the passages that it rests on."""
-    return around.outline(shelf, document_of(shelf, document), aspect, level)
+    return passages.outline(shelf, document_of(shelf, document), aspect, level)
 
 
 @router.get(

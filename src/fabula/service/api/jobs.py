@@ -10,12 +10,13 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
-from fabula.service.access import Caller, Reader, TheHouse, Writer
-from fabula.service.house import House
-from fabula.service.jobs.job import Item, ItemState, Job, Kind, State
-from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
-from fabula.service.streams import KIND, EventStream
-from fabula.service.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.core.jobs.job import Item, ItemState, Job, Kind, State
+from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.http.dependencies import Caller, Reader, TheHouse, Writer
+from fabula.service.http.parameters import After, Limit
+from fabula.service.http.streams import KIND, EventStream
+from fabula.service.state import House
 
 router = APIRouter(tags=["jobs"])
 VERSION = re.compile(r"[0-9]{1,15}")

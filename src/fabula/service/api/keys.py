@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from fabula.service.access import AdminOfAll, Caller, Quotas, Role, TheHouse
-from fabula.service.access.keys import Key
-from fabula.service.house import House
+from fabula.service.core.keys import Key
+from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, TheHouse
 from fabula.text.names import LONGEST
 
 router = APIRouter(tags=["keys"])
@@ -102,21 +100,8 @@ def list_keys(house: TheHouse, caller: AdminOfAll) -> KeyViews:
 def make_key(new: NewKey, house: TheHouse, caller: AdminOfAll) -> MadeKey:
     """Makes a key, which is told this once."""
     id, key = house.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
-    note_made(house, caller, id, new.name, new.role, new.collections)
+    house.audit.note_key(caller, id, new.name, new.role, new.collections)
     return MadeKey(id=id, key=key)
-
-
-def note_made(
-    house: House,
-    caller: Caller,
-    id: str,
-    name: str,
-    role: Role,
-    collections: Sequence[str] | None,
-) -> None:
-    """Has the audit say who made which key, and for what."""
-    sees = "all collections" if collections is None else ", ".join(collections) or "no collection"
-    house.audit.note(caller, "make key", f"{id} {name}, {role}, {sees}")
 
 
 @router.delete("/keys/{id}", status_code=204)

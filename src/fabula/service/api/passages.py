@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from fabula.service import around
-from fabula.service.access import Reader, Stocked
-from fabula.service.around import Direction, NeighbourView, PassageWhole
+from fabula.service.core import passages
+from fabula.service.core.passages import Direction, NeighbourView, PassageWhole
+from fabula.service.http.dependencies import Reader, Stocked
 
 router = APIRouter(tags=["passages"])
 
@@ -14,7 +14,7 @@ router = APIRouter(tags=["passages"])
 @router.get("/collections/{collection}/passages/{passage}", summary="A passage")
 def show_passage(shelf: Stocked, caller: Reader, passage: str) -> PassageWhole:
     """A chunk, a summary, a detail or what else can be cited, and the chunks that it rests on."""
-    return around.find_passage(shelf, passage)
+    return passages.find_passage(shelf, passage)
 
 
 @router.get(
@@ -26,4 +26,4 @@ def list_neighbours(
     """Up: the summaries above it; down: what a summary rests on, and a chunk's details; beside:
     what comes before and after. With the weight of each tie.
     """
-    return around.neighbours(shelf, passage, direction)
+    return passages.neighbours(shelf, passage, direction)

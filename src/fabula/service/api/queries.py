@@ -8,9 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.statements import MAX_CHARACTERS
-from fabula.service import querying
-from fabula.service.access import AdminOfAll, Reader, Stocked, TheHouse
-from fabula.service.querying import QueryView, TableView
+from fabula.service.core import queries
+from fabula.service.core.queries import QueryView, TableView
+from fabula.service.http.dependencies import AdminOfAll, Reader, Stocked, TheHouse
 
 router = APIRouter(tags=["queries"])
 
@@ -32,13 +32,13 @@ class Statement(Given):
 @router.get("/queries", summary="The analysts' queries")
 def list_queries(caller: Reader) -> list[QueryView]:
     """By name, each with what it is for and its parameters."""
-    return querying.queries()
+    return queries.queries()
 
 
 @router.get("/queries/{name}", summary="A query of the analysts'")
 def show_query(caller: Reader, name: str) -> QueryView:
     """What it is for, its parameters, and its statement, to be put into Neo4j Browser."""
-    return querying.find_query(name)
+    return queries.find_query(name)
 
 
 @router.post("/collections/{collection}/queries/{name}", summary="Put a query to a collection")
@@ -46,7 +46,7 @@ def run_query(
     house: TheHouse, shelf: Stocked, caller: Reader, name: str, given: Given
 ) -> TableView:
     """What it finds there: 1,000 rows at most, in 30 seconds at most."""
-    return querying.run_query(house, shelf, name, given.parameters)
+    return queries.run_query(house.query_slots, shelf, name, given.parameters)
 
 
 @router.post("/cypher", summary="Put Cypher of your own to the graph")
@@ -54,4 +54,6 @@ def run_statement(house: TheHouse, caller: AdminOfAll, statement: Statement) -> 
     """What it finds in the whole graph, of all collections; what its plan does beside reading is
     refused. 1,000 rows at most, in 30 seconds at most.
     """
-    return querying.run_statement(house, statement.statement, statement.parameters)
+    return queries.run_statement(
+        house.query_slots, house.app.store, statement.statement, statement.parameters
+    )

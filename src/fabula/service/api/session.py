@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.service.access import TheHouse
-from fabula.service.access.admission import address_of, cookie_options
-from fabula.service.access.sessions import COOKIE
-from fabula.service.house import House
-from fabula.service.problems import Unknown
+from fabula.service.core.errors import Unknown
+from fabula.service.core.sessions import COOKIE
+from fabula.service.http.admission import address_of
+from fabula.service.http.cookies import keep_session
+from fabula.service.http.dependencies import TheHouse
 
 router = APIRouter(tags=["session"])
 
@@ -39,11 +39,3 @@ def sign_out(house: TheHouse, response: Response, request: Request) -> None:
     if cookie := request.cookies.get(COOKIE):
         house.sessions.end(cookie)
     response.delete_cookie(COOKIE)
-
-
-def keep_session(response: Response, cookie: str, request: Request, house: House) -> None:
-    """Has a browser keep a session; one that it had ends, as it forgets that one's cookie."""
-    if had := request.cookies.get(COOKIE):
-        house.sessions.end(had)
-    options = cookie_options(house.sessions.days, house.serving.url)
-    response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]

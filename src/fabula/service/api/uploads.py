@@ -11,10 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.service.access import Caller, Shelf, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
-from fabula.service.house import House
-from fabula.service.jobs.beginning import (
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.jobs.job import Item
+from fabula.service.core.jobs.start import (
     Choice,
     Estimate,
     begin_build,
@@ -22,12 +23,12 @@ from fabula.service.jobs.beginning import (
     estimate,
     text_item,
 )
-from fabula.service.jobs.job import Item
-from fabula.service.jobs.receiving import FORM, Body
-from fabula.service.jobs.uploads import Upload, label
-from fabula.service.once import Key, Once
-from fabula.service.problems import Problem
-from fabula.service.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.core.jobs.uploads import Upload, label
+from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.http.dependencies import Caller, Shelf, Stocked, TheHouse, Writer
+from fabula.service.http.multipart import FORM, Body
+from fabula.service.http.parameters import Key
+from fabula.service.state import House
 
 router = APIRouter(tags=["documents"])
 GRAPHS = (
@@ -200,7 +201,7 @@ async def add_documents(
     """
     items, uploads, own = await _receive(request, house, caller)
     choice = Choice(_chosen(graphs, own), rebuild)
-    once = Once.of(key, caller, request, repr((items, choice)))
+    once = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:
         if dry_run:
@@ -255,7 +256,7 @@ def build(
 ) -> Response:
     """Begins a job that builds a graph of what is there."""
     said = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
-    once = Once.of(key, caller, request, json.dumps(said, sort_keys=True))
+    once = Idempotency.of(key, caller, request.url.path, json.dumps(said, sort_keys=True))
     answer = accepted(
         begin_build(
             house.jobs,
@@ -283,7 +284,7 @@ def retry(
     request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
 ) -> Response:
     """Begins a job that asks models again for what they did not give."""
-    once = Once.of(key, caller, request, "")
+    once = Idempotency.of(key, caller, request.url.path, "")
     return accepted(house.jobs.add(caller, shelf.name, "retry", [], {}, once))
 
 
@@ -297,7 +298,7 @@ def reembed(
     request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
 ) -> Response:
     """Begins a job that gives the collection embeddings of the model that the settings name."""
-    once = Once.of(key, caller, request, "")
+    once = Idempotency.of(key, caller, request.url.path, "")
     return accepted(house.jobs.add(caller, shelf.name, "reembed", [], {}, once))
 
 

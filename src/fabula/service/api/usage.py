@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from fabula.service.access import Reader, TheHouse
-from fabula.service.ledger import By
+from fabula.service.core.accounts import By
+from fabula.service.http.dependencies import Reader, TheHouse
 
 router = APIRouter(tags=["usage"])
 

@@ -11,9 +11,9 @@ from fabula.ask.answer import CITED
 from fabula.export.markdown import told
 from fabula.models import NO_ANSWER
 from fabula.models.usage import Usage
+from fabula.service.core.views import AnswerView, PassageView, QuoteView, ReadView
+from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
-from fabula.service.page.rendering import address
-from fabula.service.views import AnswerView, PassageView, QuoteView, ReadView
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -17,21 +17,30 @@ from fastapi.templating import Jinja2Templates
 from starlette.types import Scope
 
 from fabula.errors import StoreError
-from fabula.service.access import caller_of, house_of
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import caller_of, house_of
 
 HERE = Path(__file__).parent
+
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """Nothing inline, nothing from another host."""
+
+
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
 }
+
+
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
 YEAR = 31_536_000
 
 
@@ -80,13 +89,6 @@ def show_part(request: Request, template: str, values: Mapping[str, Any]) -> Res
     return templates.TemplateResponse(request, template, dict(values), headers=HEADERS)
 
 
-def address(*parts: str, **query: str | int | None) -> str:
-    """A path on this service; parts and values may say anything."""
-    path = "/" + "/".join(quote(part, safe="") for part in parts)
-    given = {name: value for name, value in query.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given)}" if given else path
-
-
 def _frame(request: Request, collection: str) -> dict[str, Any]:
     caller, house = caller_of(request), house_of(request)
     there = house.collections(caller)
@@ -130,6 +132,12 @@ def is_language(name: str) -> bool:
 
 
 templates.env.globals |= {"asset": asset, "address": address}
+
+
 templates.env.filters |= {"line": one_line, "digest": digest, "is_language": is_language}
+
+
 templates.env.trim_blocks = True
+
+
 templates.env.lstrip_blocks = True

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fastapi import APIRouter
 
-from fabula.service.access import Role
+from fabula.service.http.dependencies import Role
 from fabula.service.page.screens import (
     adding,
     asking,

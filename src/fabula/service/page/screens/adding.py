@@ -23,9 +23,10 @@ from fabula.errors import LoadError
 from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, known
 from fabula.models.usage import sum_usage
-from fabula.service.access import Caller, Shelf, TheHouse, Writer
-from fabula.service.house import House
-from fabula.service.jobs.beginning import (
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.jobs.job import Item
+from fabula.service.core.jobs.start import (
     Choice,
     Estimate,
     begin_ingest,
@@ -34,13 +35,13 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
-from fabula.service.jobs.job import Item
-from fabula.service.jobs.receiving import MOST_PARTS, Body
-from fabula.service.jobs.receiving import Form as Filled
-from fabula.service.jobs.uploads import WITHIN, Upload, label
-from fabula.service.once import Once
-from fabula.service.page.rendering import address, is_language, show
-from fabula.service.problems import Problem
+from fabula.service.core.jobs.uploads import WITHIN, Upload, label
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import Caller, Shelf, TheHouse, Writer
+from fabula.service.http.multipart import MOST_PARTS, Body
+from fabula.service.http.multipart import Form as Filled
+from fabula.service.page.rendering import is_language, show
+from fabula.service.state import House
 from fabula.text.document import Document
 
 router = APIRouter()
@@ -210,7 +211,7 @@ def begin(
         )
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(house, caller, batch)
-    key = Once.of(f"{once} {told}", caller, request, batch)
+    key = Idempotency.of(f"{once} {told}", caller, request.url.path, batch)
     job = begin_ingest(house.jobs, caller, collection, items, Choice(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 

@@ -15,13 +15,15 @@ from fabula.ask.query import AUTO, query_options
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access import Caller, Reader, Stocked, TheHouse
-from fabula.service.access.admission import is_from_elsewhere
-from fabula.service.api.choices import aspects_of, modes_of
-from fabula.service.asking import Compared, Comparison, Question, share
-from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
-from fabula.service.house import House
+from fabula.service.core import asking
+from fabula.service.core.asking import Compared, Comparison, Question, share
+from fabula.service.core.choices import aspects_of, modes_of
+from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
+from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.http.addresses import address
+from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.dependencies import Caller, Reader, Stocked, TheHouse
+from fabula.service.http.streams import attended
 from fabula.service.page.answers import (
     MAX_PASSAGES,
     Shown,
@@ -31,9 +33,8 @@ from fabula.service.page.answers import (
     refuse_many_spans,
     refuse_many_values,
 )
-from fabula.service.page.rendering import address, show, show_part
-from fabula.service.streams import attended
-from fabula.service.views import AnswerView, ReadView
+from fabula.service.page.rendering import show, show_part
+from fabula.service.state import House
 
 router = APIRouter()
 MOST_LISTED = 300
@@ -127,7 +128,7 @@ async def ask(
         shown = None
         if q.strip() and plain:
             asked = Question.made(**given)
-            view = asking.ask(house, collection, caller, asked, stop=stop).view()
+            view = asking.ask(house.asking, collection, caller, asked, stop=stop).view()
             shown = lay_out(view, collection.name)
         values = {
             "collection": collection.name,
@@ -175,7 +176,9 @@ async def go_on(
         talk = conversation
         for one in asked[-1:] if conversation else asked:
             own = one.model_copy(update={"conversation": talk or asking.NEW})
-            talk = str(asking.ask(house, collection, caller, own, stop=stop).view().conversation)
+            talk = str(
+                asking.ask(house.asking, collection, caller, own, stop=stop).view().conversation
+            )
         return talk
 
     talk = await attended(request, answer, stop.set, house.asks)
@@ -236,7 +239,7 @@ async def compare(
     def draw() -> Response:
         drawn = {}
         if asked and plain:
-            found = asking.compare(house, collection, caller, asked, stop)
+            found = asking.compare(house.asking, collection, caller, asked, stop)
             drawn = _lay_out_columns(found.answers, collection.name)
         values = {
             "collection": collection.name,

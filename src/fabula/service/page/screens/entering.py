@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.service.access import TheHouse
-from fabula.service.access.admission import address_of
-from fabula.service.access.sessions import COOKIE
-from fabula.service.api.session import keep_session
-from fabula.service.problems import Unknown
+from fabula.service.core.errors import Unknown
+from fabula.service.core.sessions import COOKIE
+from fabula.service.http.admission import address_of
+from fabula.service.http.cookies import keep_session
+from fabula.service.http.dependencies import TheHouse
 
 router = APIRouter()
 

@@ -14,13 +14,20 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
 from fabula.models.cache import Info, ResponseCache
-from fabula.service.access import ROLES, AdminOfAll, Caller, Quotas, Reader, Role, TheHouse
-from fabula.service.api.choices import list_settings
-from fabula.service.api.keys import note_made
-from fabula.service.house import House
-from fabula.service.ledger import By
+from fabula.service.core.accounts import By
+from fabula.service.core.choices import settings_of
+from fabula.service.core.errors import status_of
+from fabula.service.http.dependencies import (
+    ROLES,
+    AdminOfAll,
+    Caller,
+    Quotas,
+    Reader,
+    Role,
+    TheHouse,
+)
 from fabula.service.page.rendering import show
-from fabula.service.problems import status_of
+from fabula.service.state import House
 from fabula.store import schema
 
 router = APIRouter()
@@ -77,7 +84,7 @@ def make_key(
             days=int(days) if days.strip() else None,
             quotas=quotas,
         )
-        note_made(house, caller, id, name, role, None if every else names)
+        house.audit.note_key(caller, id, name, role, None if every else names)
     except FabulaError as error:
         wrong, status = str(error), status_of(error)
         if status >= 500:
@@ -110,7 +117,7 @@ def _lay_out(house: House, caller: Caller, by: By, before: str) -> dict[str, Any
         "spent": house.ledger.usage(by, "" if is_admin else caller.id, days=DAYS),
         "left": house.ledger.left(caller),
         "quotas": caller.quotas.given(),
-        "settings": list_settings(house, caller),
+        "settings": settings_of(app.settings, caller),
         "roles": ROLES,
         "neo4j": app.store.version(),
     }

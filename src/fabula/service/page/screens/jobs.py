@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.models.usage import sum_usage
-from fabula.service.access import Caller, Reader, TheHouse, Writer
-from fabula.service.house import House
-from fabula.service.jobs.job import ENDED, STATES, Item, Job, State
-from fabula.service.jobs.uploads import WITHIN
-from fabula.service.page.rendering import address, show, show_part
-from fabula.service.paging import begin_after, cursor, take
+from fabula.service.core.jobs.job import ENDED, STATES, Item, Job, State
+from fabula.service.core.jobs.uploads import WITHIN
+from fabula.service.core.paging import begin_after, cursor, take
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import Caller, Reader, TheHouse, Writer
+from fabula.service.page.rendering import show, show_part
+from fabula.service.state import House
 
 router = APIRouter()
 PAGE = 50

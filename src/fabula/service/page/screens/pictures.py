@@ -13,12 +13,12 @@ from fastapi.responses import Response
 from fabula.app.collection import Collection
 from fabula.graph.entries import Entry
 from fabula.plot.reading import DISCOURSE, NETWORK, refuse_without
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.access.admission import is_from_elsewhere, refuse_led
-from fabula.service.around import outline
-from fabula.service.files import picture
+from fabula.service.core.passages import outline
+from fabula.service.core.views import document_of
+from fabula.service.http.admission import is_from_elsewhere, refuse_led
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
-from fabula.service.views import document_of
 
 router = APIRouter()
 MOST_LISTED = 500

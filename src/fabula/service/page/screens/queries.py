@@ -14,13 +14,14 @@ from fabula.errors import FabulaError
 from fabula.export.cells import cell, table_csv
 from fabula.graph.explore import shipped
 from fabula.graph.statements import MAX_CHARACTERS
-from fabula.service import querying
-from fabula.service.access import AdminOfAll, Caller, Reader, TheHouse
-from fabula.service.access.admission import is_from_elsewhere
-from fabula.service.house import House
-from fabula.service.page.rendering import address, show
-from fabula.service.problems import status_of
-from fabula.service.querying import ParameterView, QueryView, TableView
+from fabula.service.core import queries
+from fabula.service.core.errors import status_of
+from fabula.service.core.queries import ParameterView, QueryView, TableView
+from fabula.service.http.addresses import address
+from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, TheHouse
+from fabula.service.page.rendering import show
+from fabula.service.state import House
 from fabula.text.names import LONGEST
 
 router = APIRouter()
@@ -47,7 +48,7 @@ def list_queries(
     values = {
         "collection": shelf.name,
         "here": address("queries", collection=shelf.name),
-        "queries": [_told(one) for one in querying.queries()],
+        "queries": [_told(one) for one in queries.queries()],
         "may_write": caller.may_all,
     }
     return show(request, "queries.html", values)
@@ -70,7 +71,9 @@ def own(
         shelf,
         "own.html",
         values,
-        (lambda: querying.run_statement(house, statement, {})) if statement.strip() else None,
+        (lambda: queries.run_statement(house.query_slots, house.app.store, statement, {}))
+        if statement.strip()
+        else None,
         kind,
         "query",
     )
@@ -88,7 +91,7 @@ def ask(
 ) -> Response:
     """A query's form and, once it is run, what it found."""
     shelf = _shelf(house, caller, collection)
-    query = querying.find_query(name)
+    query = queries.find_query(name)
     given = {
         one.name: request.query_params[one.name]
         for one in query.parameters
@@ -104,7 +107,7 @@ def ask(
     def find() -> TableView:
         typed = shipped(name).values(given)
         own = {one.name: typed[one.name] for one in query.parameters}
-        return querying.run_query(house, shelf, name, own)
+        return queries.run_query(house.query_slots, shelf, name, own)
 
     return _answer(request, shelf, "query.html", values, find if run else None, kind, name)
 

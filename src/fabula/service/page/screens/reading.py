@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.service.access import Reader, Stocked
+from fabula.service.core.views import WHOLE, document_of
+from fabula.service.http.dependencies import Reader, Stocked
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
-from fabula.service.views import WHOLE, document_of
 
 router = APIRouter()
 Spans = Annotated[str, Query(max_length=4000)]

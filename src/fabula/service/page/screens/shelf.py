@@ -10,9 +10,10 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
-from fabula.service.access import Reader, Shelf, TheHouse
-from fabula.service.page.rendering import address, show
-from fabula.service.views import money
+from fabula.service.core.views import money
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import Reader, Shelf, TheHouse
+from fabula.service.page.rendering import show
 from fabula.store.rows import entry
 
 router = APIRouter()

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.service.access import TheHouse
-from fabula.service.access.admission import address_of
-from fabula.service.access.sessions import COOKIE
-from fabula.service.api.session import keep_session
+from fabula.service.core.sessions import COOKIE
+from fabula.service.http.admission import address_of
+from fabula.service.http.cookies import keep_session
+from fabula.service.http.dependencies import TheHouse
 from fabula.service.page.rendering import show
 
 router = APIRouter()

@@ -1,0 +1,133 @@
+"""What can be chosen: modes, aspects, settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from fabula.app.collection import Collection
+from fabula.ask.choosing import count_parts
+from fabula.ask.modes import modes
+from fabula.ask.query import query_options
+from fabula.config.settings import SECRET, Settings, names
+from fabula.graph import TEXT
+from fabula.graph.hits import Filters
+from fabula.graph.mode import Mode
+from fabula.graphs.aspects.sets import read_aspects
+from fabula.service.core.callers import Caller
+from fabula.service.core.views import View
+
+CHOSEN = (
+    *(option.setting for option in query_options().values() if option.setting),
+    *("answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
+)
+"""Settings that say how questions are answered: a reader may know them. Others tell of machines."""
+
+
+class KnobView(View):
+    """A setting of a mode's own."""
+
+    name: str
+    about: str
+    default: Any
+
+
+class ModeView(View):
+    """A way to find passages.
+
+    It walks `graph`, where it needs one; `documents` are how many have that, and `ready` is whether
+    the collection can be asked by it; both null where no collection is meant.
+    """
+
+    name: str
+    about: str
+    graph: str
+    uses: list[str]
+    knobs: list[KnobView]
+    documents: int | None = None
+    ready: bool | None = None
+
+
+class AspectView(View):
+    """An aspect by which books are summarised; `there` is whether the collection has it."""
+
+    name: str
+    description: str
+    there: bool | None = None
+
+
+class SettingView(View):
+    """A setting, its value in force, and what it is."""
+
+    name: str
+    value: Any
+    about: str
+
+
+def all_modes() -> list[ModeView]:
+    """Return all modes by name."""
+    return [_mode_view(name, mode) for name, mode in modes().items()]
+
+
+def modes_of(shelf: Collection) -> list[ModeView]:
+    """All modes, each with how many documents of a collection have the graph that it walks."""
+    graphs = {one.graph for one in modes().values()} - {""}
+    counts = count_parts(shelf.store, graphs, Filters(shelf.name))
+    return [
+        _mode_view(name, one, counts.get(one.graph or TEXT, 0)) for name, one in modes().items()
+    ]
+
+
+def aspects_in_force(settings: Settings) -> list[AspectView]:
+    """Return the aspects of the set in force."""
+    return [AspectView(name=name, description=text) for name, text in _aspects(settings)]
+
+
+def aspects_of(shelf: Collection) -> list[AspectView]:
+    """The aspects of the set in force, and others that a collection has."""
+    space = shelf.space()
+    there = [name for name in (space.aspects if space else ()) if name]
+    told = dict(_aspects(shelf.settings))
+    return [
+        AspectView(name=name, description=told.get(name, ""), there=name in there)
+        for name in dict.fromkeys([*told, *there])
+    ]
+
+
+def settings_of(settings: Settings, caller: Caller) -> list[SettingView]:
+    """Return the settings in force that a caller may see.
+
+    Everybody sees those that say how questions are answered; an admin of all collections sees all
+    but the secret ones.
+    """
+    values = settings.values()
+    return [
+        SettingView(name=name, value=values[name], about=field.description or "")
+        for name, field in names().items()
+        if name in values and (name in CHOSEN or (caller.may_all and name not in SECRET))
+    ]
+
+
+def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
+    return ModeView(
+        name=name,
+        about=mode.about,
+        graph=mode.graph,
+        uses=list(mode.uses),
+        knobs=[
+            KnobView(
+                name=knob,
+                about=field.description or "",
+                default=to_jsonable_python(field.get_default(call_default_factory=True)),
+            )
+            for knob, field in mode.knobs.model_fields.items()
+        ],
+        documents=documents,
+        ready=None if documents is None else documents > 0,
+    )
+
+
+def _aspects(settings: Settings) -> list[tuple[str, str]]:
+    of = settings.table("aspects").set
+    return [(one.name, one.description) for one in read_aspects(of)]

@@ -1,0 +1,1 @@
+"""What the API, the page, MCP and the OpenAI interface share of HTTP."""

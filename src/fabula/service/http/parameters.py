@@ -1,0 +1,74 @@
+"""Headers and query parameters of many routes; a query parameter that a route lacks is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Header, Query, Request
+
+from fabula.errors import did_you_mean
+from fabula.service.core.errors import Problem
+from fabula.text.names import quoted
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="the same with the same body within 24 hours makes nothing anew",
+    ),
+]
+"""The header, for routes that make something."""
+
+
+Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
+After = Annotated[
+    str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
+]
+
+
+class UnknownParameter(Problem):
+    """A route has no query parameter of that name."""
+
+    status, name = 422, "unknown-parameter"
+
+
+def refuse_unknown(request: Request) -> None:
+    """Raise UnknownParameter for a query parameter that the route of a request does not declare.
+
+    Ignoring it would do something else than was asked: `?graph=` for `?graphs=` built what the
+    settings say, and spent. Pages ignore what they do not know, as links get parameters on the way.
+    """
+    known = _declared(request)
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        all_known = f"There are: {', '.join(known)}." if known else "It has none."
+        raise UnknownParameter(
+            f"{request.method} {request.url.path} has no query parameter {quoted(unknown[0])}. "
+            f"{did_you_mean(unknown[0], known, all_known)}",
+            parameter=unknown[0],
+        )
+
+
+def _declared(request: Request) -> Sequence[str]:
+    """Return the names of the query parameters that the route of a request declares."""
+    service: FastAPI = request.app
+    if not hasattr(service.state, "query_parameters"):
+        service.state.query_parameters = _read(service.openapi())
+    known: Mapping[tuple[str, str], Sequence[str]] = service.state.query_parameters
+    method = "get" if request.method == "HEAD" else request.method.lower()
+    path = request.scope["route"].path
+    return known.get((method, path)) or known.get((method, f"/api/v1{path}")) or ()
+
+
+def _read(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[str]]:
+    """Return the query parameters of all routes by method and path, from the OpenAPI document."""
+    return {
+        (method, path): [
+            one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"
+        ]
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }

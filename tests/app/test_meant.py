@@ -1,0 +1,92 @@
+"""Which collection is looked at where none is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fabula.cli import main
+from stories import harbour_story
+
+pytestmark = pytest.mark.usefixtures("graph_url")
+
+LOOKING = (
+    ("list",),
+    ("show", "Demo"),
+    ("query", "Who slept?"),
+    ("check",),
+    ("cypher", "outline"),
+    ("plot", "Demo", "--out", "page.html"),
+    ("export", "--out", "all.jsonl"),
+    ("read", "Demo"),
+    ("cite",),
+    ("chat",),
+)
+
+
+def run(*words: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def ingest(folder: Path, collection: str) -> None:
+    book = folder / f"{collection}.txt"
+    book.write_text(f"Title: {collection.title()}\n\n{harbour_story('slept', chapters=1)}")
+    run("ingest", book, "--collection", collection)
+
+
+@pytest.mark.parametrize("words", LOOKING, ids=[words[0] for words in LOOKING])
+def test_the_only_collection_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
+    ingest(tmp_path, "demo")
+    said = run(*words).stderr
+    assert "In collection demo, as default is empty and none was named.\n" in said
+
+
+def test_of_several_the_last_written_is_meant(tmp_path: Path) -> None:
+    for collection in ("second", "first"):
+        ingest(tmp_path, collection)
+    assert "In collection first," in run("query", "Who slept?").stderr
+    (tmp_path / "second.txt").write_text(f"Title: Second\n\n{harbour_story('woke', chapters=1)}")
+    run("ingest", tmp_path / "second.txt", "--collection", "second")
+    shown = run("list")
+    assert "In collection second," in shown.stderr
+    assert "Second" in shown.stdout
+
+
+def test_a_collection_that_is_named_or_holds_documents_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(tmp_path, "demo")
+    assert "Collection 'other' is empty" in run("list", "--collection", "other").stdout
+    monkeypatch.setenv("FABULA_COLLECTION", "default")
+    assert "Collection 'default' is empty" in run("list").stdout
+    monkeypatch.delenv("FABULA_COLLECTION")
+    ingest(tmp_path, "default")
+    shown = run("list")
+    assert "Default" in shown.stdout
+    assert "In collection" not in shown.stderr
+
+
+def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
+    ingest(tmp_path, "demo")
+    assert "Collection 'default' is empty already." in run("remove", "--all", "--yes").stdout
+    assert "No such document" in run("drop", "aspects", "--yes").stdout
+    assert "Nothing has been ingested" in run("build", "aspects", code=1).stderr
+    for words in (("drop", "aspects", "Demo", "--yes"), ("build", "aspects", "Demo")):
+        assert "Demo" in run(*words).stdout
+    assert "removed    Demo" in run("remove", "Demo").stdout
+
+
+@pytest.mark.parametrize("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
+def test_of_all_collections_none_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
+    ingest(tmp_path, "demo")
+    assert "In collection" not in run(*words, "--all").stderr
+
+
+def test_where_nothing_is_there_nothing_is_meant() -> None:
+    shown = run("list")
+    assert shown.stdout == "Collection 'default' is empty: run `fabula ingest BOOK`.\n"
+    assert shown.stderr == ""

@@ -1,0 +1,443 @@
+"""The command line as a user types it, offline, on the tests' Neo4j."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from endpoint import Endpoint
+from fabula.cli import main
+from fabula.errors import NotFound
+from fabula.models import NO_ANSWER
+from fabula.store import Store
+from graphs import MODEL, put, small_graph
+from stories import LIGHTHOUSE as STORY
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    path = tmp_path / "lighthouse.txt"
+    path.write_text(STORY)
+    return path
+
+
+def run(*arguments: str | Path, code: int = 0, answer: str = "") -> Result:
+    """A command's result, whose exit code is as expected."""
+    result = CliRunner().invoke(main, [str(one) for one in arguments], input=answer)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def ingested(graph_url: str, story: Path) -> Result:
+    return run("ingest", story)
+
+
+# Ingest
+
+
+def test_ingest_says_what_it_made_and_that_it_is_offline(ingested: Result) -> None:
+    assert "added      The Lighthouse: 3 chunks" in ingested.stdout
+    assert "1 added; no model calls." in ingested.stdout
+    assert "Offline: no chat model is set" in ingested.stderr
+
+
+def test_ingest_again_changes_nothing(ingested: Result, story: Path) -> None:
+    assert (
+        "unchanged  lighthouse.txt: The Lighthouse is in the graph" in run("ingest", story).stdout
+    )
+
+
+def test_ingest_names_what_it_cannot_read_and_goes_on(
+    graph_url: str, story: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    (tmp_path / "empty.md").write_text("\n")
+    (tmp_path / "notes.docx").write_bytes(b"PK")
+    result = run("ingest", tmp_path, tmp_path / "notes.docx", "nowhere.txt", code=1)
+    for name in ("broken.pdf", "empty.md", "notes.docx", "nowhere.txt"):
+        assert any(
+            line.startswith("failed") and name in line for line in result.stdout.splitlines()
+        ), name
+    assert "1 added, 4 failed" in result.stdout
+
+
+def test_a_large_file_is_reported_not_read(graph_url: str, tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_text("word " * 300_000)
+    result = run("ingest", tmp_path / "large.txt", "--max-file-mb", "1", code=1)
+    assert "large.txt" in result.stdout
+    assert "max" in result.stdout.lower()
+
+
+def test_a_folder_without_readable_files_is_no_success(graph_url: str, tmp_path: Path) -> None:
+    (tmp_path / "bare").mkdir()
+    assert "has no file that Fabula reads" in run("ingest", tmp_path / "bare", code=1).stdout
+
+
+def test_calls_and_tokens_are_told(
+    graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Endpoint() as endpoint:
+        result = run("ingest", story, "--base-url", endpoint.url)
+    assert f"{endpoint.calls} calls" in result.stdout
+    assert "Offline" not in result.output
+
+
+# Query
+
+
+def test_query_answers_with_its_sources(ingested: Result) -> None:
+    result = run("query", "What broke the great lens?")
+    assert "storm broke the great lens" in result.stdout
+    assert "[2] The Lighthouse · CHAPTER II · chunk · characters 242-447" in result.stdout
+
+
+def test_query_as_json_is_complete(ingested: Result) -> None:
+    found = json.loads(run("query", "What broke the great lens?", "--json").stdout)
+    assert sorted(found) == [
+        "answer",
+        "cited",
+        "context",
+        "hits",
+        "model",
+        "offline",
+        "question",
+        "quotes",
+        "usage",
+    ]
+    assert found["offline"] is True
+    assert len(found["hits"]) == 5
+    assert sorted(found["hits"][0]) == [
+        "aspect",
+        "document",
+        "end",
+        "id",
+        "kind",
+        "level",
+        "score",
+        "section",
+        "start",
+        "text",
+        "title",
+        "tokens",
+    ]
+    numbers = [passage["number"] for passage in found["context"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert set(found["cited"]) <= set(numbers)
+    assert [quote["number"] for quote in found["quotes"]] == found["cited"]
+    assert all(passage["spans"] for passage in found["context"])
+
+
+def test_an_offline_answer_is_the_closest_passages_as_the_text_has_them(ingested: Result) -> None:
+    asked = ("query", "What broke the great lens?")
+    found = json.loads(run(*asked, "--json").stdout)
+    shown = run(*asked).stdout
+    assert found["quotes"]
+    places = [shown.index(quote["text"].strip()) for quote in found["quotes"]]
+    assert places == sorted(places)
+    for quote in found["quotes"]:
+        assert quote["kind"] == "chunk"
+        assert f"characters {quote['start']}-{quote['end']}" in shown
+        assert quote["text"].strip() in found["answer"]
+    matching = [quote["text"][a:b] for quote in found["quotes"] for a, b in quote["matches"]]
+    assert any("lens" in sentence for sentence in matching)
+    assert shown.rstrip().endswith("as the book prints them.")
+
+
+def test_an_aspects_summaries_lead_offline_to_the_passages_that_they_rest_on(
+    ingested: Result,
+) -> None:
+    found = json.loads(run("query", "the lens", "--aspect", "plot", "--json").stdout)
+    assert {passage["kind"] for passage in found["context"]} == {"summary"}
+    assert {quote["kind"] for quote in found["quotes"]} == {"chunk"}
+
+
+def test_a_question_the_context_does_not_answer_is_said_to_be_so(ingested: Result) -> None:
+    assert NO_ANSWER in run("query", "Who is Ahab's harpooner Queequeg?").stdout
+
+
+def test_retrieval_alone_lists_the_hits(ingested: Result) -> None:
+    result = run("query", "the mirror", "--no-answer", "--top-k", "2", "--kind", "chunk")
+    assert result.stdout.count(" · chunk · ") == 2
+    assert "score" in result.stdout
+
+
+def test_the_context_can_be_shown(ingested: Result) -> None:
+    result = run("query", "What broke the great lens?", "--show-context")
+    assert result.stdout.index("[1] The Lighthouse") < result.stdout.index("The captain")
+
+
+@pytest.mark.parametrize(
+    ("flags", "kinds", "aspects"),
+    [
+        (["--kind", "detail"], {"detail"}, {""}),
+        (["--aspect", "plot"], {"summary"}, {"plot"}),
+        (["--aspect", "plot", "--aspect", "theme"], {"summary"}, {"plot", "theme"}),
+        (["--level", "0"], {"chunk", "detail"}, {""}),
+        (["--level", "1-5", "--aspect", "style"], {"summary"}, {"style"}),
+        (["--document", "lighthouse", "--kind", "chunk"], {"chunk"}, {""}),
+    ],
+)
+def test_filters(ingested: Result, flags: list[str], kinds: set[str], aspects: set[str]) -> None:
+    command = ["query", "Elias and the light", "--no-answer", "--json", "--top-k", "30", *flags]
+    hits = json.loads(run(*command).stdout)["hits"]
+    assert {hit["kind"] for hit in hits} == kinds
+    assert {hit["aspect"] for hit in hits} == aspects
+
+
+def test_another_collection_is_another_world(ingested: Result, story: Path) -> None:
+    run("ingest", story, "--collection", "second")
+    assert "1 more in other collections" in run("list").stdout
+    assert run("list", "--all").stdout.count("The Lighthouse") == 2
+
+
+def test_nothing_ingested_yet_is_said_with_the_command(graph_url: str) -> None:
+    message = run("query", "Who?", code=1).stderr
+    assert "run `fabula ingest BOOK --collection default`" in message
+
+
+# List, show, remove
+
+
+def test_show_tells_trees_and_cost(ingested: Result) -> None:
+    shown = run("show", "The Lighthouse").stdout
+    for aspect in ("plot", "character", "setting", "point of view", "style", "theme"):
+        assert aspect in shown
+    assert "extraction, offline" in shown
+    assert "author Jane Doe" in shown
+    layers = json.loads(run("show", "lighthouse.txt", "--json").stdout)["layers"]
+    assert (layers[0]["kind"], layers[0]["aspect"], layers[0]["level"]) == ("chunk", "", 0)
+
+
+def test_list_as_json_has_the_ids_that_other_commands_take(ingested: Result) -> None:
+    [entry] = json.loads(run("list", "--json").stdout)
+    assert entry["title"] in run("show", entry["id"][:6]).stdout
+    run("remove", entry["id"])
+    assert "is empty" in run("list").stdout
+
+
+def test_remove_all_asks_first(ingested: Result) -> None:
+    run("remove", "--all", code=1, answer="n\n")
+    assert "The Lighthouse" in run("list").stdout
+    run("remove", "--all", "--yes")
+    assert "is empty" in run("list").stdout
+
+
+def test_a_name_that_is_not_there_is_one_line(ingested: Result) -> None:
+    result = run("show", "Moby Dick", code=1)
+    assert result.stderr.strip() == (
+        "Error: There is no document 'Moby Dick' in collection 'default'. `fabula list` shows "
+        "them: The Lighthouse."
+    )
+
+
+# Graphs
+
+
+def test_list_and_show_tell_what_is_stale_and_why(ingested: Result) -> None:
+    other = ("--set", "aspects.levels=2", "--set", "aspects.seed=3")
+    assert "stale" not in run("list").stdout
+    listed = run("list", *other).stdout
+    assert "aspects (stale)" in listed
+    assert "what differs: settings.levels, settings.seed." in listed
+    assert "fabula build GRAPH" in listed
+    [entry] = json.loads(run("list", "--json", *other).stdout)
+    assert entry["stale"] == {"aspects": ["settings.levels", "settings.seed"]}
+    assert entry["graphs"]["aspects"]["made_from"]["settings"]["levels"] == 5
+    assert "what differs now: settings.levels" in run("show", "lighthouse", *other).stdout
+
+
+def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) -> None:
+    [entry] = json.loads(run("list", "--json").stdout)
+    assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
+    assert assigned
+    told = f"found in no cluster, so given to the nearest: {', '.join(assigned)}"
+    assert told in run("show", "lighthouse").stdout
+    assert told in ingested.stdout
+
+
+def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
+    assert "would drop aspects: The Lighthouse" in run("drop", "aspects", "--dry-run").stdout
+    run("drop", "aspects", code=1, answer="n\n")
+    assert "All well" in (before := run("check").stdout)
+    assert "aspects of 1 document" in before
+    assert "dropped    aspects: The Lighthouse" in run("drop", "aspects", "--yes").stdout
+    assert "All well: 1 document, 3 passages\n" in run("check").stdout
+    assert "has the graph aspects" in run("drop", "aspects").stdout
+    assert "lighthouse.txt: to be added" in run("build", "aspects", "--dry-run").stdout
+    assert "added      The Lighthouse: 7 summaries" in run("build", "aspects").stdout
+    assert run("check").stdout == before
+    assert "1 unchanged" in run("build", "aspects", "lighthouse").stdout
+    assert "There are: aspects" in run("build", "nothing", code=1).stderr
+
+
+def test_the_graphs_of_an_ingest_are_chosen(graph_url: str, story: Path) -> None:
+    assert "3 chunks; no model calls" in run("ingest", story, "--set", "graphs=").stdout
+    assert "7 summaries" in run("ingest", story, "--graph", "aspects").stdout
+    assert "There is no graph 'aspect'" in run("ingest", story, "--graph", "aspect", code=1).stderr
+
+
+def test_check_and_export_take_all_collections(
+    ingested: Result, story: Path, tmp_path: Path
+) -> None:
+    run("ingest", story, "--collection", "second")
+    found = json.loads(run("check", "--all", "--json").stdout)
+    assert {name: one["graphs"] for name, one in found.items()} == {
+        "default": {"aspects": 1},
+        "second": {"aspects": 1},
+    }
+    for flags in ([], ["--all"]):
+        run("export", "--out", "graph.jsonl", *flags)
+        written = (tmp_path / "graph.jsonl").read_text(encoding="utf-8").rstrip("\n")
+        lines = [json.loads(line) for line in written.split("\n")]
+        titles = [one for one in lines if one["type"] == "node" and "Document" in one["labels"]]
+        assert len(titles) == 1 + len(flags)
+
+
+# Doctor, settings, errors
+
+
+def test_doctor_finds_all_well(ingested: Result) -> None:
+    result = run("doctor")
+    lines = result.stdout.splitlines()
+    assert all(line.startswith("ok") for line in lines)
+    for name in ("Python", "endpoint", "Neo4j", "indexes", "embeddings", "model"):
+        assert any(line.split()[1] == name for line in lines), name
+
+
+def test_doctor_names_what_is_ill_with_the_cure(
+    ingested: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Endpoint(models=["good"]) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        result = run("doctor", "--model", "absent", code=1)
+    ill = [line for line in result.stdout.splitlines() if line.startswith("BAD")]
+    assert any("FABULA_MODEL" in line for line in ill)
+    assert "fabula reembed" in result.stdout, "static vectors can be asked, and better ones be had"
+
+
+def test_doctor_says_when_neo4j_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
+    assert "BAD  Neo4j" in run("doctor", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "says"),
+    [
+        ("OPENAI_API_KEY", "sk-wrong", "model", "OPENAI_API_KEY"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1", "model", "OPENAI_BASE_URL"),
+        ("FABULA_EMBEDDING_MODEL", "other", "embeddings", "fabula reembed"),
+    ],
+)
+def test_doctor_tells_a_wrong_key_a_wrong_address_and_another_space_apart(
+    variable: str,
+    value: str,
+    name: str,
+    says: str,
+    ready: Store,
+    graph_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put(ready, small_graph())
+    with Endpoint(key="sk-right") as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-right")
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", MODEL)
+        monkeypatch.setenv(variable, value)
+        ill = [one for one in run("doctor", code=1).stdout.splitlines() if one.startswith("BAD")]
+    cures = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "fabula reembed")
+    assert [cure for cure in cures if any(cure in line for line in ill)] == [says]
+    assert any(line.startswith(f"BAD  {name} ") and says in line for line in ill)
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_settings_show_no_password_of_an_address(
+    form: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hunter2@models.example/v1")
+    shown = run("settings", *form).stdout
+    assert "http://models.example/v1" in shown
+    assert "hunter2" not in shown
+    assert "hunter2" not in run("query", "--help-all").stdout
+
+
+def test_settings_shows_every_setting_with_its_variable() -> None:
+    shown = run("settings", "--top-k", "9").stdout
+    for told in ("FABULA_TOP_K", "OPENAI_API_KEY", "aspects.levels", "FABULA_TOP_DOWN__WIDTH"):
+        assert told in shown
+    given = ("--top-k", "9", "--levels", "3", "--width", "2", "--set", "hybrid.fusion=ranks")
+    found = json.loads(run("settings", *given, "--json").stdout)
+    assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
+    assert [found[mode]["width"] for mode in ("top-down", "bottom-up", "adaptive")] == [2, 2, 2]
+    assert found["hybrid"]["fusion"] == "ranks"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("aspects.level=3", "Did you mean aspects.levels?"),
+        ("aspects.levels=many", "aspects.levels = 'many'"),
+        ("aspects.levels", "name=value"),
+        ("api_key=sk-1", "OPENAI_API_KEY"),
+    ],
+)
+def test_what_cannot_be_set_is_named(given: str, says: str) -> None:
+    result = CliRunner().invoke(main, ["settings", "--set", given])
+    assert result.exit_code in (1, 2)
+    assert says in result.stderr
+
+
+def test_showing_help_imports_no_driver() -> None:
+    code = (
+        "import sys; from fabula.cli import COMMANDS, main\n"
+        "for name in COMMANDS: main([name, '--help'], standalone_mode=False)\n"
+        "sys.exit('neo4j' in sys.modules or 'sklearn' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_misspelt_setting_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FABULA_TOPK", "3")
+    assert run("list", code=1).stderr.strip() == (
+        "Error: There is no setting FABULA_TOPK. Did you mean FABULA_TOP_K?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("NEO4J_PASSWORD", "wrong", "NEO4J_PASSWORD"),
+        ("NEO4J_URI", "bolt://127.0.0.1:9", "NEO4J_URI"),
+        ("NEO4J_URI", "nonsense", "NEO4J_URI"),
+        ("NEO4J_DATABASE", "books", "NEO4J_DATABASE"),
+    ],
+)
+def test_a_server_that_does_not_let_in_is_one_line(
+    variable: str, value: str, says: str, graph_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    message = run("list", code=1).stderr
+    assert message.startswith("Error: ")
+    assert message.count("\n") == 1
+    assert says in message
+
+
+def test_debug_shows_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
+    result = CliRunner().invoke(main, ["--debug", "list"])
+    assert type(result.exception).__name__ == "StoreError"
+    assert result.exit_code == 1
+
+
+def test_debug_is_understood_after_the_command_too(graph_url: str) -> None:
+    result = CliRunner().invoke(main, ["show", "nothing", "--debug"])
+    assert isinstance(result.exception, NotFound)
+    assert "--debug" in run("db", "status", "--help").output

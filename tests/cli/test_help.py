@@ -1,0 +1,140 @@
+"""Help: what a command can do, in groups, with values in force and examples that work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from fabula.cli import COMMANDS, main
+from fabula.cli import query as query_command
+from fabula.cli.help import Command
+from fabula.config.settings import Settings
+from fabula.graphs.aspects.sets import read_aspects
+from stories import harbour_story
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command by the words that name it."""
+    context = click.Context(main)
+    for name in COMMANDS:
+        command = main.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {one}", below) for one, below in command.commands.items())
+        else:
+            yield name, command
+
+
+def flags(shown: str) -> set[str]:
+    return set(re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE))
+
+
+def help_of(*words: str) -> str:
+    result = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
+def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: click.Command) -> None:
+    assert isinstance(command, Command)
+    shown = help_of(*name.split())
+    assert command.examples
+    for example in command.examples:
+        assert f"  fabula {example}\n" in shown
+        assert example.startswith(name)
+        typed = shlex.split(re.split(" [<>] ", example)[0])[len(name.split()) :]
+        assert command.make_context(name, typed), "it parses"
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_options_come_in_groups_the_common_ones_first() -> None:
+    few, every = help_of("query"), CliRunner().invoke(main, ["query", "--help-all"]).output
+    titles = [line[:-1] for line in few.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == ["What", "Collection", "Models", "Ways to ask", "Neo4j", "Examples"]
+    assert "--mode" in few
+    assert "--neo4j-heap" not in few
+    assert "--neo4j-heap" in every
+    own, all_flags = (
+        set(re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE)) for shown in (few, every)
+    )
+    assert own < all_flags
+    assert {"--json", "--top-k", "--neo4j-uri"} <= own
+
+
+def test_a_values_shown_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "'offline' [offline]" in " ".join(help_of("query").split())
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("FABULA_TOP_K", "7")
+    Path("fabula.toml").write_text('collection = "novels"\nrerank = true\n')
+    shown = " ".join(help_of("query").split())
+    assert f"'offline' [{Settings.model_fields['model'].default}]" in shown
+    for said in (
+        "passages that are shown [7]",
+        "collection to work in [novels]",
+        "were found [on]",
+    ):
+        assert said in shown
+    assert "sk-test" not in shown
+
+
+def test_help_is_shown_where_settings_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FABULA_TOP_K", "many")
+    assert "passages that are shown [5]" in " ".join(help_of("query").split())
+
+
+def test_ways_and_aspects_are_named() -> None:
+    shown = " ".join(help_of("query").split())
+    assert "adaptive, bottom-up, collapsed" in shown
+    names = ", ".join(aspect.name for aspect in read_aspects("narrative"))
+    assert names == query_command.ASPECTS
+    assert names in shown
+
+
+def test_a_slip_in_a_commands_name_is_told_with_the_nearest() -> None:
+    result = CliRunner().invoke(main, ["qeury", "Who?"])
+    assert result.exit_code == 2
+    assert "No such command 'qeury'. Did you mean 'query'?" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [(("who", "is", "Anna"), None), (("-",), "who is Anna\n"), (("who is Anna",), None)],
+    ids=["words", "standard input", "quoted"],
+)
+def test_a_question_is_asked_as_it_is_typed(
+    words: tuple[str, ...], typed: str | None, graph_url: str, tmp_path: Path
+) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text(harbour_story("slept"))
+    assert CliRunner().invoke(main, ["ingest", str(book)]).exit_code == 0
+    result = CliRunner().invoke(main, ["query", *words, "--json"], input=typed)
+    assert result.exit_code == 0, result.output
+    assert '"question": "who is Anna"' in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("que", ["query"]), ("query --top", ["--top-k"]), ("db st", ["start", "status", "stop"])],
+)
+def test_commands_and_options_are_completed(typed: str, completed: list[str]) -> None:
+    words = ["fabula", *typed.split()]
+    asked = {
+        "_FABULA_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    fabula = Path(sys.executable).with_name("fabula")
+    run = subprocess.run(
+        [fabula], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+    assert sorted(run.stdout.split()) == [f"plain,{word}" for word in completed]

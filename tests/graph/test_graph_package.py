@@ -1,0 +1,482 @@
+"""A graph of another package, with no line in the core that knows it: `sections_package`.
+
+What it has is what its author could have written; it is found as an installed package is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import cypher
+from endpoint import Endpoint
+from fabula import Fabula
+from fabula.app.doctor import examine
+from fabula.ask.modes import CORE, modes
+from fabula.config import settings
+from fabula.config.settings import STATIC
+from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.graph import TEXT
+from fabula.graph.installed import graphs
+from fabula.graph.method import Built
+from fabula.store import Store
+
+pytestmark = pytest.mark.replans
+
+PACKAGE = Path(__file__).parents[1] / "support" / "sections_package"
+BOTH = ("aspects", "sections")
+QUESTION = "Who rang the bell at the harbour?"
+CHAPTERS = {"I": "Anna slept at the mill.", "II": "Boris rang the bell.", "III": "Clara rowed."}
+
+
+def told(**other: str) -> str:
+    """Three chapters; `other` gives some another beginning."""
+    return "\n\n".join(
+        f"CHAPTER {number}\n\n{beginning} It was a long day in chapter {number}, and nobody knew "
+        f"why the harbour of chapter {number} lay so still. A lamp burned until the morning, and "
+        f"the keeper wrote into his book that no ship had come in chapter {number} of that year. "
+        f"Then the wind turned, the ropes were wet, and the gulls of chapter {number} cried."
+        for number, beginning in (CHAPTERS | other).items()
+    )
+
+
+def forget() -> None:
+    """What is installed is looked up again."""
+    for known in (graphs, modes, settings.knobs, settings.names):
+        known.cache_clear()
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package is installed."""
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture
+def book(package: None, graph_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small book, not yet ingested."""
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+    path = tmp_path / "harbour.txt"
+    path.write_text(f"Title: Harbour\nLanguage: en\n\n{told()}")
+    return path
+
+
+def made(store: Store, graph: str) -> list[dict[str, Any]]:
+    """A graph's nodes, and when its part came in."""
+    return cypher(
+        store,
+        "MATCH (n:Passage|Element|Part {graph: $graph}) "
+        "RETURN n.id AS id, n.text AS text, toString(n.updated_at) AS at ORDER BY id",
+        graph=graph,
+    )
+
+
+def chats(endpoint: Endpoint) -> int:
+    """How often a chat model was asked."""
+    return sum("messages" in body for body in endpoint.bodies)
+
+
+def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
+    with Fabula() as fabula:
+        [outcome] = fabula.ingest(book, graphs=BOTH)
+        entry = fabula.document("Harbour")
+        findings = fabula.check()
+        layers = fabula.layers(entry.id)
+    assert outcome.graphs == (TEXT, *BOTH)
+    assert set(entry.graphs) == {TEXT, *BOTH}
+    assert (outcome.counts["section"], outcome.counts["heading"]) == (3, 3)
+    assert outcome.counts["summary"] > 0
+    assert "3 sections, 12 words of each" in outcome.notes
+    assert entry.graphs["sections"].facts == {"sections": 3, "words": 12}
+    assert findings.violations == ()
+    assert [one.passages for one in layers if one.kind == "section"] == [3]
+
+
+def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        answer = fabula.query(QUESTION, mode="contents", k=2, context="passages", fill=False)
+        stretches = fabula.sources(answer.hits)
+        anywhere = fabula.retrieve(QUESTION, mode="collapsed", kinds=("section",))
+        [narrow] = fabula.retrieve(QUESTION, mode="contents", knobs={"width": 1})
+        with pytest.raises(SettingsError, match="Mode contents: width"):
+            fabula.retrieve(QUESTION, mode="contents", knobs={"width": 0})
+    assert [hit.kind for hit in answer.hits] == ["section"] * 2
+    assert answer.hits[0].section == "CHAPTER II"
+    assert answer.text.startswith("Read CHAPTER II [1].")
+    assert answer.cited == (1, 2)
+    text = told()
+    assert all(hit.text.startswith(f"{hit.section}\n{hit.section} ") for hit in answer.hits)
+    for hit in answer.hits:
+        found = stretches[hit.id]
+        assert "".join(one.text for one in found) == text[hit.start : hit.end]
+        assert all(text[one.start : one.end] == one.text for one in found)
+    assert len(anywhere) == 3, "the core's own modes find its passages, too"
+    assert narrow.id == answer.hits[0].id
+
+
+def test_its_embedded_elements_are_found_by_its_own_mode_alone(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        hits = fabula.retrieve(QUESTION, mode="headings", k=3)
+        [other] = fabula.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
+        proof = fabula.sources(hits)
+        everything = [
+            hit for mode in CORE for hit in fabula.retrieve(QUESTION, mode=mode, k=50, fill=False)
+        ]
+    assert [hit.kind for hit in hits] == ["heading"] * 3
+    assert hits[0].text == hits[0].section == "CHAPTER II"
+    assert other.id in {hit.id for hit in hits[1:]}
+    assert hits[0].score > hits[1].score >= hits[2].score
+    text = told()
+    for hit in hits:
+        [chunk] = proof[hit.id]
+        assert text[chunk.start : chunk.end] == chunk.text
+        assert hit.text in chunk.text
+    assert {hit.kind for hit in everything} == {"chunk", "detail", "summary", "section"}
+
+
+def test_it_is_added_later_and_no_model_is_asked_for_aspects_again(
+    book: Path, online: None, endpoint: Endpoint, store: Store
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book)
+        with pytest.raises(NotFound, match="fabula build sections"):
+            fabula.retrieve(QUESTION, mode="contents")
+        asked, aspects, text = chats(endpoint), made(store, "aspects"), made(store, TEXT)
+        [dry] = fabula.build("sections", dry=True)
+        assert (dry.graphs, made(store, "sections")) == (("sections",), [])
+        [outcome] = fabula.build("sections", "Harbour")
+        assert (outcome.status, outcome.graphs) == ("added", ("sections",))
+        assert outcome.steps["embeddings"].calls == dry.steps["embeddings"].calls == 1
+        [again] = fabula.build("sections")
+        assert (again.status, again.usage.calls) == ("unchanged", 0)
+        assert fabula.retrieve(QUESTION, mode="contents")
+        assert fabula.check().violations == ()
+    assert chats(endpoint) == asked
+    assert (made(store, "aspects"), made(store, TEXT)) == (aspects, text)
+
+
+@pytest.mark.parametrize("run", ["build", "ingest"])
+def test_a_changed_knob_of_it_rebuilds_it_alone(book: Path, store: Store, run: str) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+    aspects, text, before = (made(store, name) for name in ("aspects", TEXT, "sections"))
+    with Fabula(settings.Settings.read(**{"sections.words": 3})) as fabula:
+        entry = fabula.document("Harbour")
+        assert fabula.stale(entry) == {"sections": ["settings.words"]}
+        [outcome] = fabula.build("sections") if run == "build" else fabula.ingest(book)
+        assert fabula.check().violations == ()
+        assert fabula.stale(fabula.document("Harbour")) == {}
+    assert (outcome.status, outcome.graphs) == ("replaced", ("sections",))
+    assert (made(store, "aspects"), made(store, TEXT)) == (aspects, text)
+    now = made(store, "sections")
+    assert {row["id"] for row in now if row["text"]} != {row["id"] for row in before if row["text"]}
+    assert "CHAPTER I\nCHAPTER I Anna" in {row["text"] for row in now}
+
+
+def test_it_is_dropped_alone(book: Path, store: Store) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        aspects, text = made(store, "aspects"), made(store, TEXT)
+        [(entry, names)] = fabula.drop("sections", dry=True)
+        assert entry is not None
+        assert (entry.title, names) == ("Harbour", ["sections"])
+        assert made(store, "sections") != []
+        fabula.drop("sections")
+        assert fabula.drop("sections") == []
+        with pytest.raises(NotFound, match="fabula build sections"):
+            fabula.retrieve(QUESTION, mode="headings")
+        assert set(fabula.document("Harbour").graphs) == {TEXT, "aspects"}
+        assert fabula.check().violations == ()
+    assert made(store, "sections") == []
+    assert cypher(store, "MATCH (n:Section|Heading|Retired) RETURN n") == []
+    assert (made(store, "aspects"), made(store, TEXT)) == (aspects, text)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "what"),
+    [
+        ("MATCH (n:Heading {text: 'CHAPTER I'}) DETACH DELETE n", "sections have no heading"),
+        ("MATCH (:Section {section: 'CHAPTER I'})-[r:COVERS]->() DELETE r", "cover other chunks"),
+    ],
+)
+def test_what_breaks_its_invariant_is_found(
+    book: Path, store: Store, breaks: str, what: str
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        cypher(store, breaks)
+        [violation] = fabula.check("Harbour").violations
+    assert (violation.invariant, violation.title) == ("check_sections", "Harbour")
+    assert what in violation.what
+
+
+def test_an_export_has_its_nodes_and_edges(book: Path, tmp_path: Path) -> None:
+    file, whole = tmp_path / "graph.jsonl", tmp_path / "whole.jsonl"
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        fabula.export(file)
+        fabula.export(whole, embeddings=True)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    labels = [label for line in lines for label in line.get("labels", ())]
+    assert (labels.count("Section"), labels.count("Heading")) == (3, 3)
+    types = [line.get("label") for line in lines]
+    assert (types.count("NEXT_SECTION"), types.count("HEADED")) == (2, 3)
+    assert types.count("COVERS") >= 3
+    assert '"embedding"' not in file.read_text()
+    full = [json.loads(line) for line in whole.read_text().splitlines()]
+    headings = [line for line in full if "Heading" in line.get("labels", ())]
+    assert {len(line["properties"]["embedding"]) for line in headings} == {256}
+
+
+def test_a_kind_of_elements_is_none_that_the_core_looks_for(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        assert fabula.retrieve(QUESTION, mode="headings", kinds="heading", document="Harbour")
+        with pytest.raises(NotFound, match=r"no kind 'heading'; there are: chunk, .*section"):
+            fabula.retrieve(QUESTION, mode="collapsed", kinds="heading")
+        assert fabula.retrieve(QUESTION, mode="headings", levels=(1, 9)) == []
+        assert fabula.retrieve(QUESTION, mode="headings", aspects="") != []
+
+
+def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, store: Store) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book)
+    cypher(store, "MATCH (c:Collection) REMOVE c.element_kinds")
+    for index in ("element_texts", "element_kind", "element_vectors_256"):
+        cypher(store, f"DROP INDEX {index} IF EXISTS")
+    with Fabula() as fabula:
+        assert [one.says for one in examine(fabula) if one.name == "indexes"] == [
+            "passage_vectors_256 online, passage_texts online"
+        ]
+        assert fabula.check().violations == ()
+        with pytest.raises(NotFound, match="fabula build sections"):
+            fabula.retrieve(QUESTION, mode="headings")
+        fabula.build("sections")
+        assert len(fabula.retrieve(QUESTION, mode="headings")) == 3
+        assert fabula.check().violations == ()
+        [told] = [one.says for one in examine(fabula) if one.name == "indexes"]
+    assert "element_vectors_256 online, element_texts online" in told
+
+
+def test_its_passages_are_embedded_again_with_all_others(
+    book: Path, endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+    [counted] = cypher(store, "MATCH (n:Passage|Heading) RETURN count(n) AS passages")
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with Fabula(model="offline") as fabula:
+        assert fabula.reembed().passages == counted["passages"]
+        hits = fabula.retrieve(QUESTION, mode="contents")
+        assert len(hits) == 3
+        headings = fabula.retrieve(QUESTION, mode="headings")
+        assert [hit.score for hit in headings] == pytest.approx([hit.score for hit in hits])
+        hits += headings
+        assert fabula.check().violations == ()
+        assert {
+            len(row) for row in store.vectors("default", [hit.id for hit in hits]).values()
+        } == {endpoint.dimensions}
+        sizes = "RETURN DISTINCT size(n.embedding) AS one, size(n.embedding_2) AS two"
+        [left] = cypher(store, f"MATCH (n:Passage|Heading) {sizes}")
+        assert left == {"one": None, "two": endpoint.dimensions}
+
+
+def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Store) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        before = {row["id"] for row in made(store, "sections")}
+        book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
+        # It is not named: the document has it.
+        [outcome] = fabula.ingest(book)
+        entry = fabula.document("Harbour")
+        [best] = fabula.retrieve("Who broke the bell?", mode="contents", k=1)
+        assert fabula.check().violations == ()
+    assert (outcome.status, outcome.graphs) == ("replaced", (TEXT, *BOTH))
+    assert len({record.updated_at for record in entry.graphs.values()}) == 1
+    assert "Boris broke the bell." in best.text
+    after = {row["id"] for row in made(store, "sections")}
+    assert len(before & after) == 5, "its part, and two sections with their headings"
+
+
+def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
+    book: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one != str(PACKAGE)])
+    forget()
+    book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
+    with Fabula() as fabula:
+        assert [outcome.status for outcome in fabula.ingest(book)] == ["replaced"]
+        assert fabula.check().violations == ()
+        with pytest.raises(SettingsError, match="no graph 'sections'"):
+            fabula.build("sections")
+    assert made(store, "sections") == []
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (
+            {"passages": ("Summary",)},
+            "'Summary' are made by the graph 'aspects' and by the graph 'sections'",
+        ),
+        ({"elements": ("Document",)}, "'Document' are made by Fabula itself and"),
+        ({"rests_on": ("scenes",)}, "'sections' rests on 'scenes', which no package has"),
+        ({"name": "parts"}, "the graph 'parts' by the name 'sections'"),
+        ({"build": None}, "'sections' has to have either `build` or `settle`"),
+        ({"rests_on": ("identities",)}, "'sections', a document's, rests on 'identities'"),
+    ],
+)
+def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
+    other: dict[str, Any], what: str, package: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **other))
+    forget()
+    with pytest.raises(SettingsError, match=what):
+        graphs()
+
+
+@pytest.mark.parametrize("group", ["fabula.graphs", "fabula.modes"])
+@pytest.mark.parametrize(
+    ("code", "what"), [("import absent", "No module named 'absent'"), ("", "no attribute 'IT'")]
+)
+def test_a_package_that_can_not_be_loaded_is_named(
+    group: str, code: str, what: str, tmp_path: Path
+) -> None:
+    info = tmp_path / "torn-1.0.dist-info"
+    info.mkdir()
+    (tmp_path / "torn.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torn-book\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\nscenes = torn:IT\n")
+
+    def said(*words: str) -> str:
+        command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
+        where = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
+        return done.stdout + done.stderr
+
+    error = said("list")
+    assert error.startswith("Error: The package torn-book can't be loaded")
+    assert f"scenes = torn:IT of {group}" in error
+    assert what in error
+    assert "pip uninstall torn-book" in error
+    assert "Traceback" not in error
+    assert ", version " in said("--version")
+
+
+def test_a_mode_with_settings_has_a_name_of_its_own(
+    package: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+    mode = module.GRAPH.modes["contents"]
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, modes={"sections": mode}))
+    forget()
+    with pytest.raises(SettingsError, match="a mode are both named 'sections'"):
+        settings.Settings.read()
+
+
+@pytest.mark.parametrize(
+    ("without", "what"),
+    [
+        ({"passages": ()}, "a node labelled 'Section'"),
+        ({"elements": ("Other",)}, r"a node labelled 'Heading'.* \(Section, Other\)"),
+        ({"edges": ("COVERS",)}, r"an edge '\w+'.* \(COVERS\)"),
+    ],
+)
+def test_what_is_not_on_its_lists_is_refused_in_words(
+    without: dict[str, tuple[str, ...]],
+    what: str,
+    book: Path,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = import_module("fabula_sections")
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **without))
+    forget()
+    with Fabula() as fabula, pytest.raises(FabulaError, match=f"'sections' built {what}"):
+        fabula.ingest(book, graphs=["sections"])
+    assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
+
+
+def test_a_passage_without_an_embedding_is_refused_in_words(
+    book: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+
+    def bare(*given: Any) -> Built:
+        built: Built = module.build(*given)
+        return replace(built, nodes=tuple(replace(one, embedding=None) for one in built.nodes))
+
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, build=bare))
+    forget()
+    what = r"'Section' without an embedding, which is not on its list \(Heading\)"
+    with Fabula() as fabula, pytest.raises(FabulaError, match=what):
+        fabula.ingest(book, graphs=["sections"])
+    assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
+
+
+def test_a_build_that_was_killed_is_gone_on_with(
+    package: None, graph_url: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    books = tmp_path / "books"
+    books.mkdir()
+    for number in range(10):
+        (books / f"{number}.txt").write_text(f"Title: Book {number}\n\n{told(II=f'Day {number}.')}")
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("FABULA_MODEL", "offline")
+        monkeypatch.setenv("FABULA_CONCURRENCY", "2")
+        with Fabula() as fabula:
+            fabula.ingest(books, graphs=["aspects"])
+        aspects = made(store, "aspects")
+        program = "from fabula import Fabula\nwith Fabula() as one: one.build('sections')"
+        environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
+        endpoint.delay = 1.0
+        with subprocess.Popen([sys.executable, "-c", program], env=environment) as process:
+            late = time.monotonic() + 60
+            while not (done := _built(store)):
+                assert process.poll() is None and time.monotonic() < late
+                time.sleep(0.02)
+            process.kill()
+        endpoint.delay = 0.0
+        done = _built(store)
+        assert 0 < len(done) < 10
+        with Fabula() as fabula:
+            outcomes = fabula.build("sections")
+            assert fabula.check().violations == ()
+    assert {one.document for one in outcomes if one.status == "unchanged"} == set(done)
+    assert {one.status for one in outcomes if one.document not in done} == {"added"}
+    assert len(_built(store)) == 10
+    assert made(store, "aspects") == aspects
+
+
+def _built(store: Store) -> list[str]:
+    rows = cypher(store, "MATCH (part:Part {graph: 'sections'}) RETURN part.document AS id")
+    return [row["id"] for row in rows]
+
+
+def test_its_embedding_model_is_in_its_fingerprint(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        made_from = fabula.document("Harbour").graphs["sections"].made_from
+    assert made_from["settings"] == {"words": 12}
+    assert made_from["models"]["embedding_model"] == STATIC
+    assert set(made_from["rests_on"]) == {TEXT}

@@ -1,0 +1,161 @@
+"""A limiter bounds calls over all threads, and paces them as the endpoint allows."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fabula.errors import ModelError, Stopped
+from fabula.models import limiter as limiting
+from fabula.models.limiter import Limiter
+from fabula.models.purpose import Purpose
+from fabula.models.stop import Stop
+
+pytestmark = pytest.mark.waits
+
+
+def succeed(limiter: Limiter, times: int) -> None:
+    for _ in range(times):
+        with limiter.slot():
+            pass
+
+
+def refuse(limiter: Limiter, seconds: float = 0.0) -> None:
+    with pytest.raises(ValueError, match="refused"), limiter.slot() as call:
+        limiter.refused(call, seconds)
+        raise ValueError("refused")
+
+
+def test_never_more_calls_are_under_way_than_the_limit() -> None:
+    limiter, lock = Limiter(3), threading.Lock()
+    seen: list[int] = []
+    now = [0]
+
+    def call(_: int) -> None:
+        with limiter.slot():
+            with lock:
+                now[0] += 1
+                seen.append(now[0])
+            time.sleep(0.002)
+            with lock:
+                now[0] -= 1
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(call, range(60)))
+    assert max(seen) == 3
+
+
+def test_a_failed_call_gives_its_turn_to_one_that_waits() -> None:
+    limiter = Limiter(1)
+    waited = threading.Event()
+
+    def wait() -> None:
+        with limiter.slot():
+            waited.set()
+
+    thread = threading.Thread(target=wait)
+    with pytest.raises(ValueError, match="failed"), limiter.slot():
+        thread.start()
+        assert not waited.wait(0.05)
+        raise ValueError("failed")
+    assert waited.wait(30)
+    thread.join()
+
+
+def test_closing_ends_every_wait_at_once() -> None:
+    limiter = Limiter(1)
+    refuse(limiter, 3600)
+    waits = [lambda: succeed(limiter, 1), lambda: limiter.pause(3600)]
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(wait) for wait in waits]
+        time.sleep(0.05)
+        limiter.close()
+        for one in waiting:
+            with pytest.raises(ModelError, match="stopped"):
+                one.result(timeout=30)
+    with pytest.raises(ModelError, match="stopped"):
+        succeed(limiter, 1)
+
+
+def test_calls_that_are_late_halve_how_many_are_made_at_once_and_only_once_a_burst() -> None:
+    limiter = Limiter(16)
+    with pytest.raises(ValueError, match="late"), limiter.slot() as one, limiter.slot() as two:
+        limiter.late(one)
+        limiter.late(two)
+        raise ValueError("late")
+    assert limiter.rate_limit.ceiling == 8
+
+
+def test_a_question_goes_before_builds_that_have_waited_longer() -> None:
+    limiter, order = Limiter(1), []
+
+    def ask(name: str, purpose: Purpose) -> None:
+        with limiter.slot(purpose):
+            order.append(name)
+
+    asked = [("build", Purpose()), ("build", Purpose()), ("question", Purpose(urgent=True))]
+    with ThreadPoolExecutor(3) as pool, limiter.slot():
+        for one in asked:
+            pool.submit(ask, *one)
+            time.sleep(0.05)
+    assert order == ["question", "build", "build"]
+
+
+def most_builds(limiter: Limiter) -> int:
+    """How many calls of builds it lets begin at once."""
+    stop, begun = Stop(), threading.Semaphore(0)
+
+    def build() -> None:
+        with pytest.raises(Stopped), limiter.slot(Purpose(stop=stop)):
+            begun.release()
+            limiter.pause(60, Purpose(stop=stop))
+
+    with ThreadPoolExecutor(32) as pool:
+        done = [pool.submit(build) for _ in range(32)]
+        count = 0
+        while begun.acquire(timeout=0.2):
+            count += 1
+        stop.set()
+        for one in done:
+            one.result(timeout=30)
+    return count
+
+
+@pytest.mark.parametrize(("most", "kept"), [(1, 0), (2, 1), (8, 1), (16, 2)])
+def test_turns_are_kept_from_builds_while_questions_are_asked(
+    most: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiter = Limiter(most)
+    assert most_builds(limiter) == most
+    with limiter.slot(Purpose(urgent=True)):
+        pass
+    assert most_builds(limiter) == most - kept
+    monkeypatch.setattr(limiting, "RESERVED", 0.0)
+    assert most_builds(limiter) == most
+
+
+def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
+    limiter, stop = Limiter(1), Stop()
+    one = Purpose(stop=stop)
+
+    def enter() -> None:
+        with limiter.slot(one):
+            pass
+
+    with ThreadPoolExecutor(3) as pool:
+        with limiter.slot():
+            waiting = [
+                pool.submit(enter),
+                pool.submit(limiter.pause, 3600, one),
+            ]
+            other = pool.submit(succeed, limiter, 1)
+            time.sleep(0.05)
+            stop.set()
+            for each in waiting:
+                with pytest.raises(Stopped):
+                    each.result(timeout=30)
+            assert not other.done()
+        other.result(timeout=30)
+    with pytest.raises(Stopped):
+        enter()

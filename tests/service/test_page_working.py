@@ -1,0 +1,521 @@
+"""The page that one works in, in Chromium: sign in, add, jobs, queries, the house."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
+
+from chromium import browser, faults
+from conftest import connect, wipe
+from fabula.app import App
+from fabula.config.settings import STATIC
+from fabula.server import Address
+from served import Served, served, server_of
+from stories import LIGHTHOUSE, WINTER
+
+pytestmark = pytest.mark.long
+
+MARKUP = "</title><script>window.broken = 1</script><img src=x onerror=window.broken=1>"
+HOSTILE = f"{MARKUP}\u202e \"'& {{{{ 7 * 7 }}}}"
+FORMULA = '=HYPERLINK("http://evil.example")'
+OUTCOME = 60_000
+"""Milliseconds that a job of this file may take on a busy machine."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A service with books, and the addresses of its screens."""
+
+    served: Served
+    ids: dict[str, str]
+    job: str
+    batch: str
+
+    @property
+    def screens(self) -> dict[str, str]:
+        return {
+            "signin": "/signin?to=/jobs",
+            "add": "/c/books/add",
+            "estimate": f"/c/books/add?batch={self.batch}&graphs=aspects&graphs=entities",
+            "jobs": "/jobs",
+            "none failed": "/jobs?state=paused",
+            "job": f"/jobs/{self.job}",
+            "queries": "/queries?collection=books",
+            "form": "/queries/outline?collection=books",
+            "found": "/queries/library?collection=books&run=1",
+            "nothing": "/queries/cast?collection=books&run=1&document=nowhere",
+            "own": "/queries/own?statement=MATCH (d:Document) RETURN d.title, d.tokens",
+            "refused": "/queries/own?statement=CREATE (x) RETURN x",
+            "house": "/house",
+            "by collection": "/house?by=collection",
+        }
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    with connect(address) as store:
+        wipe(store)
+    return server_of(address) | {
+        "home": tmp_path_factory.mktemp("home"),
+        "model": "offline",
+        "embedding_model": STATIC,
+        "chunk_tokens": 40,
+    }
+
+
+@pytest.fixture(scope="module")
+def library(settings: dict[str, Any]) -> Iterator[Library]:
+    with App(**settings) as app, served(app) as it:
+        books = app.collection("books")
+        for number, (title, text) in enumerate(
+            {"Winter": WINTER, HOSTILE: LIGHTHOUSE, FORMULA: WINTER[:900]}.items()
+        ):
+            books.ingest_text(text, source=f"{number}.txt", title=title, author=HOSTILE)
+        ids = {entry.title: entry.id for entry in books.documents()}
+        client = it.client("admin")
+        client.headers["Authorization"] = f"Bearer {key_of(it, 'admin')}"
+        form = [("files", ("lighthouse.txt", LIGHTHOUSE.encode())), ("files", ("x.bin", b"\0\1"))]
+        begun = client.post("/api/v1/collections/others/documents", files=form).json()
+        batch = client.post("/c/books/add", files=form, headers={"Accept": "application/json"})
+        yield Library(it, ids, begun["id"], batch.json()["to"].rpartition("batch=")[2])
+
+
+KEYS: dict[tuple[str, str], str] = {}
+"""What a key has sent is no other's: there is one for each role at each address."""
+
+
+def key_of(it: Served, role: Any) -> str:
+    if (it.url, role) not in KEYS:
+        KEYS[it.url, role] = it.key(role)
+    return KEYS[it.url, role]
+
+
+@contextmanager
+def opened(
+    chromium: Browser, it: Served, role: Any = "admin", expected: str = "$^", **how: Any
+) -> Iterator[BrowserContext]:
+    """A browser's window of somebody who is signed in; its pages must log nothing but what is
+    `expected`, ask no other host, and run nothing that a stranger says.
+    """
+    context = chromium.new_context(
+        base_url=it.url, **{"viewport": {"width": 1280, "height": 800}} | how
+    )
+    said: list[str] = []
+    foreign: list[str] = []
+
+    def watch(page: Page) -> None:
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+
+    context.on("page", watch)
+    context.on(
+        "request", lambda one: None if one.url.startswith(it.url) else foreign.append(one.url)
+    )
+    if role:
+        cookie = it.house.sessions.sign_in(key_of(it, role))
+        assert cookie
+        context.add_cookies([{"name": "fabula", "value": cookie, "url": it.url}])
+    try:
+        yield context
+        assert [one for one in said if not re.search(expected, one)] == []
+        assert foreign == []
+        if how.get("java_script_enabled", True):
+            broken = [page.evaluate("window.broken") for page in context.pages]
+            assert broken == [None] * len(broken)
+    finally:
+        context.close()
+
+
+REFUSED = "status of 40[0-9]"
+"""What Chromium logs of a page that says in words what is wrong."""
+
+
+def test_each_screen_loads_clean_is_accessible_and_fits(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served, expected=REFUSED) as context:
+        page = context.new_page()
+        wrong = {}
+        for name, url in library.screens.items():
+            response = page.goto(url)
+            assert response is not None
+            assert response.status == (400 if name == "refused" else 200), (name, page.content())
+            assert "unsafe-inline" not in response.headers["content-security-policy"], name
+            assert page.locator("h1").count() == 1, name
+            assert page.locator("main").count() == 1, name
+            wrong[name] = faults(page)
+        assert {name: found for name, found in wrong.items() if found} == {}
+
+
+# Signing in
+
+
+def test_a_key_signs_in_and_goes_on_to_where_one_was_going(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served, role="", expected=REFUSED) as context:
+        page = context.new_page()
+        page.goto("/jobs?state=failed")
+        assert page.url.endswith("/signin?to=%2Fjobs%3Fstate%3Dfailed")
+        expect(page.get_by_label("Your key")).to_be_focused()
+        page.keyboard.type("fab_not_a_key")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert").first).to_contain_text("unknown, revoked or expired")
+        page.get_by_label("Your key").fill(library.served.key("read"))
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/jobs?state=failed")
+        page.goto("/house")
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/signin")
+        page.goto("/jobs")
+        assert "/signin" in page.url
+
+
+# Adding
+
+
+def send(page: Page, *files: tuple[str, str]) -> None:
+    """Chooses files, and has them estimated."""
+    payload = [
+        {"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files
+    ]
+    page.set_input_files("#files", payload)  # type: ignore[arg-type]
+    page.get_by_role("button", name="See what it costs").click()
+    page.wait_for_url("**/add?batch=*")
+
+
+def test_what_came_in_is_told_with_its_cost_before_anything_is_done(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/c/books/add")
+        send(page, ("one.txt", LIGHTHOUSE), ("broken.bin", "\0\1"), ("two.txt", WINTER))
+        expect(page.locator("h1")).to_contain_text("2 documents for books")
+        told = page.get_by_role("region", name="Documents").inner_text()
+        assert "The Lighthouse" in told
+        assert "broken.bin" in told
+        assert page.locator(".fault").count() == 1
+        assert "Money" in page.locator(".total").inner_text()
+
+
+def test_nobody_agrees_to_another_cost_than_was_told(
+    chromium: Browser, library: Library, settings: dict[str, Any]
+) -> None:
+    # Nothing is asked of the model: what it would cost is counted without it.
+    costly = settings | {
+        "model": "gpt-4.1-mini",
+        "base_url": "http://[::1]:9",
+        "api_key": "sk-test",
+    }
+    with App(**costly) as app, served(app) as it, opened(chromium, it) as context:
+        page = context.new_page()
+        page.goto("/c/agreed/add")
+        send(page, ("one.txt", LIGHTHOUSE))
+        expect(page.get_by_role("alert").filter(has_text="You changed")).to_have_count(0)
+        page.get_by_label("entities").check()
+        page.get_by_role("button", name="Agree and add").click()
+        page.wait_for_url("**/add?batch=*&graphs=aspects&graphs=entities&changed=true")
+        expect(page.get_by_role("alert").filter(has_text="You changed")).to_be_visible()
+        expect(page.locator(".total h2")).to_contain_text("aspects, entities")
+        jobs = it.client().get("/api/v1/jobs").json()["items"]
+        assert "agreed" not in {one["collection"] for one in jobs}
+
+
+def test_where_nothing_costs_graphs_are_changed_and_begun_at_once(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/c/changed/add")
+        send(page, ("lines.jsonl", WINTER))
+        expect(page.get_by_role("region", name="Documents")).to_contain_text("this ending")
+        page.get_by_label("entities").check()
+        page.get_by_role("button", name="Add 1 document").click()
+        page.wait_for_url("**/jobs/*")
+        expect(page.locator("#state")).to_have_text("succeeded", timeout=OUTCOME)
+        assert "aspects, entities" in page.locator("header p").last.inner_text()
+
+
+def test_a_text_is_pasted_and_a_folder_dropped(chromium: Browser, library: Library) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/c/pasted/add")
+        page.get_by_text("Paste a text instead").click()
+        page.get_by_label("Title").fill(HOSTILE)
+        page.get_by_label("Text", exact=True).fill(WINTER)
+        page.get_by_role("button", name="See what it costs").click()
+        page.wait_for_url("**/add?batch=*")
+        expect(page.locator("h1")).to_contain_text("1 document for pasted")
+        page.goto("/c/pasted/add")
+        page.locator(".drop").evaluate(
+            """(drop, text) => {
+              const data = new DataTransfer();
+              data.items.add(new File([text], "dropped.txt", {type: "text/plain"}));
+              drop.dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
+            }""",
+            LIGHTHOUSE,
+        )
+        expect(page.locator("#chosen")).to_have_text("1 chosen: dropped.txt")
+        page.get_by_role("button", name="See what it costs").click()
+        page.wait_for_url("**/add?batch=*")
+        expect(page.get_by_role("region", name="Documents")).to_contain_text("dropped.txt")
+
+
+def test_a_refusal_is_told_where_one_is_and_can_be_mended(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served, expected=REFUSED) as context:
+        page = context.new_page()
+        page.goto("/c/books/add")
+        page.get_by_role("button", name="See what it costs").click()
+        expect(page.locator("#refused")).to_contain_text("choose a file, or paste a text")
+        page.set_input_files(
+            "#files",
+            [
+                FilePayload(name="a.txt", mimeType="text/plain", buffer=b"One story."),
+                FilePayload(name="a.txt", mimeType="text/plain", buffer=b"Another story."),
+            ],
+        )
+        page.get_by_role("button", name="See what it costs").click()
+        expect(page.locator("#refused")).to_contain_text("Two different files are both called")
+
+
+def test_whoever_may_only_read_is_told_so_and_another_can_not_use_what_one_sent(
+    chromium: Browser, library: Library
+) -> None:
+    reader, other = library.served.client("read"), library.served.client("write")
+    page = {"Accept": "text/html"}
+    assert reader.get("/c/books/add", headers=page).status_code == 403
+    taken = other.get(f"/c/books/add?batch={library.batch}", headers=page)
+    assert taken.status_code == 404
+    begun = other.post(
+        "/c/books/add/begin",
+        data={"batch": library.batch, "graphs": "aspects", "estimated": "aspects"},
+    )
+    assert begun.status_code == 404
+
+
+def test_without_scripts_a_book_is_added_and_its_job_watched(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/c/plain/add")
+        send(page, ("plain.txt", WINTER))
+        page.get_by_role("button", name=re.compile("1 document$")).click()
+        page.wait_for_url("**/jobs/*")
+        # The page comes again by itself.
+        expect(page.locator("#state")).to_have_text("succeeded", timeout=OUTCOME)
+        page.locator(".items a").click()
+        expect(page.locator("h1")).to_contain_text("Plain")
+
+
+# Jobs
+
+
+def test_a_hostile_name_is_shown_as_it_is_and_does_nothing(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/c/hostile/add")
+        name = f"{HOSTILE.replace('/', '')}.txt"
+        send(page, (name, WINTER), ("../../etc/passwd.txt", LIGHTHOUSE))
+        assert "<script>window.broken" in page.locator("main").inner_text()
+        assert "\u202e" not in page.locator("main").inner_text()
+        page.get_by_role("button", name=re.compile("2 documents$")).click()
+        page.wait_for_url("**/jobs/*")
+        expect(page.locator("#state")).to_have_text("succeeded", timeout=OUTCOME)
+        assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
+        page.goto("/jobs")
+        assert page.evaluate("window.broken") is None
+
+
+def test_two_tabs_watch_one_job_and_cancelling_twice_is_told(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served, expected=REFUSED) as context:
+        first, second = context.new_page(), context.new_page()
+        for page in (first, second):
+            page.goto(f"/jobs/{library.job}")
+            expect(page.locator("#state")).to_have_text(
+                re.compile("succeeded|failed"), timeout=OUTCOME
+            )
+        assert first.locator("form[action$=cancel]").count() == 0
+        refused = library.served.client().post(
+            f"/jobs/{library.job}/cancel", headers={"Accept": "text/html"}
+        )
+        assert refused.status_code == 409
+        assert "can be cancelled" in refused.text
+
+
+# Queries
+
+
+def test_a_query_is_filled_in_run_and_leads_into_the_book(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/queries?collection=books")
+        page.get_by_role("link", name="Which summaries rest on a passage").click()
+        page.get_by_label("document").select_option(label="Winter")
+        page.get_by_role("button", name="Run").click()
+        page.wait_for_url("**/queries/above?*run=1*")
+        assert page.get_by_label("document").input_value() == library.ids["Winter"]
+        page.locator(".cells a").first.click()
+        assert f"/c/books/d/{library.ids['Winter']}?passage=" in page.url
+        expect(page.locator("h1")).to_contain_text("Winter")
+
+
+def test_a_file_of_what_was_found_holds_no_formulas(library: Library) -> None:
+    client = library.served.client("read")
+    address = "/queries/library?collection=books&run=1&as="
+    csv = client.get(f"{address}csv")
+    assert csv.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "attachment" in csv.headers["content-disposition"]
+    assert "'=HYPERLINK" in csv.text
+    assert "\n=" not in csv.text
+    assert {one["title"] for one in client.get(f"{address}json").json()} == set(library.ids)
+
+
+def test_own_cypher_is_for_admins_and_only_reads(library: Library) -> None:
+    page = {"Accept": "text/html"}
+    own = "/queries/own?statement=MATCH (n) DETACH DELETE n"
+    assert library.served.client("write").get(own, headers=page).status_code == 403
+    refused = library.served.client("admin").get(own, headers=page)
+    assert refused.status_code == 400
+    assert "may only read" in refused.text
+
+
+def test_a_collection_that_one_may_not_see_can_not_be_queried(library: Library) -> None:
+    client = library.served.client("read", ["others"])
+    asked = "/queries/library?collection={}&run=1"
+    hidden, missing = (client.get(asked.format(one)) for one in ("books", "nowhere"))
+    assert hidden.status_code == missing.status_code == 404
+    assert client.get(f"/jobs/{library.job}").status_code == 200
+    assert library.served.client("read", ["books"]).get(f"/jobs/{library.job}").status_code == 404
+
+
+# The house
+
+
+def test_a_key_is_made_shown_once_used_and_revoked(chromium: Browser, library: Library) -> None:
+    with opened(chromium, library.served) as context:
+        page = context.new_page()
+        page.goto("/house")
+        page.get_by_text("Make a key").click()
+        page.get_by_label("For whom").fill(HOSTILE.replace("\u202e", ""))
+        page.get_by_label("Tokens a day").fill("1000")
+        page.get_by_role("button", name="Make the key").click()
+        key = page.get_by_label("The key", exact=True).input_value()
+        found = library.served.house.keys.find(key)
+        assert found is not None
+        assert (found.role, found.quotas.tokens_a_day) == ("read", 1000)
+        page.goto("/house")
+        assert key not in page.content()
+        page.get_by_role("button", name=re.compile(found.id)).click()
+        page.wait_for_url("**/house#keys-made")
+        assert library.served.house.keys.find(key) is None
+        expect(page.get_by_role("region", name="What was changed")).to_contain_text("revoke key")
+
+
+def test_a_reader_sees_what_it_may(library: Library) -> None:
+    seen = library.served.client("read").get("/house", headers={"Accept": "text/html"})
+    assert seen.status_code == 200
+    assert "Models" in seen.text
+    for hidden in ("Make a key", "What was changed", "neo4j_uri", "api_key"):
+        assert hidden not in seen.text
+    admin = library.served.client("admin").get("/house", headers={"Accept": "text/html"})
+    secret = library.served.house.app.settings.neo4j_password.get_secret_value()
+    assert secret not in admin.text
+
+
+# From a book to a citation
+
+
+def walk(page: Page, name: str, most: int = 60) -> None:
+    """Goes on with Tab until what has this name has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        at = page.evaluate(
+            "() => { const at = document.activeElement; return [at.ariaLabel, at.textContent,"
+            " ...[...(at.labels || [])].map((one) => one.textContent)].join(' '); }"
+        )
+        if name in at:
+            return
+    raise AssertionError(f"Tab does not lead to {name!r}")
+
+
+def test_by_keys_alone_from_signing_in_to_reading_a_citation(
+    chromium: Browser, library: Library, tmp_path: Path
+) -> None:
+    with opened(chromium, library.served, role="") as context:
+        book = tmp_path / "lighthouse.txt"
+        book.write_text(LIGHTHOUSE)
+        page = context.new_page()
+        # Heard from the start: a key and the wish to hear of a chooser go to Chromium by two ways,
+        # and the key may be there first.
+        page.on("filechooser", lambda chooser: chooser.set_files(book))
+        page.goto("/c/journey/add")
+        # Chromium gives the field the keyboard with the first frame that it draws.
+        expect(page.get_by_label("Your key")).to_be_focused()
+        page.keyboard.type(library.served.key("write"))
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/c/journey/add")
+        walk(page, "Books")
+        assert page.evaluate("document.activeElement.id") == "files"
+        page.keyboard.press("Space")
+        expect(page.locator("#files")).to_have_value(re.compile(book.name))
+        walk(page, "See what it costs")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/add?batch=*")
+        walk(page, "1 document")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/jobs/*")
+        expect(page.locator("#state")).to_have_text("succeeded", timeout=OUTCOME)
+        page.reload()
+        page.keyboard.press("/")
+        page.keyboard.type("Where was the mirror bound?")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/ask?q=*")
+        expect(page.locator("[aria-busy]")).to_have_count(0, timeout=OUTCOME)
+        walk(page, "Read 1:")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/c/journey/d/*")
+        assert page.locator(".book mark").count() > 0
+
+
+def test_a_restart_in_between_loses_nothing_and_the_page_comes_back(
+    chromium: Browser, library: Library, settings: dict[str, Any]
+) -> None:
+    """The job goes on with whoever is there, and the page with the next service at its address."""
+    away = "ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE"
+    text = "\n\n".join(f"Chapter {one}\n\n{LIGHTHOUSE}" for one in range(6))
+    with App(**settings) as app, App(**settings) as other, ExitStack() as until:
+        it = until.enter_context(served(app))
+        with opened(chromium, it, expected=away) as context:
+            page = context.new_page()
+            page.goto("/c/restarted/add")
+            send(page, *((f"{one}.txt", f"{text}{one}") for one in range(8)))
+            page.get_by_role("button", name=re.compile("8 documents$")).click()
+            page.wait_for_url("**/jobs/*")
+            expect(page.locator("#state")).to_have_text("running", timeout=OUTCOME)
+            until.close()
+            with served(other, int(it.url.rpartition(":")[2])):
+                expect(page.locator("#state")).to_have_text("succeeded", timeout=2 * OUTCOME)
+                assert page.locator(".items a").count() == 8

@@ -1,0 +1,210 @@
+"""The daily dump of a service with a private Neo4j, by a clock that the tests move."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from fabula.app import App
+from fabula.config.settings import Settings
+from fabula.server import PrivateServer
+from fabula.service.core.daily_dump import find_next
+from graphs import DIMENSIONS, MODEL, put, small_graph
+from served import Served, served
+
+pytestmark = [pytest.mark.long, pytest.mark.own_server, pytest.mark.server]
+
+DAY_SECONDS = 86_400.0
+
+
+class Clock:
+    """A clock that stands at the time that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2031, 3, 1, 12).astimezone().timestamp()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("served") / "home"
+    yield folder
+    PrivateServer(folder, "512m", "128m").destroy(programs=True, dumps=True)
+
+
+@pytest.fixture(scope="module")
+def it(home: Path, clock: Clock) -> Iterator[Served]:
+    """A service over a private server with one document."""
+    with App(
+        Settings(home=home, cache=False, model="offline", embedding_model="wordllama-256")
+    ) as app:
+        app.store.prepare("default", MODEL, DIMENSIONS)
+        put(app.store, small_graph("a.txt"))
+        with served(app, clock=clock) as it:
+            yield it
+
+
+def test_the_hour_comes_once_a_day_by_local_time() -> None:
+    noon = datetime(2031, 3, 1, 12).astimezone().timestamp()
+    next_at = datetime.fromtimestamp(find_next(noon, 4)).astimezone()
+    assert (next_at.day, next_at.hour, next_at.minute) == (2, 4, 0)
+    again = datetime.fromtimestamp(find_next(next_at.timestamp(), 4)).astimezone()
+    assert (again.day, again.hour) == (3, 4)
+    assert datetime.fromtimestamp(find_next(noon, 13)).astimezone().day == 1
+
+
+def wait_for_answer(client: httpx2.Client, path: str) -> None:
+    """Wait until the service answers again: it may take a second to notice that Neo4j does."""
+    until = time.monotonic() + 120
+    while client.get(path).status_code != 200:
+        assert time.monotonic() < until, client.get(path).text
+        time.sleep(0.1)
+
+
+def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
+    it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="fabula.service")
+    client = it.client()
+    assert "none yet" in client.get("/house").text
+    assert "fabula_dump_age_seconds" not in client.get("/metrics").text
+    seen: list[httpx2.Response] = []
+    is_over = threading.Event()
+
+    def ask() -> None:
+        while not is_over.wait(0.1):
+            seen.append(client.get("/api/v1/collections"))
+            if seen[-1].status_code == 503:
+                assert client.get("/livez").status_code == 200
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    clock.now = find_next(clock.now, 4) + 60
+    # Whoever looks at the clock next makes it: the service's own thread.
+    until = time.monotonic() + 240
+    while not (home / "dumps").is_dir() or not [*(home / "dumps").glob("*.dump")]:
+        assert time.monotonic() < until, caplog.text
+        time.sleep(0.2)
+    while it.house.maintenance.current() is not None:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    is_over.set()
+    asking.join(120)
+    [dump] = (home / "dumps").glob("*.dump")
+    assert dump.name.startswith("2031-03-02-04010")
+    assert {one.status_code for one in seen} == {200, 503}
+    [refused, *_] = [one for one in seen if one.status_code == 503]
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.json()["detail"].startswith("A dump of all graphs is being made. The service is")
+    # All goes on as before, without anybody's help.
+    wait_for_answer(client, "/api/v1/collections")
+    [collection] = client.get("/api/v1/collections").json()["items"]
+    assert (collection["name"], collection["documents"]) == ("default", 1)
+    assert "A dump of all graphs is being made" in caplog.text and str(dump) in caplog.text
+    assert "the last is 0 minutes old" in " ".join(client.get("/house").text.split()).replace(
+        "<span>", ""
+    ).replace("</span>", "")
+    clock.now += 3600
+    metrics = client.get("/metrics").text
+    assert 'fabula_dump_age_seconds{dump="newest"} 36' in metrics
+    assert 'fabula_dump_failed{dump="last"} 0.0' in metrics
+
+
+def test_a_job_is_let_go_of_for_the_dump_and_goes_on_after_it(it: Served, clock: Clock) -> None:
+    client = it.client()
+    text = "Title: B\n\n" + "A lantern swung over the harbour. The captain slept. " * 8000
+    job = client.post(
+        "/api/v1/collections/other/documents", files={"files": ("b.txt", text.encode())}
+    ).json()
+
+    def read() -> dict[str, Any]:
+        return dict(client.get(f"/api/v1/jobs/{job['id']}").json())
+
+    until = time.monotonic() + 240
+    while read()["state"] == "queued":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    clock.now = find_next(clock.now, 4)
+    it.house.daily_dump.run_if_due(it.house.runner.paused)
+    while it.house.maintenance.current() is not None:  # where the service's own thread was faster
+        time.sleep(0.1)
+    wait_for_answer(client, f"/api/v1/jobs/{job['id']}")
+    while (now := read())["state"] != "succeeded":
+        assert time.monotonic() < until and now["state"] in ("queued", "running"), now
+        time.sleep(0.5)
+    assert it.house.app.store.count("other")[0] == 1
+
+
+def test_no_job_is_taken_up_during_the_dump(it: Served) -> None:
+    with it.house.runner.paused():
+        client = it.client()
+        files = {"files": ("c.txt", b"Title: C\n\nA lantern swung. The captain slept.")}
+        job = client.post("/api/v1/collections/other/documents", files=files).json()
+        time.sleep(3)  # three times as long as an idle runner waits
+        assert client.get(f"/api/v1/jobs/{job['id']}").json()["state"] == "queued"
+    until = time.monotonic() + 240
+    while client.get(f"/api/v1/jobs/{job['id']}").json()["state"] != "succeeded":
+        assert time.monotonic() < until
+        time.sleep(0.5)
+
+
+def test_a_dump_that_fails_or_is_old_is_seen(
+    it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = it.client()
+    (home / "dumps").rename(home / "dumps.away")
+    (home / "dumps").write_text("no folder")
+    try:
+        clock.now = find_next(clock.now, 4)
+        assert it.house.daily_dump.run_if_due(it.house.runner.paused)
+        [error] = [one for one in caplog.records if one.levelno == logging.ERROR]
+        assert "The daily dump of the graphs failed" in error.message
+        wait_for_answer(client, "/house")
+        assert "The last attempt failed" in client.get("/house").text
+        assert 'fabula_dump_failed{dump="last"} 1.0' in client.get("/metrics").text
+    finally:
+        (home / "dumps").unlink()
+        (home / "dumps.away").rename(home / "dumps")
+    it.house.daily_dump.warn_if_old()
+    assert "days old" not in caplog.text
+    clock.now += 3 * DAY_SECONDS - 7200
+    it.house.daily_dump.warn_if_old()
+    it.house.daily_dump.warn_if_old()
+    assert caplog.text.count("days old. The last attempt failed") == 1
+    assert 'class="fault">3 days old' in client.get("/house").text
+
+
+def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clock: Clock) -> None:
+    days = []
+    for _ in range(4):
+        clock.now = find_next(clock.now, 4)
+        days.append(time.strftime("%Y-%m-%d-040000.dump", time.localtime(clock.now)))
+        assert it.house.daily_dump.run_if_due(it.house.runner.paused)
+        assert not it.house.daily_dump.run_if_due(it.house.runner.paused), "once a day"
+    made = sorted(dump.name for dump in (home / "dumps").glob("*.dump"))
+    # Of graphs so small that they count as empty the newest dump stays beside these.
+    assert made[-3:] == days[-3:]
+    assert len(made) <= 4
+    wait_for_answer(it.client(), "/readyz")
+
+
+def test_of_anothers_server_no_dump_is_made(graph_url: str) -> None:
+    with App() as app, served(app) as it:
+        assert "the operator of this Neo4j makes them" in it.client().get("/house").text
+        assert not it.house.daily_dump.run_if_due(it.house.runner.paused)
+        assert "fabula_dump" not in it.client().get("/metrics").text

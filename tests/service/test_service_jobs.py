@@ -1,0 +1,417 @@
+"""Jobs: there once they are accepted, done by one, and never lost or in each other's way."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula.app import App
+from fabula.server import Address
+from fabula.service.api.jobs import Events
+from fabula.service.core.callers import PERSON, Caller
+from fabula.service.core.jobs.job import Item
+from served import Served, events, served, server_of
+from stories import LIGHTHOUSE, WINTER
+
+pytestmark = pytest.mark.long
+
+BASE = "/api/v1"
+OVER = ("succeeded", "failed", "cancelled", "paused")
+LOOK = 0.2
+"""Seconds between two looks at a job: a key has 600 requests a minute, and machines may be slow."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("jobs")
+
+
+@pytest.fixture(scope="module")
+def house(address: Address, folder: Path) -> Iterator[Served]:
+    """A service without a model."""
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {
+        "model": "offline",
+        "embedding_model": "wordllama-256",
+        "chunk_tokens": 100,
+    }
+    with App(home=folder, **server_of(address), **offline) as app, served(app) as it:
+        yield it
+
+
+def until(client: httpx2.Client, id: str, *states: str, seconds: float = 240.0) -> dict[str, Any]:
+    """The job once it is in one of these states, or over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        job: dict[str, Any] = client.get(f"{BASE}/jobs/{id}").json()
+        if job["state"] in (states or OVER):
+            return job
+        assert time.monotonic() < deadline, job
+        time.sleep(LOOK)
+
+
+def send(client: httpx2.Client, collection: str, files: dict[str, str], **more: Any) -> Any:
+    form = [("files", (name, text.encode())) for name, text in files.items()]
+    return client.post(f"{BASE}/collections/{collection}/documents", files=form, **more)
+
+
+def begin(client: httpx2.Client, collection: str, files: dict[str, str], **more: Any) -> str:
+    begun = send(client, collection, files, **more)
+    assert begun.status_code == 202, begun.text
+    return str(begun.json()["id"])
+
+
+def books(client: httpx2.Client, collection: str) -> dict[str, str]:
+    """The titles of a collection's documents by their sources."""
+    found = client.get(f"{BASE}/collections/{collection}/documents").json()
+    return {one["source"]: one["title"] for one in found.get("items", ())}
+
+
+def test_files_come_in_and_each_is_told_of(house: Served) -> None:
+    client = house.client("write")
+    begun = send(client, "books", {"winter.txt": WINTER, "sea/lighthouse.txt": LIGHTHOUSE})
+    assert begun.status_code == 202, begun.text
+    id = begun.json()["id"]
+    assert begun.headers["location"] == f"{BASE}/jobs/{id}"
+    job = until(client, id)
+    assert (job["state"], job["counts"], job["problem"]) == ("succeeded", {"succeeded": 2}, "")
+    named = {"uploads/winter.txt": "Winter", "uploads/sea/lighthouse.txt": "The Lighthouse"}
+    assert {one["source"]: one["title"] for one in job["items"]} == named
+    assert books(client, "books") == named
+    # The same again is left as it is, and another of that name takes its place.
+    again = until(client, begin(client, "books", {"winter.txt": WINTER}))
+    assert again["counts"] == {"unchanged": 1}
+    changed = until(client, begin(client, "books", {"winter.txt": f"{WINTER}\n\nThe end."}))
+    assert changed["counts"] == {"succeeded": 1}
+    assert books(client, "books") == named
+
+
+def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(house: Served) -> None:
+    client = house.client("write")
+    files = {"empty.txt": "", "bad.pdf": "%PDF-1.4 no", "books.zip": "PK no", "good.txt": WINTER}
+    job = until(client, begin(client, "mixed", files))
+    assert (job["state"], job["counts"]) == ("failed", {"failed": 3, "succeeded": 1})
+    assert job["problem"] == "3 of 4 failed; what is said of each says why."
+    for item in job["items"]:
+        assert bool(item["error"]) == (item["state"] == "failed"), item
+        assert str(house.house.uploads.folder) not in item["error"]
+    assert books(client, "mixed") == {"uploads/good.txt": "Good"}
+    # What failed is done again, and nothing else.
+    id = job["id"]
+    assert client.post(f"{BASE}/jobs/{id}/retry").status_code == 202
+    assert until(client, id)["counts"] == {"failed": 3, "succeeded": 1}
+    wrong = client.post(f"{BASE}/jobs/{id}/resume")
+    assert (wrong.status_code, wrong.json()["state"]) == (409, "failed")
+
+
+def test_a_text_is_a_document_too(house: Served) -> None:
+    client = house.client("write")
+    text = {"text": LIGHTHOUSE, "source": "notes/lighthouse", "title": "Elias"}
+    begun = client.post(f"{BASE}/collections/texts/documents", json=text)
+    assert until(client, begun.json()["id"])["state"] == "succeeded"
+    assert books(client, "texts") == {"notes/lighthouse": "Elias"}
+    for wrong, status in (
+        ({"text": "words"}, 400),
+        ({}, 400),
+        ({"text": "x", "source": "y", "colour": "z"}, 422),
+    ):
+        refused = client.post(f"{BASE}/collections/texts/documents", json=wrong)
+        assert refused.status_code == status, refused.text
+    odd = client.post(f"{BASE}/collections/texts/documents", content="x")
+    assert odd.status_code == 415
+    name = client.post(f"{BASE}/collections/a%09b/documents", json=text)
+    assert name.status_code in (400, 404)
+
+
+def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(house: Served) -> None:
+    client, other = house.client("write"), house.client("write")
+    form = [("files", ("winter.txt", WINTER.encode()))]
+    told = client.post(f"{BASE}/collections/planned/estimate", files=form).json()
+    assert [one["status"] for one in told["items"]] == ["added"]
+    assert (told["calls"], told["money"]) == (0, 0.0)
+    assert books(client, "planned") == {}
+    dry = send(client, "planned", {"winter.txt": WINTER}, params={"dry_run": True})
+    assert (dry.status_code, dry.json()["items"]) == (200, told["items"])
+    named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in told["uploads"]]}
+    # They are whose they are, though their digest is known.
+    assert other.post(f"{BASE}/collections/planned/documents", json=named).status_code == 404
+    begun = client.post(f"{BASE}/collections/planned/documents", json=named)
+    assert until(client, begun.json()["id"])["state"] == "succeeded"
+    assert books(client, "planned") == {"uploads/winter.txt": "Winter"}
+
+
+def test_the_same_request_again_is_the_same_job(house: Served) -> None:
+    client = house.client("write")
+    key = {"Idempotency-Key": "one"}
+    ids = {begin(client, "same", {"winter.txt": WINTER}, headers=key) for _ in range(3)}
+    assert len(ids) == 1
+    other = send(client, "same", {"winter.txt": LIGHTHOUSE}, headers=key)
+    assert (other.status_code, other.json()["type"]) == (409, "/problems/conflict")
+    # Another caller's key is another's.
+    assert begin(house.client("write"), "same", {"winter.txt": WINTER}, headers=key) not in ids
+    for id in ids:
+        until(client, id)
+
+
+def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(house: Served) -> None:
+    mine, stranger = house.client("write", ["own"]), house.client("write", ["other"])
+    id = begin(mine, "own", {"winter.txt": WINTER})
+    unknown = stranger.get(f"{BASE}/jobs/{'0' * 32}")
+    for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
+        hidden = stranger.request(method, f"{BASE}/jobs/{id}{path}")
+        assert hidden.status_code == 404
+        assert hidden.json()["detail"] == unknown.json()["detail"].replace("0" * 32, id)
+    assert [one["id"] for one in mine.get(f"{BASE}/jobs").json()["items"]] == [id]
+    assert stranger.get(f"{BASE}/jobs").json() == {"items": [], "next": None}
+    assert send(stranger, "own", {"winter.txt": WINTER}).status_code == 404
+    assert send(house.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
+    until(mine, id)
+
+
+def test_jobs_are_listed_page_by_page_newest_first(house: Served) -> None:
+    client = house.client("write", ["paged"])
+    begun = [begin(client, "paged", {f"{number}.txt": WINTER}) for number in range(3)]
+    for id in begun:
+        until(client, id)
+    first = client.get(f"{BASE}/jobs", params={"limit": 2}).json()
+    after = client.get(f"{BASE}/jobs", params={"limit": 2, "after": first["next"]}).json()
+    assert [one["id"] for one in (*first["items"], *after["items"])] == begun[::-1]
+    assert after["next"] is None
+    assert client.get(f"{BASE}/jobs", params={"state": "running"}).json()["items"] == []
+    told = house.client("admin").get("/metrics").text
+    assert 'fabula_jobs{state="running"} 0.0' in told
+
+
+def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_before(
+    house: Served,
+) -> None:
+    client, admin = house.client("write"), house.client("admin")
+    first = begin(client, "worked", {"winter.txt": WINTER}, params={"graphs": "entities"})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
+    # It has no document yet.
+    assert build.status_code in (202, 404)
+    until(client, first)
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
+    job = until(client, build.json()["id"])
+    assert (job["state"], len(job["items"])) == ("succeeded", 1), job
+    wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
+    assert wrong.status_code == 400
+    gaps = client.post(f"{BASE}/collections/worked/retry")
+    again = client.post(f"{BASE}/collections/worked/reembed")
+    gone = admin.delete(f"{BASE}/collections/worked")
+    assert gone.status_code == 202
+    after = begin(client, "worked", {"lighthouse.txt": LIGHTHOUSE})
+    ids = [one.json()["id"] for one in (gaps, again, gone)]
+    for id in (*ids, after):
+        job = until(client, id)
+        assert job["state"] == "succeeded", job
+    assert books(client, "worked") == {"uploads/lighthouse.txt": "The Lighthouse"}
+
+
+def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> None:
+    admin, writer = house.client(), house.client("write")
+    until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
+    removal = house.house.jobs.add(PERSON, "kept", "remove", [], {})
+    store = house.house.app.store
+    for state, what in (("cancelled", "retry"), ("paused", "resume")):
+        until(admin, removal.id)
+        cypher(
+            store,
+            "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) "
+            "SET job.state = $state, item.state = 'queued'",
+            id=removal.id,
+            state=state,
+        )
+        refused = writer.post(f"{BASE}/jobs/{removal.id}/{what}")
+        assert refused.status_code == 403
+        assert "role admin" in refused.json()["detail"]
+        assert admin.post(f"{BASE}/jobs/{removal.id}/{what}").status_code == 202
+    assert until(admin, removal.id)["state"] == "succeeded"
+
+
+def test_a_removal_that_is_sent_twice_is_one(house: Served) -> None:
+    admin = house.client()
+    before = begin(admin, "emptied", {"winter.txt": WINTER})
+    until(admin, before)
+    # Back in the queue, and not due for an hour: the removal has to wait for it. Without its stage
+    # `queue`, it would leave the queue as it has ended, and the removal might be done in between.
+    cypher(
+        house.house.app.store,
+        "MATCH (job:ServiceJob {id: $id}) "
+        "SET job.state = 'queued', job.queue = 'new', job.not_before = timestamp() + 3600000",
+        id=before,
+    )
+    sent = [
+        admin.delete(f"{BASE}/collections/emptied", headers={"Idempotency-Key": "gone"})
+        for _ in range(2)
+    ]
+    [id] = {one.json()["id"] for one in sent}
+    assert admin.post(f"{BASE}/jobs/{before}/cancel").status_code == 202
+    assert until(admin, id)["state"] == "succeeded"
+    assert books(admin, "emptied") == {}
+
+
+def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
+    client = house.client("write")
+    id = begin(client, "watched", {"winter.txt": WINTER})
+    seen = events(client.get(f"{BASE}/jobs/{id}/events"))
+    assert {name for name, _ in seen[:-1]} == {"snapshot"}
+    assert seen[-1] == ("end", {"state": "succeeded", "version": seen[-2][1]["version"]})
+    versions = [data["version"] for name, data in seen if name == "snapshot"]
+    assert versions == sorted(set(versions))
+    # Who has had the newest is told that it is over, and nothing twice.
+    had = {"Last-Event-ID": str(versions[-1])}
+    told = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
+    assert [name for name, _ in told] == ["end"]
+
+
+def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(house: Served) -> None:
+    client = house.client("write")
+    job = house.house.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
+    assert job
+    id, key = house.house.keys.make("a watcher", "read")
+    watcher = house.house.keys.find(key)
+    assert watcher
+    told = Events(house.house, watcher, job).events()
+    assert next(told)[0] == "snapshot"
+    house.house.keys.revoke(id)
+    assert "end" not in [name for name, _ in told]
+    assert [name for name, _ in Events(house.house, PERSON, job).events()][-1] == "end"
+
+
+def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fails(
+    house: Served,
+) -> None:
+    client = house.client("write")
+    app, jobs = house.house.app, house.house.jobs
+    upload = house.house.uploads.take([WINTER.encode()], "winter.txt")
+    caller = house.house.keys.list()[-1]
+    ids = []
+    for attempts in (1, 10):
+        item = Item(f"uploads/lost {attempts}.txt", upload.sha256)
+        job = jobs.add(
+            Caller(caller.id, caller.name, "write"),
+            f"lost{attempts}",
+            "build",
+            [item],
+            {"graph": "aspects"},
+        )
+        ids.append(job.id)
+        until(client, job.id)
+        cypher(
+            app.store,
+            "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) SET job.kind = 'ingest', "
+            "job.options = '{}', item.state = 'running', job.worker = $worker, "
+            "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running', "
+            "job.queue = 'ready'",
+            id=job.id,
+            worker=f"{app.settings.neo4j_username} gone",
+            attempts=attempts,
+        )
+    assert until(client, ids[0])["state"] == "succeeded"
+    failed = until(client, ids[1])
+    assert failed["state"] == "failed"
+    assert "got nowhere" in failed["problem"]
+
+
+def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
+    house: Served,
+) -> None:
+    client = house.client("write")
+    path = f"{BASE}/collections/named/documents"
+    form: list[tuple[str, Any]] = [("files", ("a.txt", WINTER.encode()))]
+    fields = [*form, ("graphs", (None, "aspects")), ("graphs", (None, "entities"))]
+    both = ["aspects", "entities"]
+    text = {"text": WINTER, "source": "b"}
+    begun = [
+        client.post(path, files=form, params={"graphs": both}),
+        client.post(path, files=form, params={"graphs": "aspects,entities"}),
+        client.post(path, files=fields),
+        client.post(path, json=text | {"graphs": both}),
+        client.post(path, json=text | {"graphs": both}, params={"graphs": "aspects,entities"}),
+    ]
+    assert [one.status_code for one in begun] == [202] * len(begun)
+    assert [one.json()["options"]["graphs"] for one in begun] == [both] * len(begun)
+    usual = client.post(path, json=text)
+    assert usual.json()["options"]["graphs"] is None
+    two = client.post(path, json=text | {"graphs": ["aspects"]}, params={"graphs": "entities"})
+    assert (two.status_code, "name them once" in two.json()["detail"]) == (400, True)
+    wrong = client.post(path, files=[*form, ("graph", (None, "entities"))])
+    assert (wrong.status_code, "'graph'" in wrong.json()["detail"]) == (400, True)
+    for one in (*begun, usual):
+        client.post(f"{BASE}/jobs/{one.json()['id']}/cancel")
+
+
+def test_a_graph_to_build_is_named_as_graphs_and_by_its_old_name_with_a_word(
+    house: Served,
+) -> None:
+    client = house.client("write")
+    until(client, begin(client, "built", {"winter.txt": WINTER}))
+    path = f"{BASE}/collections/built/build"
+    new = client.post(path, json={"graphs": ["entities"]})
+    assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
+    assert "Deprecation" not in new.headers
+    old = client.post(path, json={"graph": "entities"})
+    assert (old.status_code, old.json()["options"]["graph"]) == (202, "entities")
+    assert old.headers["Deprecation"] == "true"
+    assert "send graphs" in old.headers["Warning"]
+    for body in ({}, {"graphs": ["entities"], "graph": "aspects"}):
+        assert client.post(path, json=body).status_code == 400
+    assert client.post(path, json={"graphs": ["aspects", "entities"]}).status_code == 422
+    until(client, old.json()["id"])
+
+
+def test_a_parameter_that_a_route_does_not_have_is_refused(house: Served) -> None:
+    client = house.client("admin")
+    until(client, begin(client, "strict", {"winter.txt": WINTER}))
+    before = len(client.get(f"{BASE}/jobs").json()["items"])
+    path = f"{BASE}/collections/strict/documents"
+    refused = client.post(path, json={"text": WINTER, "source": "b"}, params={"graph": "entities"})
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["parameter"] == "graph"
+    assert "has no query parameter 'graph'. Did you mean graphs?" in refused.json()["detail"]
+    assert len(client.get(f"{BASE}/jobs").json()["items"]) == before
+    # Every route of the API, whatever else is wrong with the request.
+    for place, operations in client.get("/openapi.json").json()["paths"].items():
+        if not place.startswith(f"{BASE}/"):
+            continue
+        for method in operations:
+            address = place.replace("{collection}", "strict").replace("{", "").replace("}", "")
+            told = client.request(method, address, params={"utm_source": "x"})
+            assert told.status_code == 422, (method, place, told.text)
+            assert "has no query parameter 'utm_source'" in told.json()["detail"]
+    assert client.get(path, params={"limit": 5, "include": ["layers", "stale"]}).is_success
+    # Links to pages get parameters on the way.
+    assert client.get("/c/strict", params={"utm_source": "x"}).status_code == 200
+
+
+def test_errors_over_http_name_nothing_of_a_shell(house: Served) -> None:
+    client = house.client("admin")
+    until(client, begin(client, "shell", {"winter.txt": WINTER}))
+    shelf = f"{BASE}/collections/shell"
+    asked = {"question": "Who?"}
+    book = client.get(f"{shelf}/documents").json()["items"][0]["id"]
+    answers = [
+        client.post(f"{shelf}/ask", json=asked | {"mode": "hybird"}),
+        client.post(f"{shelf}/ask", json=asked | {"document": "no such"}),
+        client.post(f"{shelf}/ask", json=asked | {"mode": "local"}),
+        client.post(f"{shelf}/queries/outlien", json={}),
+        client.get(f"{shelf}/documents/{book}/plot.svg", params={"drawn": "network"}),
+        client.post(
+            f"{shelf}/documents", json={"text": "x", "source": "y", "graphs": ["identities"]}
+        ),
+        client.delete(f"{BASE}/keys/nothing"),
+    ]
+    for answer in answers:
+        assert 400 <= answer.status_code < 500, answer.text
+        assert not re.search(r"FABULA_|`fabula|--[a-z]", answer.json()["detail"]), answer.text
+    assert "Did you mean hybrid?" in answers[0].json()["detail"]

@@ -1,0 +1,465 @@
+"""A job that changes hands: taken, cancelled, let go and taken up again, moment by moment.
+
+There is no service here: what its threads do by themselves is done one step after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula.app import App
+from fabula.config.serving import TABLE
+from fabula.graph.queries import query
+from fabula.models.stop import Stop
+from fabula.server import Address
+from fabula.service.core.callers import PERSON
+from fabula.service.core.errors import Conflict
+from fabula.service.core.jobs.job import Item, Job
+from fabula.service.core.jobs.queue import QUEUE_BATCH
+from fabula.service.core.jobs.runner import Work
+from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
+from fabula.service.state import House, make_schema
+from fabula.store.turns import turn
+from served import server_of
+from stories import LIGHTHOUSE, WINTER
+
+LEASE = 30_000
+ROUNDS = 200
+
+
+@pytest.fixture(scope="module")
+def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """What a service without a model keeps, before it serves."""
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": "wordllama-256"}
+    home = tmp_path_factory.mktemp("taken")
+    with App(home=home, **server_of(address), **offline) as app:
+        make_schema(app.store)
+        app.store.make_schema()
+        yield House(app)
+
+
+@pytest.fixture(autouse=True)
+def no_others(house: House) -> None:
+    """Nothing is waiting but what a test begins."""
+    cypher(house.app.store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+
+
+def ingest(house: House, collection: str, **texts: str) -> Job:
+    """A job that has texts come in, by what their files are called."""
+    items = [
+        Item(f"uploads/{name}.txt", house.uploads.take([text.encode()], name).sha256)
+        for name, text in texts.items()
+    ]
+    return begin_ingest(house.jobs, PERSON, house.app.collection(collection), items, Choice())
+
+
+def take(house: House, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
+    """The id of the job that a worker is given, if there is one."""
+    return house.jobs.take(worker, dead, milliseconds)
+
+
+def work(house: House, id: str, worker: str, stop: Stop | None = None) -> Job:
+    """The job, after the worker that has it did what it could."""
+    job = house.jobs.read(id)
+    assert job
+    with turn(house.app.store, [worker]) as held:
+        Work(house.parts, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
+    return again(house, id)
+
+
+def again(house: House, id: str) -> Job:
+    job = house.jobs.read(id)
+    assert job
+    return job
+
+
+def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_it(
+    house: House,
+) -> None:
+    job = ingest(house, "slow", winter=WINTER)
+    assert take(house, "slow", milliseconds=0) == job.id
+    while again(house, job.id).state != "queued":
+        time.sleep(0.01)
+    slow = again(house, job.id)
+    assert take(house, "quick") == job.id
+    assert take(house, "third") is None, "it is the quick one's now"
+    assert work(house, job.id, "quick").counts == {"succeeded": 1}
+    done = again(house, job.id)
+    # It wakes up now, and finds it done by another.
+    with turn(house.app.store, ["slow"]) as held:
+        Work(house.parts, slow, "slow", held, Stop(), lambda: False).run()
+    assert again(house, job.id) == done
+
+
+def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(house: House) -> None:
+    """State and lease are read one after the other, and may be written in between."""
+    job = ingest(house, "read", winter=WINTER)
+    over = threading.Event()
+    seen: list[Job] = []
+
+    def read() -> None:
+        while not over.is_set():
+            seen.append(again(house, job.id))
+
+    with ThreadPoolExecutor() as pool:
+        reading = [pool.submit(read) for _ in range(3)]
+        try:
+            for _ in range(ROUNDS):
+                assert take(house, "reader") == job.id
+                cypher(
+                    house.app.store,
+                    "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
+                    id=job.id,
+                )
+        finally:
+            over.set()  # or the readers would go on for good
+        for one in reading:
+            one.result()
+    assert {one.state for one in seen} == {"queued", "running"}
+
+
+def test_a_job_that_nobody_works_on_is_nobodys(house: House) -> None:
+    """Whoever reads it as it is taken again would read its old lease beside its new state."""
+    job = ingest(house, "nobody", winter=WINTER)
+    asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
+    assert take(house, "first") == job.id
+    assert cypher(house.app.store, asked, id=job.id) == [{"leased": True}]
+    assert work(house, job.id, "first").state == "succeeded"
+    assert cypher(house.app.store, asked, id=job.id) == [{"leased": None}]
+
+
+def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(house: House) -> None:
+    first = ingest(house, "names", winter=WINTER)
+    second = ingest(house, "names", sea=LIGHTHOUSE, winter=WINTER)
+    third = ingest(house, "names", other=LIGHTHOUSE)
+    elsewhere = ingest(house, "elsewhere", winter=WINTER)
+    given = [take(house, f"worker {number}") for number in range(4)]
+    assert given == [first.id, third.id, elsewhere.id, None]
+    house.jobs.cancel(PERSON, second.id)
+
+
+def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
+    """Each item by each took ten seconds for two jobs of a thousand, at every look at the queue."""
+    many = 300
+    sha256 = house.uploads.take([WINTER.encode()], "many").sha256
+    jobs = [
+        begin_ingest(
+            house.jobs,
+            PERSON,
+            house.app.collection("many"),
+            [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
+            Choice(),
+        )
+        for name in ("winter", "summer")
+    ]
+    assert take(house, "first") == jobs[0].id
+    hits, taken = profile_take(house, "second")
+    assert taken == jobs[1].id
+    assert hits < 2 * many * 20
+
+
+def profile_take(house: House, worker: str) -> tuple[int, str | None]:
+    """How often a look at the queue, and a take, read the graph; and which job was taken."""
+    jobs = {"recipes": house.jobs.recipes.digests, "ids": []}
+    steps: list[tuple[str, dict[str, Any]]] = [
+        ("find_waiting", jobs),
+        ("find_queued", {"queue": "over", "limit": QUEUE_BATCH}),
+        ("clear_ended", {}),
+        ("find_queued", {"queue": "new", "limit": QUEUE_BATCH}),
+        ("save_waits", {}),
+        ("take_job", jobs | {"worker": worker, "dead": [], "milliseconds": LEASE}),
+    ]
+    hits = 0
+    ids: list[str] = []
+    for name, asked in steps:
+        statement = f"PROFILE {query(f'service/{name}')}"
+        found = house.app.store._driver.execute_query(statement, {"ids": ids} | asked)
+        hits += count_hits(found.summary.profile or {})
+        ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
+    return hits, ids[0] if ids else None
+
+
+def repeat(house: House, job: Job, times: int, source: str = "i.source") -> None:
+    """Have as many jobs in the queue behind one as are needed, all as that was begun.
+
+    `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
+    """
+    cypher(
+        house.app.store,
+        f"""
+        MATCH (j:ServiceJob {{id: $id}})-[:HAS_ITEM]->(i)
+        UNWIND range(1, $times) AS k
+        CREATE (c:ServiceJob)-[:HAS_ITEM]->(d:ServiceItem)
+        SET c = j {{
+            .*, id: j.id + ' ' + k, queue: 'new', is_last: null, state: 'queued',
+            place: j.place + ' ' + right('00000' + toString(k), 6)
+          }},
+          d = i {{.*, id: i.id + ' ' + k, holds: null, source: {source}}}
+        """,
+        id=job.id,
+        times=times,
+    )
+
+
+WAITING = {
+    "each may be taken": ("i.source + k", "queued"),
+    "all of one file": ("i.source", "running"),
+    "all behind one": ("i.source + k", "running"),
+    "all as another server does": ("i.source + k", "queued"),
+}
+
+
+@pytest.mark.parametrize("how", WAITING)
+def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> None:
+    """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
+    source, state = WAITING[how]
+    store, hits = house.app.store, {}
+    for times in (50, 5_000):
+        cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+        if how == "all behind one":
+            begin_build(
+                house.jobs, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False
+            )
+        job = ingest(house, "deep", winter=WINTER)
+        if state == "running":
+            assert take(house, "first", milliseconds=3_600_000)
+        repeat(house, job, times, source)
+        if how == "all as another server does":
+            cypher(store, "MATCH (j:ServiceJob) SET j.recipe = 'other'")
+        costs = []
+        for worker in ("second", "third"):
+            cost, taken = profile_take(house, worker)
+            assert (taken is not None) == (how == "each may be taken")
+            costs.append(cost)
+            while house.jobs._move("new", "service/save_waits"):
+                pass  # as other takes do
+        hits[times] = costs
+    (few_new, few), (many_new, many) = hits[50], hits[5_000]
+    assert many_new <= 2 * few_new, "while new ones are put into their places"
+    assert many <= 2 * few, "once all are in their places"
+
+
+def count_hits(plan: dict[str, Any]) -> int:
+    """How often a statement's steps read the graph, as its profile says."""
+    return int(plan["args"].get("DbHits", 0)) + sum(map(count_hits, plan.get("children", [])))
+
+
+def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -> None:
+    job = ingest(house, "let go", winter=WINTER)
+    assert take(house, "first") == job.id
+    stop = Stop()
+    stop.set()
+    running = again(house, job.id)
+    # After its worker has last looked.
+    house.jobs.cancel(PERSON, job.id)
+    with turn(house.app.store, ["first"]) as held:
+        Work(house.parts, running, "first", held, stop, lambda: True).run()
+    assert again(house, job.id).state == "queued"
+    assert take(house, "second") == job.id
+    ended = work(house, job.id, "second")
+    assert (ended.state, ended.counts) == ("cancelled", {"cancelled": 1})
+    assert house.jobs.retry(PERSON, job.id).state == "queued"
+    assert take(house, "third") == job.id
+    assert work(house, job.id, "third").state == "succeeded"
+
+
+def test_what_is_cancelled_as_it_is_taken_stays_cancelled(house: House) -> None:
+    job = ingest(house, "both", winter=WINTER)
+    store = house.app.store
+    house.jobs._move("new", "service/save_waits")
+    taken: list[str | None] = []
+    taking = threading.Thread(target=lambda: taken.append(take(house, "first")))
+    with store.session() as session, session.begin_transaction() as cancelling:
+        cancelling.run(
+            "MATCH (job:ServiceJob {id: $id}) SET job.state = 'cancelled'", id=job.id
+        ).consume()
+        taking.start()
+        # It has seen the job waiting, and now waits for it.
+        while not cypher(
+            store,
+            "SHOW TRANSACTIONS YIELD currentQuery, status WHERE status STARTS WITH 'Blocked' "
+            "AND currentQuery CONTAINS 'job.attempts + 1' RETURN status",
+        ):
+            assert taking.is_alive()
+            time.sleep(0.02)
+        cancelling.commit()
+    taking.join()
+    assert (taken, again(house, job.id).state) == ([None], "cancelled")
+
+
+def test_what_a_job_waited_for_is_not_told_once_it_runs(house: House) -> None:
+    job = ingest(house, "waited", winter=WINTER)
+    cypher(
+        house.app.store,
+        "MATCH (job:ServiceJob {id: $id}) SET job.problem = 'Neo4j is away.'",
+        id=job.id,
+    )
+    assert take(house, "first") == job.id
+    assert again(house, job.id).problem == ""
+    work(house, job.id, "first")
+
+
+def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(house: House) -> None:
+    shelf = house.app.collection("gaps")
+    shelf.ingest_text(WINTER, source="winter")
+    # Its process was killed between a document and saying so; the gaps are filled by now.
+    job = house.jobs.add(PERSON, "gaps", "retry", [Item("winter", state="running")], {})
+    assert take(house, "first") == job.id
+    ended = work(house, job.id, "first")
+    assert (ended.state, ended.counts) == ("succeeded", {"unchanged": 1})
+
+
+def test_a_document_that_is_named_twice_is_one(house: House) -> None:
+    shelf = house.app.collection("named")
+    entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
+    names = [entry.document, "The Lighthouse", "lighthouse"]
+    job = begin_build(house.jobs, PERSON, shelf, "aspects", names, rebuild=False)
+    assert [one.source for one in job.items] == ["lighthouse"]
+    assert take(house, "first") == job.id
+    assert work(house, job.id, "first").counts == {"unchanged": 1}
+
+
+def test_a_text_and_a_file_of_one_name_are_refused(house: House) -> None:
+    items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
+    with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
+        begin_ingest(house.jobs, PERSON, house.app.collection("named"), items, Choice())
+
+
+def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(house: House) -> None:
+    shelf = house.app.collection("order")
+    first = ingest(house, "order", winter=WINTER)
+    between = begin_build(house.jobs, PERSON, shelf, "aspects", [], rebuild=False)
+    last = ingest(house, "order", winter=LIGHTHOUSE)
+    assert take(house, "one") == first.id
+    assert take(house, "two") is None
+    house.jobs.cancel(PERSON, between.id)
+    assert take(house, "two") is None, "of one source two come in one after the other"
+    house.jobs.retry(PERSON, between.id)
+    assert take(house, "two") is None
+    work(house, first.id, "one")
+    assert take(house, "two") == between.id, "it has its place still"
+    assert take(house, "three") is None
+    work(house, between.id, "two")
+    assert take(house, "three") == last.id
+    work(house, last.id, "three")
+
+
+def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(house: House) -> None:
+    first = ingest(house, "again", winter=WINTER)
+    assert take(house, "one") == first.id
+    house.jobs.cancel(PERSON, first.id)
+    stopped = Stop()
+    stopped.set()
+    assert work(house, first.id, "one", stopped).state == "cancelled"
+    second = ingest(house, "again", winter=LIGHTHOUSE)
+    assert take(house, "two") == second.id
+    house.jobs.retry(PERSON, first.id)
+    assert take(house, "one") is None, "one file is not brought in twice at once"
+    work(house, second.id, "two")
+    assert take(house, "one") == first.id
+    work(house, first.id, "one")
+
+
+@contextmanager
+def another(house: House, **settings: Any) -> Iterator[House]:
+    """Another server of the same graph, with some settings of its own."""
+    own = house.app.settings.model_copy(update=settings)
+    with App(own) as app:
+        yield House(app)
+
+
+def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(house: House) -> None:
+    job = ingest(house, "made", winter=WINTER)
+    with another(house, chunk_tokens=77, graphs=("aspects", "entities")) as other:
+        assert take(other, "other") is None
+        left = other.jobs.find(PERSON, job.id)
+        assert left.state == "queued"
+        assert "chunk_tokens 200 (this one has 77)" in left.problem
+        assert 'graphs ["aspects"] (this one has ["aspects", "entities"])' in left.problem
+        [listed] = [one for one in other.jobs.list(PERSON) if one.id == job.id]
+        assert listed.problem == left.problem
+    assert again(house, job.id).problem == ""
+    assert take(house, "own") == job.id
+    assert work(house, job.id, "own").state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"model": "gpt-x"}, "model 'offline' (this one has 'gpt-x')"),
+        (
+            {"embedding_model": "embed-x"},
+            "embedding_model 'wordllama-256' (this one has 'embed-x')",
+        ),
+    ],
+)
+def test_a_server_with_other_models_leaves_a_job(
+    house: House, settings: dict[str, Any], told: str
+) -> None:
+    jobs = [
+        ingest(house, "models", winter=WINTER),
+        begin_build(house.jobs, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
+        house.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
+    ]
+    with another(house, **settings) as other:
+        assert take(other, "other") is None
+        assert all(told in other.jobs.find(PERSON, one.id).problem for one in jobs)
+        removal = house.jobs.add(PERSON, "fourth", "remove", [], {})
+        assert take(other, "other") == removal.id, "which all servers do alike"
+
+
+def test_what_changes_no_result_keeps_nobody_from_a_job(house: House) -> None:
+    job = ingest(house, "speed", winter=WINTER)
+    with another(house, concurrency=3, attempts=9, api_key="sk-other", max_calls=7) as other:
+        assert take(other, "other") == job.id
+
+
+def test_a_server_without_the_uploaded_file_leaves_a_job(house: House, tmp_path: Path) -> None:
+    job = ingest(house, "files", winter=WINTER)
+    serving = house.serving.model_copy(update={"uploads": tmp_path / "elsewhere"})
+    tables = house.app.settings.tables | {TABLE: serving}
+    with another(house, tables=tables) as other:
+        assert take(other, "other") is None
+        assert (
+            "the folder of uploads that its files are in" in other.jobs.find(PERSON, job.id).problem
+        )
+        house.jobs.cancel(PERSON, job.id)
+        other.jobs.retry(PERSON, job.id)
+        assert take(other, "other") is None, "its files are not there either"
+    assert take(house, "own") == job.id
+    assert work(house, job.id, "own").state == "succeeded"
+
+
+def test_who_retries_a_job_has_it_made_as_that_server_makes_it(house: House) -> None:
+    job = ingest(house, "retried", winter=WINTER)
+    with another(house, chunk_tokens=77) as other:
+        house.jobs.cancel(PERSON, job.id)
+        assert other.jobs.retry(PERSON, job.id).problem == ""
+        assert take(house, "own") is None
+        assert "chunk_tokens 77 (this one has 200)" in house.jobs.find(PERSON, job.id).problem
+        assert take(other, "other") == job.id
+        assert work(other, job.id, "other").state == "succeeded"
+
+
+def test_jobs_that_an_earlier_version_has_begun_are_taken_by_anyone(house: House) -> None:
+    job = ingest(house, "old", winter=WINTER)
+    cypher(
+        house.app.store,
+        "MATCH (j:ServiceJob {id: $id}) REMOVE j.recipe, j.queue, j.is_last",
+        id=job.id,
+    )
+    with another(house, chunk_tokens=77) as other:
+        other.app.store.rows("service/save_queue")
+        assert other.jobs.find(PERSON, job.id).problem == ""
+        assert take(other, "other") == job.id

@@ -1,0 +1,307 @@
+"""Assistants read and ask by MCP: in memory, over HTTP with a key, and as a program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from conftest import connect, wipe
+from fabula import App, Settings
+from fabula.config.settings import OFFLINE, STATIC
+from fabula.server import Address
+from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.http.dependencies import PERSON, Caller
+from fabula.service.mcp import MOST_TOKENS, make_mcp
+from fabula.service.state import House
+from fabula.text.tokens import count
+from served import Served, served
+from stories import LIGHTHOUSE, WINTER
+
+Out = TypeVar("Out")
+TOOLS = {
+    *("list_collections", "list_documents", "read", "outline", "around"),
+    *("search", "ask", "add_text", "job"),
+}
+
+
+@pytest.fixture(scope="module")
+def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Two collections of a story each, made without a model."""
+    with connect(address) as store:
+        wipe(store)
+    settings = Settings.read(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        model=OFFLINE,
+        embedding_model=STATIC,
+        chunk_tokens=40,
+        home=tmp_path_factory.mktemp("home"),
+        cache=False,
+    )
+    with App(settings) as app:
+        for name, text, title in (("mine", WINTER, "Winter"), ("other", LIGHTHOUSE, "Light")):
+            app.collection(name).ingest_text(text, source=f"{title}.txt", title=title)
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture
+def book(it: Served) -> str:
+    return it.house.app.collection("mine").document("Winter").id
+
+
+def in_memory(
+    it: Served, use: Callable[[Client], Awaitable[Out]], caller: Caller | None = None
+) -> Out:
+    """What a client says of a server in this process, asked by a caller."""
+    reader = caller or Caller("ada", "Ada", "read", frozenset({"mine"}))
+
+    async def run() -> Out:
+        async with Client(make_mcp(it.house, reader)) as client:
+            return await use(client)
+
+    return anyio.run(run)
+
+
+def called(it: Served, tool: str, caller: Caller | None = None, **given: Any) -> Any:
+    """What a tool gives; its error, where it fails."""
+
+    async def call(client: Client) -> Any:
+        result = await client.call_tool(tool, given)
+        if result.is_error:
+            return result.content[0].text  # type: ignore[union-attr]
+        return result.structured_content
+
+    return in_memory(it, call, caller)
+
+
+def test_tools_say_whether_they_change_anything(it: Served) -> None:
+    async def tools(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    found = {one.name: one for one in in_memory(it, tools)}
+    assert found.keys() == TOOLS
+    writing = {name for name, one in found.items() if not one.annotations.read_only_hint}
+    assert writing == {"add_text"}
+    assert all(one.description and one.output_schema for one in found.values())
+
+
+def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: str) -> None:
+    assert called(it, "list_collections")["result"] == ["mine"]
+    [document] = called(it, "list_documents", collection="mine", query="wint")["documents"]
+    assert document["id"] == book
+    hits = called(it, "search", collection="mine", question="Where did Anna walk?", top_k=3)
+    first = hits["hits"][0]
+    text = called(
+        it, "read", collection="mine", document=book, start=first["start"], end=first["end"]
+    )
+    if first["kind"] == "chunk":
+        assert text["text"] == first["text"]
+    asked: dict[str, Any] = {"question": "Where did Anna walk?", "kinds": ["chunk"]}
+    chunk = called(it, "search", collection="mine", **asked)["hits"][0]
+    above = called(it, "around", collection="mine", passage=chunk["id"], direction="up")
+    assert {one["kind"] for one in above["hits"]} == {"summary"}
+    outline = called(it, "outline", collection="mine", document="Winter", aspect="plot")
+    levels = [one["level"] for one in outline["summaries"]]
+    assert levels == sorted(levels, reverse=True)
+    answer = called(it, "ask", collection="mine", question="Where did Anna walk?")
+    assert answer["offline"] is True
+    assert answer["answer"]
+
+
+def test_a_text_is_read_to_its_end_in_stretches(it: Served, book: str) -> None:
+    whole, start = "", 0
+    while start is not None:
+        where: dict[str, Any] = {"document": book, "start": start, "end": start + 700}
+        stretch = called(it, "read", collection="mine", **where)
+        whole, start = whole + stretch["text"], stretch["next"]
+    entry = it.house.app.collection("mine").document(book)
+    rows = it.house.app.store.text(entry, 0, 10**9)
+    assert whole == "".join(row["text"] for row in rows)
+
+
+def test_results_are_bounded_and_say_so(it: Served) -> None:
+    found = called(it, "search", collection="mine", question="winter", top_k=50)
+    assert sum(count(hit["text"]) for hit in found["hits"]) <= MOST_TOKENS
+
+
+def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
+    missing = "There is no collection 'other'."
+    hidden: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"question": "light"}),
+        ("ask", {"question": "light"}),
+        ("read", {"document": "Light"}),
+        ("outline", {"document": "Light"}),
+        ("list_documents", {}),
+        ("around", {"passage": "0" * 20}),
+    ]
+    for tool, given in hidden:
+        assert called(it, tool, collection="other", **given).endswith(missing)
+        nowhere = called(it, tool, collection="nowhere", **given)
+        assert nowhere.endswith(missing.replace("other", "nowhere"))
+    refused = called(it, "add_text", collection="mine", text="A tale.", source="tale")
+    assert refused.endswith("That takes a key with the role write; this one has read.")
+
+
+def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
+    writer = Caller("bob", "Bob", "write", frozenset({"mine", "tales"}))
+    text = "Once there was a miller. He had three sons and a cat. The cat could speak."
+    job = called(it, "add_text", writer, collection="tales", text=text, source="cat", title="Cat")
+    for _ in range(100):
+        state = called(it, "job", writer, id=job["id"])["state"]
+        if state == "succeeded":
+            break
+        anyio.run(anyio.sleep, 0.2)
+    assert state == "succeeded"
+    assert called(it, "read", writer, collection="tales", document="Cat")["text"] == text
+    assert "There is no job" in called(it, "job", id=job["id"]), "of a collection it may not see"
+
+
+def test_a_text_from_nowhere_or_without_a_word_is_none(it: Served) -> None:
+    writer = Caller("bob", "Bob", "write", frozenset({"mine"}))
+    assert "no text" in called(it, "add_text", writer, text=" ", source="a", collection="mine")
+    told = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
+    assert "where the text is from" in told
+
+
+def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
+    reader = Caller("cy", "Cy", "read", frozenset({"mine"}))
+    asked = {"question": "Where did Anna walk?", "collection": "mine"}
+    with ExitStack() as stack:
+        for _ in range(it.house.serving.asks_at_once):
+            stack.enter_context(it.house.questions.one(reader.id))
+        for tool in ("ask", "search"):
+            assert "questions of one key at once" in called(it, tool, reader, **asked)
+        assert called(it, "list_collections", reader) == {"result": ["mine"]}
+    assert called(it, "ask", reader, **asked)["answer"]
+    assert "can't be asked" in called(it, "ask", reader, question="", collection="mine")
+
+
+def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
+    question: dict[str, Any] = {"question": "Where did Anna walk?", "collection": "mine"}
+    hits = called(it, "search", **question, top_k=3, options={"expand": "neighbours"})["hits"]
+    assert len(hits) > 3
+    assert called(it, "ask", **question, options={"fill": False})["answer"]
+    assert "can't be asked: diversity" in called(it, "ask", **question, options={"diversity": 2})
+    for name in ("conversation", "kinds", "colour"):
+        told = called(it, "search", **question, options={name: "new"})
+        assert f"There is no option '{name}' of a question. There are: " in told
+
+
+def test_documents_are_resources(it: Served, book: str) -> None:
+    async def read(client: Client) -> Any:
+        whole = await client.read_resource(f"fabula://mine/{book}")
+        part = await client.read_resource(f"fabula://mine/{book}/10-40")
+        with pytest.raises(MCPError, match="There is no collection 'other'"):
+            await client.read_resource("fabula://other/x")
+        return whole.contents[0].text, part.contents[0].text  # type: ignore[union-attr]
+
+    whole, part = in_memory(it, read)
+    assert part == whole[10:40]
+
+
+def test_prompts_name_the_tools_to_use(it: Served) -> None:
+    async def prompts(client: Client) -> Any:
+        names = {one.name for one in (await client.list_prompts()).prompts}
+        told = await client.get_prompt("trace_character", {"name": "Anna"})
+        return names, told.messages[0].content.text  # type: ignore[union-attr]
+
+    names, told = in_memory(it, prompts)
+    assert names == {"discuss_theme", "compare", "trace_character"}
+    assert "Trace Anna" in told
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_over_http_a_key_decides_what_is_seen(it: Served, mode: Any) -> None:
+    async def collections(key: str) -> Any:
+        headers = {"Authorization": f"Bearer {key}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            transport = streamable_http_client(f"{it.url}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                result = await client.call_tool("list_collections", {})
+                return result.structured_content
+
+    assert anyio.run(collections, it.key("read", ["mine"])) == {"result": ["mine"]}
+    assert anyio.run(collections, it.key("read", ["other"])) == {"result": ["other"]}
+    assert httpx2.post(f"{it.url}/mcp", json={}).status_code == 401
+
+
+def test_as_a_program_it_is_the_persons_own(
+    it: Served, address: Address, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    own = {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "FABULA_MODEL": OFFLINE,
+        "FABULA_EMBEDDING_MODEL": STATIC,
+        "FABULA_HOME": str(tmp_path_factory.mktemp("home")),
+    }
+
+    async def collections() -> Any:
+        words = ["-m", "fabula", "mcp"]
+        program = StdioServerParameters(command=sys.executable, args=words, env=own)
+        async with Client(program) as client:
+            result = await client.call_tool("list_collections", {})
+            return result.structured_content
+
+    assert {"mine", "other"} <= set(anyio.run(collections)["result"])
+
+
+def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
+    it: Served, address: Address, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    own = {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "FABULA_MODEL": OFFLINE,
+        "FABULA_EMBEDDING_MODEL": STATIC,
+        "FABULA_HOME": str(home),
+        "FABULA_CACHE": "false",
+    }
+    settings = Settings.read(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        model=OFFLINE,
+        embedding_model=STATIC,
+        home=home,
+        cache=False,
+    )
+    with App(settings) as app:
+        # As the program would make it itself, if it took the jobs of others.
+        house = House(app)
+        item = text_item(house.uploads, WINTER, "notes/theirs")
+        theirs = begin_ingest(house.jobs, PERSON, app.collection("theirs"), [item], Choice())
+
+    async def add() -> str:
+        program = StdioServerParameters(
+            command=sys.executable, args=["-m", "fabula", "mcp"], env=own
+        )
+        async with Client(program) as client:
+            given = {"text": LIGHTHOUSE, "source": "notes/ours", "collection": "ours"}
+            job = (await client.call_tool("add_text", given)).structured_content or {}
+            with anyio.fail_after(240):
+                while job["state"] in ("queued", "running"):
+                    await anyio.sleep(0.2)
+                    told = await client.call_tool("job", {"id": job["id"]})
+                    job = told.structured_content or {}
+            return str(job["state"])
+
+    assert anyio.run(add) == "succeeded"
+    left = it.house.jobs.find(PERSON, theirs.id)
+    assert (left.state, left.attempts) == ("queued", 0)
+    assert "chunk_tokens 200 (this one has 40)" in left.problem

@@ -1,0 +1,239 @@
+"""Outlines, passages, exports, pictures and queries over a served house."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx2
+import pytest
+
+from conftest import connect, wipe
+from fabula.app import App
+from fabula.config.settings import STATIC
+from fabula.server import Address
+from fabula.service.core import queries
+from fabula.service.core.passages import grow
+from served import Served, served, server_of
+from stories import LIGHTHOUSE, WINTER
+
+BASE = "/api/v1"
+SHELF = f"{BASE}/collections/novels"
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
+    with App(**server_of(address), **offline, cluster_size=3) as app:
+        novels = app.collection("novels")
+        novels.ingest_text(WINTER, source="winter.txt", title="Winter", author="Nobody")
+        text = LIGHTHOUSE.partition("\n\n")[2]
+        app.collection("diaries").ingest_text(text, source="diary.txt", title="A Diary")
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture(scope="module")
+def client(it: Served) -> httpx2.Client:
+    return it.client()
+
+
+@pytest.fixture(scope="module")
+def winter(client: httpx2.Client) -> str:
+    [one] = client.get(f"{SHELF}/documents").json()["items"]
+    return f"{SHELF}/documents/{one['id']}"
+
+
+def nodes(tops: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for one in tops:
+        yield one
+        yield from nodes(one["below"])
+
+
+def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
+    client: httpx2.Client, winter: str
+) -> None:
+    trees = client.get(f"{winter}/outline").json()
+    layers = client.get(winter, params={"include": "layers"}).json()["layers"]
+    of_aspect: dict[str, int] = {}
+    for one in layers:
+        if one["kind"] == "summary":
+            of_aspect[one["aspect"]] = of_aspect.get(one["aspect"], 0) + one["passages"]
+    told = {one["aspect"]: [*nodes(one["tops"])] for one in trees}
+    assert {name: len(found) for name, found in told.items()} == of_aspect
+    deep = [one for found in told.values() for one in found if one["below"]]
+    assert deep
+    for one in deep:
+        assert {each["id"] for each in one["below"]} <= {each["id"] for each in one["members"]}
+    top = max(one["level"] for found in told.values() for one in found)
+    high = client.get(f"{winter}/outline", params={"level": top}).json()
+    assert {one["level"] for tree in high for one in nodes(tree["tops"])} == {top}
+    name = trees[0]["aspect"]
+    assert [
+        one["aspect"] for one in client.get(f"{winter}/outline", params={"aspect": name}).json()
+    ] == [name]
+
+
+def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter: str) -> None:
+    tree = client.get(f"{winter}/outline").json()[0]
+    node = tree["tops"][0]
+    path = f"{SHELF}/passages/{node['id']}"
+    told = client.get(path).json()
+    assert (told["kind"], told["text"]) == ("summary", node["text"])
+    assert {one["start"] for one in told["sources"]} >= {node["start"]}
+    below = client.get(f"{path}/neighbours", params={"direction": "down"}).json()
+    weights = {one["id"]: one["weight"] for one in below}
+    assert weights == {one["id"]: one["weight"] for one in node["members"]}
+    above = client.get(f"{SHELF}/passages/{below[0]['id']}/neighbours").json()
+    assert node["id"] in {one["id"] for one in above}
+    chunk = told["sources"][1]
+    beside = client.get(
+        f"{SHELF}/passages/{chunk['id']}/neighbours", params={"direction": "beside"}
+    ).json()
+    assert {one["end"] for one in beside} & {chunk["start"]}
+    assert {one["start"] for one in beside} & {chunk["end"]}
+    for one in (*nodes(tree["tops"]),):
+        near = client.get(
+            f"{SHELF}/passages/{one['id']}/neighbours", params={"direction": "beside"}
+        ).json()
+        assert all((at["aspect"], at["level"]) == (tree["aspect"], one["level"]) for at in near)
+    foreign = path.replace("novels", "diaries")
+    assert client.get(foreign).status_code == 404
+    assert client.get(f"{foreign}/neighbours").status_code == 404
+
+
+def test_a_graph_is_sent_as_a_file(client: httpx2.Client, winter: str) -> None:
+    lines = client.get(f"{winter}/export")
+    assert lines.headers["content-type"] == "application/x-ndjson"
+    assert "Winter.jsonl" in lines.headers["content-disposition"]
+    found = [json.loads(line) for line in lines.text.splitlines()]
+    assert {"Document", "Chunk", "Summary"} <= {
+        label for one in found if one["type"] == "node" for label in one["labels"]
+    }
+    xml = client.get(f"{SHELF}/export", params={"format": "graphml"})
+    assert ElementTree.fromstring(xml.content).tag.endswith("graphml")
+    assert client.get(f"{SHELF}/export", params={"format": "docx"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("title", "disposition"),
+    [
+        ("../../etc/passwd", "attachment; filename*=utf-8''etc%20passwd.jsonl"),
+        ("../passwd", 'attachment; filename="passwd.jsonl"'),
+        ('a\u202eb"; x', "attachment; filename*=utf-8''a%20b%20%3B%20x.jsonl"),
+        ("Зима", "attachment; filename*=utf-8''%D0%97%D0%B8%D0%BC%D0%B0.jsonl"),
+    ],
+)
+def test_a_file_is_named_by_a_title_that_says_no_path(
+    title: str, disposition: str, client: httpx2.Client, address: Address, winter: str
+) -> None:
+    with connect(address) as store:
+        [entry] = store.named("novels", winter.rpartition("/")[2], 1)
+        try:
+            store.describe(entry, title, "Nobody")
+            sent = client.get(f"{winter}/export")
+        finally:
+            store.describe(entry, "Winter", "Nobody")
+    assert sent.headers["content-disposition"] == disposition
+
+
+def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, winter: str) -> None:
+    page = client.get(f"{winter}/plot.html", params={"question": "Where did Anna walk?"})
+    assert page.text.startswith("<!DOCTYPE html>")
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert "allow-same-origin" not in page.headers["content-security-policy"]
+    picture = client.get(f"{winter}/plot.svg")
+    assert ElementTree.fromstring(picture.content).tag.endswith("svg")
+    assert client.get(f"{winter}/plot.pdf").status_code == 422
+    missing = client.get(f"{winter}/plot.svg", params={"drawn": "network"})
+    assert missing.status_code == 404
+    assert "have entities built (POST .../build)" in missing.json()["detail"]
+
+
+def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
+    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()}
+    assert len(listed) >= 39
+    assert all(
+        "collection" not in {one["name"] for one in query["parameters"]}
+        for query in listed.values()
+    )
+    assert client.get(f"{BASE}/queries/outline").json() == listed["outline"]
+    told = client.post(f"{SHELF}/queries/library", json={}).json()
+    assert told["rows"]
+    assert "Winter" in str(told["rows"])
+    assert "Diary" not in str(told["rows"])
+    empty = client.post(
+        f"{SHELF}/queries/outline", json={"parameters": {"document": "A Diary"}}
+    ).json()
+    assert (empty["rows"], empty["truncated"]) == ([], False)
+    assert empty["why"].startswith("No rows: ")
+    for name, given, status in (
+        ("outline", {"collection": "diaries"}, 400),
+        ("outline", {"unheard": 1}, 400),
+        ("outline", {"limit": "many"}, 400),
+        ("outlines", {}, 404),
+    ):
+        refused = client.post(f"{SHELF}/queries/{name}", json={"parameters": given})
+        assert refused.status_code == status, name
+    assert client.get(f"{BASE}/queries/outlines").status_code == 404
+
+
+def test_an_admins_own_cypher_reads_and_is_bounded(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def put(statement: str, **parameters: Any) -> httpx2.Response:
+        body = {"statement": statement, "parameters": parameters}
+        return client.post(f"{BASE}/cypher", json=body)
+
+    told = put("UNWIND range(1, $n) AS x RETURN x", n=3).json()
+    assert told.pop("cut_by") is None
+    assert told == {"columns": ["x"], "rows": [[1], [2], [3]], "truncated": False, "why": ""}
+    many = put("UNWIND range(1, 5000) AS x RETURN x").json()
+    assert (len(many["rows"]), many["truncated"]) == (1000, True)
+    for statement in (
+        "CREATE (n:Document) RETURN n",
+        "MATCH (n) DETACH DELETE n",
+        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+        "CALL dbms.listConfig() YIELD name RETURN name",
+        "SHOW USERS",
+        "RETURN",
+        "PROFILE MATCH (n) RETURN n",
+    ):
+        refused = put(statement)
+        assert refused.status_code == 400, statement
+        assert "--write" not in refused.json()["detail"]
+    assert put("RETURN $x").status_code == 400
+    monkeypatch.setattr(queries, "SECONDS", 0.3)
+    slow = put("UNWIND range(1, 100000000) AS x WITH x WHERE x % 7 = 8 RETURN x")
+    assert slow.status_code == 400
+    assert "took longer" in slow.json()["detail"]
+
+
+def test_who_asks_too_many_queries_at_once_comes_again(
+    it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "WAIT", 0.05)
+    for _ in range(it.house.serving.queries_at_once):
+        assert it.house.query_slots.acquire(blocking=False)
+    try:
+        busy = client.post(f"{SHELF}/queries/library", json={})
+    finally:
+        for _ in range(it.house.serving.queries_at_once):
+            it.house.query_slots.release()
+    assert (busy.status_code, busy.headers["retry-after"]) == (429, "1")
+
+
+def test_a_summary_hangs_in_the_outline_where_it_weighs_most() -> None:
+    def row(id: str, level: int, members: dict[str, float]) -> dict[str, Any]:
+        rests = [{"id": one, "weight": weight} for one, weight in members.items()]
+        told = {"id": id, "level": level, "section": "", "start": 0, "end": 9, "text": id}
+        return told | {"tokens": 1, "members": rests, "aspect": "plot"}
+
+    low = [row("a", 1, {"chunk": 1.0}), row("b", 1, {"chunk": 1.0})]
+    high = [row("c", 2, {"a": 0.9, "b": 0.3}), row("d", 2, {"b": 0.7})]
+    tops = grow([*low, *high])
+    assert [(one.id, [two.id for two in one.below]) for one in tops] == [("c", ["a"]), ("d", ["b"])]

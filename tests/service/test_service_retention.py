@@ -1,0 +1,113 @@
+"""Records older than `serve.keep_days` are deleted, and nothing else is."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula import App
+from fabula.server import Address
+from fabula.service.core.retention import delete_old_records
+from served import Served, served, server_of
+from stories import WINTER
+
+SHELF = "/api/v1/collections/novels"
+AGE = {
+    "ServiceJob": "n.updated = n.updated - $days * 86400000",
+    "ServiceConversation": "n.updated_at = n.updated_at - duration({days: $days})",
+    "ServiceAct": "n.at = n.at - duration({days: $days})",
+    "ServiceSpend": "n.day = n.day - duration({days: $days})",
+    "ServiceRecipe": "n.seen = n.seen - $days * 86400000",
+}
+
+
+@pytest.fixture
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    with App(**server_of(address), chunk_tokens=40) as app, served(app) as it:
+        yield it
+
+
+def fill(client: httpx2.Client, name: str) -> tuple[str, str]:
+    """Have a job done and a question asked in a conversation; the places of both."""
+    sent = client.post(f"{SHELF}/documents", files={"files": (name, f"{WINTER} {name}".encode())})
+    job = sent.headers["location"]
+    until = time.monotonic() + 60
+    while client.get(job).json()["state"] != "succeeded":
+        assert time.monotonic() < until, client.get(job).json()
+        time.sleep(0.05)
+    conversation = client.post(f"{SHELF}/conversations", json={"title": name}).json()["id"]
+    asked = {"question": "Where did Anna walk?", "conversation": conversation}
+    assert client.post(f"{SHELF}/ask", json=asked).status_code == 200
+    return job, f"{SHELF}/conversations/{conversation}"
+
+
+def age(it: Served, days: int) -> None:
+    """Let all that the service keeps be older by so many days."""
+    it.house.ledger.flush()
+    for label, change in AGE.items():
+        cypher(it.house.app.store, f"MATCH (n:{label}) SET {change}", days=days)
+
+
+def counts(it: Served) -> dict[str, int]:
+    rows = cypher(
+        it.house.app.store,
+        "MATCH (n:ServiceJob|ServiceItem|ServiceConversation|ServiceTurn|ServiceAct|ServiceSpend) "
+        "RETURN labels(n)[0] AS label, count(*) AS nodes",
+    )
+    return {row["label"]: row["nodes"] for row in rows}
+
+
+def test_what_is_old_is_deleted_and_the_rest_stays(
+    it: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fabula.service")
+    client = it.client("write")
+    old = fill(client, "old.txt")
+    first = counts(it)
+    assert {"ServiceJob", "ServiceItem", "ServiceConversation", "ServiceTurn"} <= first.keys()
+    age(it, 70)
+    young = fill(client, "young.txt")
+    store = it.house.app.store
+    assert not any(delete_old_records(store, 100).values()), "nothing is as old as that"
+    deleted = delete_old_records(store, 60)
+    assert (deleted["jobs"], deleted["conversations"]) == (1, 1)
+    assert deleted["acts"] > 0
+    assert [client.get(path).status_code for path in young] == [200, 200]
+    assert client.get(old[0]).status_code == 404
+    assert counts(it)["ServiceItem"] == counts(it)["ServiceTurn"] == 1
+    assert "Deleted records older than serve.keep_days (60): 1 jobs" in caplog.text
+    assert not any(delete_old_records(store, 60).values()), "all of it is deleted"
+
+
+def test_jobs_that_have_not_ended_and_the_spending_of_this_month_stay(it: Served) -> None:
+    fill(it.client("write"), "old.txt")
+    store = it.house.app.store
+    age(it, 70)
+    cypher(store, "MATCH (n:ServiceJob) SET n.state = 'paused'")
+    spend = "CREATE (:ServiceSpend {id: $id, key: 'k', day: date() - duration({days: $days})})"
+    for days in (0, 40, 70):
+        cypher(store, spend, id=str(days), days=days)
+    delete_old_records(store, 1)
+    assert counts(it)["ServiceJob"] == counts(it)["ServiceItem"] == 1
+    kept = cypher(store, "MATCH (n:ServiceSpend {key: 'k'}) RETURN n.id AS id")
+    assert [row["id"] for row in kept] == ["0"]
+
+
+def test_the_recipe_of_a_job_that_stays_stays(it: Served) -> None:
+    fill(it.client("write"), "old.txt")
+    store = it.house.app.store
+    recipes = "MATCH (n:ServiceRecipe) RETURN n.id AS id"
+    begun = cypher(store, recipes)
+    age(it, 70)
+    cypher(store, "MATCH (n:ServiceJob) SET n.updated = timestamp()")
+    assert delete_old_records(store, 30)["recipes"] == 0
+    assert cypher(store, recipes) == begun
+    cypher(store, "MATCH (n:ServiceJob) SET n.updated = 0")
+    assert delete_old_records(store, 30)["recipes"] == len(begun) == 1

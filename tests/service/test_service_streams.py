@@ -1,0 +1,217 @@
+"""Answers as they are written, over a real model endpoint: failures, and readers who leave."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from anyio import to_thread
+from fastapi import FastAPI
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from conftest import connect, cypher, wipe
+from endpoint import Endpoint
+from fabula.app import App
+from fabula.server import Address
+from fabula.service.core.callers import PERSON
+from fabula.service.http.streams import EventStream, wants
+from fabula.service.mcp import make_mcp
+from fabula.service.observe.requests import AsJson
+from served import Served, events, served, server_of
+from stories import WINTER
+
+SHELF = "/api/v1/collections/novels"
+
+
+@pytest.fixture
+def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
+    with connect(address) as store:
+        wipe(store)
+    with Endpoint() as endpoint:
+        asked = server_of(address) | {
+            "base_url": endpoint.url,
+            "api_key": "sk-test",
+            "chunk_tokens": 40,
+        }
+        with App(**asked, levels=0, details=0, attempts=1) as app:
+            app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
+            with served(app) as it:
+                yield it, endpoint
+    with connect(address) as store:
+        wipe(store)
+
+
+def test_a_models_failure_is_told_at_the_end_of_a_stream(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    client = it.client()
+    answer = client.post(f"{SHELF}/ask", json={"question": "Where did Anna walk?"}).json()
+    assert answer["cited"]
+    assert answer["usage"]["answer"]["calls"] == 1
+    assert answer["money"] > 0
+    endpoint.plan = lambda _: "error"
+    asked = {"question": "Where did Anna go?"}
+    failed = client.post(f"{SHELF}/ask", json=asked)
+    assert failed.status_code == 502
+    # What embeds the question must answer.
+    endpoint.plan = lambda number: "cut" if "messages" in endpoint.bodies[-1] else None
+    told = events(client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"}))
+    name, problem = told[-1]
+    assert name == "error"
+    assert problem["status"] == 502
+
+
+class Broken:
+    """Work that fails in a way that nobody expects, after its first event."""
+
+    def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        yield "first", {"share": 1 / 1}
+        yield "second", {"share": 1 / 0}
+
+    def close(self) -> None:
+        pass
+
+
+def test_an_unexpected_error_ends_a_stream_with_an_event_and_one_line_of_the_log(
+    address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    def add(service: FastAPI) -> None:
+        service.add_api_route("/static/broken", lambda: EventStream(Broken()), response_model=None)
+        # Before the files of that path.
+        service.router.routes.insert(0, service.router.routes.pop())
+
+    with App(**server_of(address)) as app, served(app, add=add) as it:
+        reply = httpx2.get(f"{it.url}/static/broken")
+    (first, _), (last, problem) = events(reply)
+    assert (first, last) == ("first", "error")
+    id = reply.headers["x-request-id"]
+    assert (problem["status"], problem["request_id"]) == (500, id)
+    [line] = [
+        json.loads(AsJson().format(one)) for one in caplog.records if one.levelname == "ERROR"
+    ]
+    assert line["request_id"] == id
+    assert "ZeroDivisionError" in line["trace"]
+
+
+def test_a_job_whose_neo4j_is_lost_ends_its_stream_with_an_event(address: Address) -> None:
+    with App(**server_of(address)) as app, served(app) as it:
+        wipe(app.store)
+        client = it.client()
+        text = {"text": WINTER, "source": "winter"}
+        job = client.post(f"{SHELF}/documents", json=text).json()["id"]
+        late = time.monotonic() + 120
+        while client.get(f"/api/v1/jobs/{job}").json()["state"] not in ("succeeded", "failed"):
+            assert time.monotonic() < late
+            time.sleep(0.2)
+        # It waits for a time that does not come.
+        waits = "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.not_before = 9e15"
+        cypher(app.store, waits, id=job)
+        with client.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
+            lines = stream.iter_lines()
+            assert any(line == "event: snapshot" for line in lines)
+            app.store.close()
+            told = [*lines]
+    assert "event: error" in told
+    problem = json.loads(next(line[6:] for line in reversed(told) if line.startswith("data: ")))
+    assert problem["status"] == 503
+
+
+def ended_within(endpoint: Endpoint) -> float:
+    """Seconds until the endpoint's last call is over."""
+    began = time.monotonic()
+    while endpoint.in_flight and time.monotonic() - began < 5:
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def think(_: int, body: dict[str, Any]) -> Iterator[bytes | float] | None:
+    """A model that keeps a stream open and says nothing: it finds out when nobody listens."""
+    if "messages" not in body:
+        return None
+    kind = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    return itertools.chain([kind], itertools.cycle([b": thinking\n\n", 0.01]))
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_a_reader_that_leaves_closes_the_models_call(
+    is_silent: bool, online: tuple[Served, Endpoint]
+) -> None:
+    it, endpoint = online
+    client = it.client()
+    endpoint.between = 0.05
+    if is_silent:
+        endpoint.raw = think
+    asked = {"question": "Where did Boris walk?"}
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("POST", f"{SHELF}/ask", json=asked, headers=headers) as answer:
+        lines = answer.iter_lines()  # held, as a stream that nobody holds is closed
+        assert any(line == "event: passages" for line in lines)
+        began = time.monotonic()
+        while is_silent and endpoint.in_flight != 1:
+            assert time.monotonic() - began < 10, "the model is asked"
+            time.sleep(0.005)
+    assert ended_within(endpoint) < 0.5
+
+
+def test_a_reader_of_the_whole_answer_that_leaves_closes_the_call_too(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    endpoint.raw = think
+    headers = {"Authorization": f"Bearer {it.key()}"}
+    impatient = httpx2.Client(base_url=it.url, headers=headers, timeout=0.4)
+    with impatient, pytest.raises(httpx2.ReadTimeout):
+        impatient.post(f"{SHELF}/ask", json={"question": "Where did Boris walk?"})
+    assert ended_within(endpoint) < 0.5
+
+
+def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    asked = {"question": "Where did Boris walk?", "collection": "novels"}
+    headers = {"Authorization": f"Bearer {it.key()}"}
+
+    @asynccontextmanager
+    async def reach(mode: Any) -> AsyncIterator[Client]:
+        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            transport = streamable_http_client(f"{it.url}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+    async def cancel(reached: AbstractAsyncContextManager[Client], must_leave: bool) -> None:
+        async with reached as client:
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(client.call_tool, "ask", asked)
+                with anyio.fail_after(10):
+                    while endpoint.in_flight != 1:
+                        await anyio.sleep(0.005)
+                calls.cancel_scope.cancel()
+            if not must_leave:
+                assert await to_thread.run_sync(ended_within, endpoint) < 0.5
+
+    endpoint.raw = think
+    anyio.run(cancel, Client(make_mcp(it.house, PERSON)), False)
+    anyio.run(cancel, reach("auto"), False)
+    # Of the older protocol what cancels is a request of its own, which says not whose it means.
+    anyio.run(cancel, reach("legacy"), True)
+    assert ended_within(endpoint) < 0.5
+
+
+def test_who_names_a_kind_is_sent_it() -> None:
+    kind = "text/event-stream"
+    assert wants("text/event-stream", kind)
+    assert wants("application/json;q=0.5, TEXT/event-stream", kind)
+    assert not wants("*/*", kind)
+    assert not wants("application/json, text/event-stream;q=0.9", kind)
+    assert not wants("text/event-stream;q=0", kind)
+    assert not wants("text/event-stream;q=high", kind)

@@ -1,0 +1,276 @@
+"""Over all routes that read: nobody sees anything of a collection that is not theirs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.core.result import Ok
+
+from conftest import connect, wipe
+from fabula.app import App
+from fabula.config.settings import STATIC
+from fabula.server import Address
+from served import Served, served, server_of
+from stories import WINTER
+
+pytestmark = pytest.mark.long
+
+BASE = "/api/v1"
+MINE, OTHERS = "默认 a.b-c", "它们 _x"
+"""Names of collections, of any script."""
+NOUNS = {
+    *("collections", "documents", "passages", "asking", "conversations", "queries", "choices"),
+}
+"""The tags of the routes that this is about; what begins jobs has tests of its own."""
+JOBS = re.compile(r"/(documents|estimate|build|retry|reembed)$")
+"""The ends of paths to which a POST begins a job, or counts what one would ask."""
+OWN = re.compile(r"/collections/\{collection\}")
+SECRET = "Quetzalcoatl"
+"""What stands in the other's book alone."""
+PRIVATE = (SECRET, "other.txt", "Their Book", "Their Author")
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
+    with App(**server_of(address), **offline) as app:
+        app.collection(MINE).ingest_text(WINTER, source="mine.txt", title="My Book")
+        other = app.collection(OTHERS)
+        text = WINTER.replace("Anna", SECRET)
+        other.ingest_text(text, source="other.txt", title="Their Book", author="Their Author")
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture(scope="module")
+def theirs(it: Served) -> dict[str, str]:
+    """Ids of the other's, by the names that paths have for them."""
+    client = it.client("admin", [OTHERS])
+    shelf = f"{BASE}/collections/{OTHERS}"
+    [document] = client.get(f"{shelf}/documents").json()["items"]
+    [tree, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()
+    talk = client.post(f"{shelf}/conversations", json={}).json()["id"]
+    asked = {"question": f"Where did {SECRET} walk?", "conversation": talk}
+    turn = client.post(f"{shelf}/ask", json=asked).json()["turn"]
+    return {
+        "document": document["id"],
+        "passage": tree["tops"][0]["id"],
+        "conversation": talk,
+        "turn": turn,
+    }
+
+
+BODIES: dict[str, dict[str, Any]] = {
+    "/search": {"question": f"Where did {SECRET} walk?", "mode": "hybrid"},
+    "/ask": {"question": f"Where did {SECRET} walk?"},
+    "/compare": {"question": f"Where did {SECRET} walk?", "modes": ["hybrid", "naive"]},
+    "/conversations": {},
+    "/queries/{name}": {},
+    "/turns/{turn}/feedback": {"value": 1},
+    "/documents/{document}": {"title": "Mine now"},
+}
+
+
+def operations(it: Served) -> Iterator[tuple[str, str]]:
+    """The method and the path of each route below a collection that does not begin a job."""
+    for path, told in it.client().get("/openapi.json").json()["paths"].items():
+        for method, one in told.items():
+            begins_a_job = (method == "post" and JOBS.search(path)) or (
+                (method, path) == ("delete", f"{BASE}/collections/{{collection}}")
+            )
+            if OWN.search(path) and NOUNS.issuperset(one["tags"]) and not begins_a_job:
+                yield method, path
+
+
+def put(
+    client: httpx2.Client, method: str, path: str, collection: str, ids: dict[str, str]
+) -> httpx2.Response:
+    filled = path.replace("{collection}", quote(collection, safe=""))
+    for name, value in ids.items() | {("name", "library"), ("kind", "svg")}:
+        filled = filled.replace(f"{{{name}}}", value)
+    body = next((one for end, one in BODIES.items() if path.endswith(end)), {})
+    return client.request(method, filled, json=None if method in ("get", "delete") else body)
+
+
+def test_a_collection_that_is_anothers_is_as_one_that_is_not_there(
+    it: Served, theirs: dict[str, str]
+) -> None:
+    client = it.client("admin", [MINE])
+    told = 0
+    for method, path in operations(it):
+        other = put(client, method, path, OTHERS, theirs)
+        none = put(client, method, path, "nowhere", theirs)
+        told += 1
+        assert other.status_code == none.status_code == 404, (method, path)
+        assert other.json()["detail"].replace(OTHERS, "nowhere") == none.json()["detail"], path
+    assert told >= 20
+
+
+def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
+    it: Served, theirs: dict[str, str]
+) -> None:
+    client = it.client("admin", [MINE])
+    for method, path in operations(it):
+        answer = put(client, method, path, MINE, theirs)
+        if re.search(r"\{(document|passage|conversation|turn)\}", path):
+            assert answer.status_code == 404, (method, path)
+        said = answer.text.replace(f"Where did {SECRET} walk?", "")
+        assert not [one for one in PRIVATE if one in said], (method, path)
+    whole = it.client("read", [OTHERS])
+    document = whole.get(f"{BASE}/collections/{OTHERS}/documents/{theirs['document']}").json()
+    assert document["title"] == "Their Book"
+    mine = client.get(f"{BASE}/collections").json()["items"]
+    assert [one["name"] for one in mine] == [MINE]
+
+
+def test_a_conversation_is_its_callers_alone(it: Served, theirs: dict[str, str]) -> None:
+    admin = it.client("admin")
+    path = f"{BASE}/collections/{OTHERS}/conversations"
+    assert admin.get(path).json()["items"] == []
+    assert admin.get(f"{path}/{theirs['conversation']}").status_code == 404
+    assert admin.delete(f"{path}/{theirs['conversation']}").status_code == 404
+    asked = {"question": "And then?", "conversation": theirs["conversation"]}
+    assert admin.post(f"{BASE}/collections/{OTHERS}/ask", json=asked).status_code == 404
+
+
+def test_a_reader_changes_nothing_and_sees_no_machine(it: Served) -> None:
+    client = it.client("read", [MINE])
+    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    path = f"{BASE}/collections/{MINE}/documents/{one['id']}"
+    assert client.patch(path, json={"title": "Other"}).status_code == 403
+    assert client.delete(path).status_code == 403
+    assert client.delete(f"{BASE}/collections/{MINE}").status_code == 403
+    assert client.post(f"{BASE}/cypher", json={"statement": "RETURN 1"}).status_code == 403
+    named = {one["name"] for one in client.get(f"{BASE}/settings").json()}
+    assert not {name for name in named if name.startswith(("neo4j", "home", "serve."))}
+
+
+def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
+    meant = it.house.app.meant().name
+    named, nothing = it.client("read", ["none"]), it.client("read", [])
+    assert named.get("/").headers["location"] == "/c/none"
+    assert nothing.get("/").headers["location"] == "/house"
+    for client in (named, nothing):
+        for path in ("/queries", "/jobs", "/house", "/queries/library?run=true"):
+            told = client.get(path).text
+            assert not [one for one in (meant, MINE, OTHERS, *PRIVATE) if one in told], path
+
+
+def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
+    [one] = it.client().get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    shelf, asked = f"/c/{quote(MINE)}", "Where did Anna walk?"
+    book = f"{shelf}/d/{one['id']}"
+    own = {"Sec-Fetch-Site": "same-origin"}
+    with httpx2.Client(base_url=it.url, headers=own) as browser:
+        assert browser.post(f"{BASE}/session", json={"key": it.key()}).status_code == 204
+
+        def led(site: str, path: str, **given: Any) -> httpx2.Response:
+            return browser.get(path, params=given, headers={"Sec-Fetch-Site": site})
+
+        for site, is_asked in [("same-origin", True), ("none", True), ("cross-site", False)]:
+            answered = led(site, f"{shelf}/ask", q=asked, plain=True).text
+            assert ('class="answered' in answered) is is_asked
+            assert asked in answered, "it stands in the form"
+            assert ('data-given="{}"' in answered) is not is_asked, "no script asks it"
+            compared = led(
+                site, f"{shelf}/compare", q=asked, modes=["hybrid", "naive"], plain="1"
+            ).text
+            assert ("In common" in compared) is is_asked
+            assert ("Another site" in compared) is not is_asked
+            for path, name in [
+                (f"{book}/trees/picture", "q"),
+                (f"{BASE}/collections/{quote(MINE)}/documents/{one['id']}/plot.svg", "question"),
+            ]:
+                picture = led(site, path, **{name: asked})
+                assert picture.status_code == (200 if is_asked else 403), picture.text
+                assert led(site, path).status_code == 200
+            assert ("q=Where" in led(site, f"{book}/trees", q=asked).text) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/c/{mine}/compare?q=x&modes=hybrid,{long}", None, 400),
+        ("GET", "/c/{mine}/ask?q=x&plain=1&kind={long}", None, 400),
+        ("GET", "/c/{mine}/d/{book}/margin?at={huge}", None, 422),
+        ("POST", "/v1/chat/completions", {"model": "fabula/{mine}", "messages": "{long}"}, 400),
+        ("POST", "{base}/collections/{mine}/queries/outline", {"limit": 10**30}, 400),
+        ("POST", "{base}/cypher", {"x": 10**30}, 400),
+        ("POST", "{base}/cypher", {"x": "\ud800"}, 400),
+        ("POST", "{base}/keys", {"name": "a", "tokens_a_day": 10**30}, 422),
+    ],
+)
+def test_what_can_not_be_held_is_refused_in_words(
+    it: Served, method: str, path: str, body: Any, status: int
+) -> None:
+    client = it.client()
+    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    filled = path.format(mine=quote(MINE), book=one["id"], long="y" * 3000, huge=10**30, base=BASE)
+    if "messages" in (body or {}):
+        messages = [{"role": "user", "content": "x" * 20_001}]
+        body = {"model": f"fabula/{MINE}", "messages": messages}
+    elif path.endswith("cypher"):
+        body = {"statement": "RETURN $x", "parameters": body}
+    elif path.endswith("outline"):
+        body = {"parameters": body}
+    told = {"Content-Type": "application/json"}
+    answer = client.request(method, filled, content=json.dumps(body), headers=told)
+    assert answer.status_code == status, answer.text
+    assert "nobody foresaw" not in answer.text
+
+
+def test_no_request_that_the_api_describes_ends_in_an_error_of_ours(it: Served) -> None:
+    client = it.client("write", [MINE])
+    schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+    seen: list[str] = []
+    for found in schema.include(tag=[*NOUNS]).exclude(method="DELETE").get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        if operation.method == "post" and JOBS.search(operation.path):
+            continue
+
+        @settings(
+            max_examples=6,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy())
+        def try_one(case: schemathesis.Case[Any]) -> None:
+            if "collection" in case.path_parameters:
+                case.path_parameters["collection"] = MINE
+            answer = case.call(base_url=it.url, headers=dict(client.headers))
+            seen.append(case.path)
+            assert answer.status_code < 500, (case.method, case.path, answer.text)
+            assert SECRET not in answer.text
+
+        try_one()
+    assert len(set(seen)) > 20
+    assert len(seen) > 100
+
+
+def test_the_api_is_described_as_openapi_demands(it: Served) -> None:
+    told = it.client().get("/openapi.json").json()
+    assert told["openapi"].startswith("3.1")
+    ids = []
+    for path, methods in told["paths"].items():
+        for method, one in methods.items():
+            assert one["summary"], (method, path)
+            assert one["tags"], (method, path)
+            ids.append(one["operationId"])
+    assert len(ids) == len(set(ids))
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    assert jsonschema_rs.meta.is_valid({"$schema": draft, "$defs": told["components"]["schemas"]})

@@ -1,0 +1,213 @@
+"""Every statement in `cypher/`: its header tells the truth, and the server understands it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+from test_tenants import WITHIN
+
+from conftest import connect, wipe
+from fabula.graph.installed import graphs
+from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER, query
+from fabula.server import Address
+from fabula.service.state import make_schema
+from fabula.store import Store, schema
+from fabula.store.schema import STATEMENTS
+
+ROOMS = ("core", *graphs(), "service", "explore", "migrate")
+FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
+NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
+SENT = [name for name in NAMES if not name.startswith("explore/")]
+"""What the program sends by itself."""
+VERBS = (
+    "schema_",
+    "save_",
+    "find_",
+    "count_",
+    "clear_",
+    "stage_",
+    "switch_",
+    "take_",
+    "check_",
+    "reembed_",
+    "migrate_",
+    "terminate_",
+)
+
+LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
+LABELS |= {"Passage", "Passage256", "PassageText", "Element", "Element256", "ElementText", "Gap"}
+TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
+"""All that the core calls nodes and edges; a graph's own are on its closed lists."""
+OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
+OF_SERVICE |= {"ServiceJob", "ServiceItem", "HAS_ITEM", "ServiceQueue", "ServiceUpload"}
+OF_SERVICE |= {"WAITS_FOR", "ServiceRecipe"}
+OF_SERVICE |= {
+    "ServiceKey",
+    "ServiceSession",
+    "ServiceLink",
+    "ServiceAct",
+    "ServiceSpend",
+    "ServiceLedger",
+    "ServiceJournal",
+}
+"""What the service keeps, which no graph and nothing of the core names."""
+OF_VERSION_1 = {"EmbeddingSpace"}
+"""What only a migration may name, and what looks whether there is anything to migrate."""
+
+
+def parts(name: str) -> tuple[str, str]:
+    lines = query(name).splitlines()
+    header = [line for line in lines if line.startswith("//")]
+    return "\n".join(header), "\n".join(line for line in lines if not line.startswith("//"))
+
+
+def own(graph: Graph[Any]) -> set[str]:
+    """The labels and types of a graph and of those that it rests on or uses."""
+    below = [own(graphs()[name]) for name in (*graph.rests_on, *graph.uses)]
+    return {*graph.passages, *graph.elements, *graph.edges}.union(*below)
+
+
+def allowed(name: str) -> set[str]:
+    """What a statement may call nodes and edges."""
+    room = name.partition("/")[0]
+    if room in graphs():
+        return LABELS | TYPES | own(graphs()[room])
+    if room == "core":
+        return LABELS | TYPES | (OF_VERSION_1 if name == "core/find_schema" else set())
+    every = (LABELS | TYPES).union(*map(own, graphs().values()))
+    if room == "service":
+        return OF_SERVICE | every
+    return every | (OF_VERSION_1 if room == "migrate" else set())
+
+
+def named(statement: str) -> set[str]:
+    """The labels and types that a statement names; what stands in a map follows a space."""
+    bare = re.sub(r"'(?:\\.|[^'\\])*'|`[^`]*`|//[^\n]*", "", statement)
+    found = re.findall(r":(!?[A-Z]\w*(?:[|&!]+[A-Z]\w*)*)", bare)
+    return {name for one in found for name in re.findall(r"\w+", one)}
+
+
+@pytest.fixture(scope="module")
+def prepared(address: Address) -> Iterator[Store]:
+    with connect(address) as store:
+        wipe(store)
+        store.prepare("default", "test-model", 256)
+        schema.make_vectors(store, 256, 1, "element")
+        make_schema(store)
+        yield store
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_header_lists_every_parameter(name: str) -> None:
+    header, body = parts(name)
+    purpose = re.split(r"(?m)^// (?=\$|:param)", header)[0]
+    assert purpose.rstrip().endswith((".", ".)")), "first what comes back"
+    assert set(re.findall(r"(?:\$|:param )(\w+)", header)) == set(re.findall(r"\$(\w+)", body))
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_a_statement_is_named_by_a_verb(name: str) -> None:
+    # A migration's statements begin with the version that they lead to.
+    assert re.sub(r"^migrate/\d+_", "migrate/", name).partition("/")[2].startswith(VERBS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_and_types_are_on_a_list(name: str) -> None:
+    assert named(parts(name)[1]) - allowed(name) == set()
+
+
+def test_labels_and_types_are_found_wherever_they_stand() -> None:
+    statement = (
+        "MATCH (:A&B)-[e:R|S {weight: 1}]->{1,9}(n:!C {name: 'x:Y'}) // :D\n"
+        "WHERE n:E AND NOT (:F) SET n:G REMOVE n:H RETURN {key: Value, list: [1]}"
+    )
+    assert named(statement) == set("ABRSCEFGH")
+
+
+def explain(name: str, store: Store) -> neo4j.ResultSummary:
+    """What the server makes of a statement, without carrying it out."""
+    statement = query(name)
+    values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
+    values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
+    values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
+    values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
+    values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
+    values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
+    values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
+    values |= {"recipes": []}
+    values |= {"minutes": 1, "journal": "x", "batch": 1, "entries": []}
+    values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
+    values |= {
+        "words": 5 if name == "explore/section_words" else "x",
+        "shortest": True,
+        "least": False,
+    }
+    values |= {"characters": 60, "properties": {}} | (
+        {"parts": []} if name.startswith("migrate/") else {}
+    )
+    parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
+    explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
+    assert "EXPLAIN" in explained
+    with store.session() as session:
+        return session.run(explained, parameters).consume()
+
+
+# The others are run, and not only explained, in test_tenants.
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*WITHIN}))
+def test_the_server_understands_it(name: str, prepared: Store) -> None:
+    assert explain(name, prepared).query_type is not None
+
+
+def scans(step: Any, rows: bool = False) -> Iterator[str]:
+    """The operators that read all of something for each row of a list that was given."""
+    operator = step["operatorType"].partition("@")[0]
+    if rows and operator.endswith("Scan"):
+        yield operator
+    first, *others = step.get("children") or [None]
+    if first:
+        yield from scans(first, rows)
+    for other in others:
+        yield from scans(other, rows or ("Apply" in operator and unwinds(first)))
+
+
+def unwinds(step: Any) -> bool:
+    return step["operatorType"].startswith("Unwind") or any(map(unwinds, step.get("children", ())))
+
+
+LOOKED_UP = [name for name in SENT if "UNWIND $" in query(name)]
+# A migration has the indexes of an older graph.
+LOOKED_UP = [name for name in LOOKED_UP if not name.startswith("migrate/")]
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_of_a_list_it_looks_each_up_however_new_the_graph_is(name: str, prepared: Store) -> None:
+    # Of a graph without nodes the planner takes any scan for free, and keeps to that for a while.
+    plan = explain(name, prepared).plan
+    assert plan is not None
+    assert [*scans(plan)] == []
+
+
+def test_every_statement_is_used() -> None:
+    source = Path(__file__).parents[2] / "src" / "fabula"
+    code = "\n".join(path.read_text() for path in source.rglob("*.py"))
+
+    def is_used(name: str) -> bool:
+        stem = name.partition("/")[2]
+        wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
+        by_pattern = stem.startswith("check_") or name.startswith("service/schema_")
+        return by_pattern or any(one in code for one in wanted)
+
+    assert [name for name in SENT if not is_used(name)] == []
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
+    # By its name is known whether that is there.
+    made = name.removeprefix(schema.MAKING)
+    assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", query(f"core/{name}"))

@@ -1,0 +1,250 @@
+"""The queries for analysts: each runs, and finds what is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from explored import OF_DISCOURSE, OF_ENTITIES, OF_FACTS, explored
+from fabula.graph.explore import names, shipped
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.reading import run
+from graphs import in_space, put, small_graph
+
+
+@pytest.fixture(scope="module")
+def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with explored(address, tmp_path_factory.mktemp("explore")) as store:
+        yield store
+
+
+def found(graph: Store, name: str, **given: str) -> list[dict[str, Any]]:
+    query = shipped(name)
+    table = run(graph, query.statement, query.values(given))
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+ELSEWHERE = (*OF_ENTITIES, *OF_DISCOURSE, *OF_FACTS)
+"""Of other graphs, tested with them."""
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in ELSEWHERE])
+def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
+    query = shipped(name)
+    # The first by title is one section, and names nobody.
+    given = {"document": "lighthouse"} if name in ("names", "section_words") else {}
+    table = run(graph, query.statement, query.values(given))
+    assert table.rows
+    assert table.changes == {}
+    assert len(set(table.columns)) == len(table.columns)
+    for row in table.rows:
+        assert len(json.dumps(row)) < 20_000
+
+
+def test_the_outline_goes_from_the_top_down(graph: Store) -> None:
+    rows = found(graph, "outline", document="A", aspect="plot")
+    mine = [row for row in rows if row["title"] == "A"]
+    assert [row["level"] for row in mine] == [2, 1, 1]
+    assert (mine[0]["members"], sorted(row["members"] for row in mine[1:])) == (2, [1, 3])
+
+
+def test_a_passage_is_followed_up_to_the_tops(graph: Store) -> None:
+    rows = found(graph, "above", words="word 2")
+    assert rows[0]["text"] == "word 2."
+    assert {(row["aspect"], row["level"]) for row in rows[1:]} == {
+        ("plot", 1),
+        ("plot", 2),
+        ("theme", 1),
+        ("theme", 2),
+    }
+
+
+def test_the_uncovered_chunk_is_found(graph: Store) -> None:
+    [row] = found(graph, "uncovered", aspect="")
+    assert (row["title"], row["text"]) == ("A", "word 3.")
+    of_plot = found(graph, "uncovered", document="A", aspect="plot")
+    assert [row["index"] for row in of_plot if row["title"] == "A"] == [3]
+
+
+def test_words_are_found_where_they_are_densest(graph: Store) -> None:
+    rows = found(graph, "density", document="lighthouse", words="storm|lens", parts="3")
+    assert sum(row["found"] for row in rows) == 2
+    assert rows[-1]["found"] == 0
+    assert found(graph, "density", document="lighthouse", words="stor", parts="1")[0]["found"] == 0
+
+
+def test_a_theme_is_measured_along_the_book(graph: Store) -> None:
+    rows = found(graph, "theme", document="Winter", parts="5")
+    assert [row["part"] for row in rows] == [1, 2, 3, 4, 5]
+    assert all(-1 <= row["cosine"] <= 1 for row in rows)
+
+
+def test_chapters_of_two_characters_are_compared(graph: Store) -> None:
+    rows = found(graph, "characters", document="lighthouse", first="Elias", second="Aurora")
+    assert [row["section"] for row in rows] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    assert [row["second"] > 0 for row in rows] == [False, True, True]
+    assert all(row["both"] <= min(row["first"], row["second"]) for row in rows)
+    assert rows[0]["first"] > 0
+    assert rows[0]["percent"] == 0
+
+
+def test_sections_come_longest_or_shortest_first(graph: Store) -> None:
+    longest = found(graph, "sections", document="lighthouse")
+    shortest = found(graph, "sections", document="lighthouse", shortest="true")
+    assert [row["section"] for row in longest] == [row["section"] for row in shortest][::-1]
+    assert sum(row["percent"] for row in longest) == pytest.approx(100, abs=0.2)
+
+
+def test_the_words_of_a_section_are_its_own(graph: Store) -> None:
+    rows = found(graph, "section_words", document="lighthouse", words="40")
+    assert "marta" in rows[0]["words"]
+    assert "aurora" not in rows[0]["words"]
+
+
+def test_cost_is_what_each_graph_of_a_document_tells(graph: Store) -> None:
+    rows = [row for row in found(graph, "cost") if row["title"] == "A"]
+    spent = ("graph", "calls", "prompt_tokens", "completion_tokens")
+    assert [tuple(row[name] for name in spent) for row in rows] == [
+        ("aspects", 4, 100, 10),
+        ("text", 2, 50, 0),
+    ]
+
+
+def test_the_text_is_read_from_any_place(graph: Store) -> None:
+    rows = found(graph, "read", first="2")
+    assert [row["text"] for row in rows] == ["word 2.", "word 3."]
+
+
+def test_a_summary_is_followed_down_to_the_text(graph: Store) -> None:
+    [top] = [
+        row
+        for row in found(graph, "outline", document="A", aspect="theme")
+        if row["level"] == 2 and row["title"] == "A"
+    ]
+    rows = found(graph, "support", summary=top["id"])
+    assert [row["level"] for row in rows] == [2, 1, 1, 0, 0, 0]
+    assert [row["text"] for row in rows[3:]] == ["word 0.", "word 1.", "word 2."]
+    assert (rows[0]["weight"], rows[3]["weight"]) == (1.0, 1.0)
+
+
+def test_coverage_counts_chunks_once(graph: Store) -> None:
+    [row] = [row for row in found(graph, "coverage", aspect="plot") if row["title"] == "A"]
+    told = ("levels", "summaries", "chunks", "percent")
+    assert [row[name] for name in told] == [2, 3, 3, 75.0]
+
+
+def test_names_are_words_with_a_capital_inside_sentences(graph: Store) -> None:
+    told = {row["name"]: row for row in found(graph, "names", document="lighthouse")}
+    assert {"Elias", "Marta", "Aurora"} == set(told)
+    aurora = told["Aurora"]
+    assert (aurora["first_section"], aurora["last_section"]) == ("CHAPTER II", "CHAPTER III")
+    every = {row["name"] for row in found(graph, "names", document="lighthouse", without="")}
+    assert every == {"Elias", "Marta", "Aurora", "November"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_row_is_told_twice(name: str, graph: Store) -> None:
+    asked = shipped(name)
+    limits = {one.name: "500" for one in asked.parameters if one.name == "limit"}
+    rows = run(graph, asked.statement, asked.values(limits)).rows
+    told = [json.dumps(row) for row in rows]
+    assert len(told) == len(set(told))
+
+
+def test_near_duplicate_details_are_pairs_of_one_document(graph: Store) -> None:
+    rows = found(graph, "near_duplicates", similarity="0.999", limit="500")
+    mine = [row for row in rows if row["title"] == "A"]
+    assert {row["cosine"] for row in mine} == {1.0}
+    # Eight details of the same length have the same embedding in this graph.
+    assert len({row["text"] for row in mine}) == len(mine) > 0
+    assert all(row["text"] != row["other_text"] for row in mine)
+
+
+def test_echoes_are_far_apart_and_each_chunk_has_one(graph: Store) -> None:
+    rows = found(graph, "echoes", document="Winter", distance="15")
+    assert rows
+    assert all(row["section"] != row["other_section"] for row in rows)
+    assert (
+        len({row["text"] for row in rows}) == len({row["other_text"] for row in rows}) == len(rows)
+    )
+
+
+def test_an_echo_is_the_closest_of_one_of_its_chunks(graph: Store) -> None:
+    pairs = run(
+        graph,
+        """
+        MATCH (d:Document {collection: 'default', title: 'Winter'})
+        MATCH (a:Chunk {document: d.id}), (b:Chunk {document: d.id})
+        WHERE abs(b.index - a.index) >= 15
+        RETURN left(replace(a.text, '\\n', ' '), 120) AS text,
+          round(2 * vector.similarity.cosine(a.embedding, b.embedding) - 1, 3) AS cosine
+        """,
+        {},
+    ).rows
+    best: dict[str, float] = {}
+    for text, cosine in pairs:
+        best[text] = max(cosine, best.get(text, -1.0))
+    rows = found(graph, "echoes", document="Winter", distance="15", limit="500")
+    assert rows
+    for row in rows:
+        closest = [best[row["text"]], best[row["other_text"]]]
+        assert any(row["cosine"] == pytest.approx(one, abs=0.002) for one in closest)
+    assert rows[0]["cosine"] == pytest.approx(max(best.values()), abs=0.002)
+
+
+def test_details_are_found_by_their_words(graph: Store) -> None:
+    rows = found(graph, "details", document="A", words="word 1")
+    assert [row["text"] for row in rows] == ["detail 0 of word 1", "detail 1 of word 1"]
+
+
+def test_a_parallel_is_told_with_its_own_cosine(graph: Store) -> None:
+    asked = {"first": "lighthouse", "second": "Winter", "limit": "500"}
+    rows = found(graph, "parallels", **asked)
+    by_aspect: dict[str, dict[str, Any]] = {}
+    for aspect in {name for row in rows for name in row["aspects"]}:
+        for row in found(graph, "parallels", aspect=aspect, **asked):
+            best = by_aspect.get(row["text"])
+            if best is None or row["cosine"] > best["cosine"]:
+                by_aspect[row["text"]] = row
+    for row in rows:
+        alone = by_aspect[row["text"]]
+        assert (row["cosine"], row["other_text"]) == (alone["cosine"], alone["other_text"])
+
+
+def test_an_aspect_that_is_not_there_passes_over_nothing(graph: Store) -> None:
+    assert found(graph, "uncovered", document="A", aspect="no such") == []
+
+
+def test_parallels_are_of_one_aspect_and_told_from_either_end(graph: Store) -> None:
+    asked = {"first": "lighthouse", "second": "Winter", "aspect": "plot"}
+    most = found(graph, "parallels", **asked)
+    least = found(graph, "parallels", **asked, least="true")
+    assert most
+    assert {tuple(row["aspects"]) for row in most} == {("plot",)}
+    cosines = [row["cosine"] for row in most]
+    assert cosines == sorted(cosines, reverse=True)
+    assert [row["cosine"] for row in least] == cosines[::-1]
+    assert len({row["text"] for row in most}) == len(most)
+
+
+@pytest.mark.parametrize("name", ["echoes", "near_duplicates"])
+def test_a_query_by_the_vector_index_reads_that_of_the_collection(name: str, graph: Store) -> None:
+    """The file names an index of 256 dimensions; other models have others, in either slot."""
+    graph.prepare("wide", "wide-model", 48)
+    put(graph, in_space(small_graph(collection="wide"), 48), "wide-model")
+    given = {"collection": "wide", "distance": 1, "similarity": 0.0}
+    known = {one.name for one in shipped(name).parameters}
+    values = shipped(name).fill({key: one for key, one in given.items() if key in known})
+    try:
+        rows = run(graph, shipped(name).statement, values).rows
+        assert rows
+        assert {row[0] for row in rows} == {"A"}
+        nothing = run(graph, shipped(name).statement, values | {"collection": "never there"})
+        assert nothing.rows == ()
+    finally:
+        [document] = graph.documents("wide")
+        graph.remove("wide", document.id)

@@ -1,0 +1,348 @@
+"""Retrieval reads by indexes: each of its statements, profiled on 1,000 and on 20,000 nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula.graph import Part
+from fabula.graph.explore import names, shipped
+from fabula.graph.hits import Filters
+from fabula.graph.queries import over, query
+from fabula.graphs.aspects.ids import detail_id, summary_id
+from fabula.graphs.aspects.values import Detail, Member, Summary
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.rows import bounds, wire
+from fabula.text.document import Chunk
+from fabula.text.ids import chunk_id
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    document_id,
+    names_of,
+    nodes,
+    parts_of,
+    put,
+    small_document,
+    vector,
+)
+
+pytestmark = pytest.mark.replans
+
+CHUNKS = (256, 1424, 1424, 1424, 1424)
+"""Of each document; with details and summaries 20,000 nodes."""
+CLUSTER = 8
+SEEDS = 10_000
+NAMES = 100
+"""Embedded elements of each document."""
+ASPECTS = ("plot", "setting", "theme")
+LIMIT, WIDTH, DEPTH, STARTS = 5, 5, 6, 20
+WORDS = ("harbour", "mill", "church", "forest", "winter", "lamp", "ledger", "storm", "mirror")
+SEEKS = (
+    "NodeUniqueIndexSeek",
+    "NodeIndexSeek",
+    "NodeIndexSeekByRange",
+    "NodeVectorIndexSearch",
+    "ProcedureCall",
+)
+"""Beginnings in an index; the full-text index is a procedure."""
+BEGINNINGS = (*SEEKS, "Argument", "Unwind")
+"""What a branch of a plan may begin with: an index, what the outer branch has, ids that came."""
+SCANS = ("Scan", "CartesianProduct")
+BY_NAME = ("NodeUniqueIndexSeekByRange", "NodeIndexContainsScan")
+"""How a document is found by the beginning of its id, and by a part of its title: in an index."""
+BOUNDED = (
+    "core/find_nearest",
+    "core/find_nearest_filtered",
+    "core/find_nearest_in_document",
+    "core/find_nearest_elements",
+    "core/find_near_or_alike",
+    "core/find_near_or_alike_filtered",
+    "core/find_named",
+    "core/find_same",
+    "core/find_vectors",
+    "core/find_chunks",
+    "core/find_neighbours",
+    "core/find_sources",
+    "aspects/find_bottom_up",
+    "aspects/find_members",
+    "aspects/find_parents",
+    "core/find_nearest_filtered in one document",
+    "core/find_nearest_elements in one document",
+    "aspects/find_bottom_up in one document",
+    "aspects/find_tops in one document",
+    "aspects/find_top_down in one document",
+)
+"""The full-text index can't filter: with a document, words that others share are read past."""
+OVER_SUMMARIES = ("aspects/find_tops", "aspects/find_top_down")
+OVER_DOCUMENTS = "core/find_documents"
+OTHERS = "others"
+"""A collection that nothing is asked of, as large as the one that is."""
+EVERY = (
+    *BOUNDED,
+    *OVER_SUMMARIES,
+    OVER_DOCUMENTS,
+    "core/find_near_or_alike_filtered in one document",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a statement did: operators, those that branches begin with, and what it read."""
+
+    operators: tuple[str, ...]
+    leaves: tuple[str, ...]
+    hits: int
+    rows: int
+    work: int
+    """Rows that all its operators gave: pairs of nodes count, though they are not read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """Profiles by statement, with a graph of one document and of all; and how many nodes."""
+
+    small: dict[str, Profile]
+    large: dict[str, Profile]
+    analysts: dict[str, tuple[Profile, Profile]]
+    passages: int
+    summaries: int
+
+
+@pytest.fixture(scope="module")
+def profiles(address: Address) -> Iterator[Profiles]:
+    with connect(address) as store:
+        wipe(store)
+        for collection in ("default", OTHERS):
+            store.prepare(collection, MODEL, DIMENSIONS)
+        graphs = [made(number, chunks) for number, chunks in enumerate(CHUNKS)]
+        put(store, graphs[0])
+        small = profiled(store, graphs[0])
+        for graph in graphs[1:]:
+            put(store, graph)
+        yield Profiles(
+            small,
+            profiled(store, graphs[0]),
+            {name: explored(store, name, graphs) for name in names()},
+            sum(len(part.nodes) - 1 for graph in graphs for part in graph[:2]),
+            sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
+        )
+        wipe(store)
+
+
+def collection_of(parts: Sequence[Part]) -> str:
+    return parts[0].owner.collection
+
+
+def made(number: int, size: int) -> list[Part]:
+    """A document of `size` chunks with two details each, in clusters of 8 up to its tops.
+
+    The last two are in a collection of their own.
+    """
+    collection = OTHERS if number >= len(CHUNKS) - 2 else "default"
+    document = small_document(f"{number}.txt", collection=collection)
+    seeds = iter(range(number * SEEDS, (number + 1) * SEEDS))  # equal vectors clog the index
+    chunks = []
+    for at in range(size):
+        id = chunk_id(document.id, said(at), at)
+        chunks.append(Chunk(id, at, "I", at, at + 1, said(at), 3, vector(next(seeds))))
+    details = [
+        Detail(detail_id(one.id, n), one.id, n, "I", 0, 1, one.text, 3, vector(next(seeds)))
+        for one in chunks
+        for n in range(2)
+    ]
+    summaries = [one for aspect in ASPECTS for one in tree(document.id, aspect, chunks, seeds)]
+    parts = parts_of(document, chunks, summaries, details)
+    return [*parts, names_of(parts, NAMES, next(seeds))]
+
+
+def tree(
+    document: str, aspect: str, chunks: Sequence[Chunk], seeds: Iterator[int]
+) -> Iterator[Summary]:
+    below, level = [one.id for one in chunks], 0
+    while len(below) > 1:
+        level += 1
+        clusters = [below[at : at + CLUSTER] for at in range(0, len(below), CLUSTER)]
+        below = [summary_id(document, aspect, level, members) for members in clusters]
+        for id, members in zip(below, clusters, strict=True):
+            inside = tuple(Member(member, 1.0) for member in members)
+            text, own = f"{aspect} at level {level}", vector(next(seeds))
+            yield Summary(id, aspect, level, "I", 0, 9, text, 4, inside, own)
+
+
+def said(number: int) -> str:
+    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 2, 5))
+
+
+def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
+    # The server counts what is in an index by itself, some time after it has grown.
+    cypher(store, "CALL db.prepareForReplanning()")
+    document, filters = document_id(graph), Filters("default")
+    space = {"model": MODEL, "slot": 1, "embedding": "embedding", "dimensions": DIMENSIONS}
+    everywhere = bounds(filters) | space | {"vector": wire(vector(1))}
+    chunks = {"passages": [one.id for one in nodes(graph, "Chunk")[:LIMIT]]}
+    chunks |= {"nodes": chunks["passages"]}
+    summaries = [one.id for one in nodes(graph, "Summary")[:WIDTH]]
+    nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
+    page = {"after_title": "", "after": "", "limit": LIMIT}
+    named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
+    asked: dict[str, dict[str, Any]] = {
+        "core/find_nearest": nearest,
+        "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},
+        "core/find_nearest_in_document": nearest,
+        "core/find_nearest_elements": nearest | {"kinds": ["name"]},
+        "core/find_near_or_alike": nearest | {"words": "harbour lamp"},
+        "core/find_near_or_alike_filtered": nearest | {"words": "harbour lamp"},
+        "core/find_named": everywhere | named,
+        "core/find_documents": everywhere | page,
+        "core/find_same": everywhere | {"ids": [document], "sha256": ["none"]},
+        "core/find_vectors": everywhere | chunks,
+        "core/find_chunks": everywhere | chunks,
+        "core/find_neighbours": everywhere | chunks,
+        "core/find_sources": everywhere | chunks,
+        "core/find_text": nearest | {"first": 0, "last": 1000},
+        "core/find_texts": nearest | {"spans": [[0, 1000], [5000, 5001]]},
+        "core/find_place": nearest | {"at": "i", "index": -1},
+        "core/find_said": nearest | chunks,
+        "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
+        "aspects/find_tops": everywhere | {"width": WIDTH},
+        "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
+        "aspects/find_members": everywhere | {"summaries": summaries},
+        "aspects/find_parents": everywhere | chunks,
+    }
+    within = bounds(replace(filters, document=document))
+    for name in (
+        "core/find_nearest_filtered",
+        "core/find_nearest_elements",
+        "core/find_near_or_alike_filtered",
+        "aspects/find_bottom_up",
+        "aspects/find_tops",
+        "aspects/find_top_down",
+    ):
+        asked[f"{name} in one document"] = asked[name] | within
+    return {name: profile(store, name.split()[0], one) for name, one in asked.items()}
+
+
+def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
+    return profile_text(store, query(name), parameters)
+
+
+def profile_text(store: Store, statement: str, parameters: dict[str, Any]) -> Profile:
+    with store.session() as session:
+        result = session.run(f"PROFILE {over(statement, DIMENSIONS, 1)}", parameters)
+        rows = len(list(result))
+        steps = list(walked(result.consume().profile))
+    return Profile(
+        tuple(operator(one) for one in steps),
+        tuple(operator(one) for one in steps if not one.get("children")),
+        sum(one["args"].get("DbHits", 0) for one in steps),
+        rows,
+        sum(one["args"].get("Rows", 0) for one in steps),
+    )
+
+
+def explored(store: Store, name: str, graphs: Sequence[Sequence[Part]]) -> tuple[Profile, Profile]:
+    """A query for analysts, on the short document of a collection and on a long one."""
+    asked = shipped(name)
+    short, long = (
+        profile_text(store, asked.statement, asked.fill({}) | {"document": document_id(graph)})
+        for graph in graphs[:2]
+    )
+    return short, long
+
+
+def walked(step: Any) -> Iterator[Any]:
+    yield step
+    for child in step.get("children", []):
+        yield from walked(child)
+
+
+def operator(step: Any) -> str:
+    return str(step["operatorType"]).split("@")[0]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles: Profiles) -> None:
+    for one in profiles.small[name], profiles.large[name]:
+        known = BY_NAME if name == "core/find_named" else ()
+        assert [leaf for leaf in one.leaves if leaf not in (*BEGINNINGS, *known)] == []
+        scans = [step for step in one.operators if step.endswith(SCANS)]
+        assert [step for step in scans if step not in known] == []
+        assert {*one.leaves} & {*SEEKS}
+        assert one.rows > 0
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_statement_reads_no_more_of_a_larger_graph(name: str, profiles: Profiles) -> None:
+    within = 1 if "in one document" in name else 2  # another 20 starts have other summaries above
+    assert 0 < profiles.large[name].hits <= within * profiles.small[name].hits
+
+
+@pytest.mark.parametrize("name", OVER_SUMMARIES)
+def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
+    name: str, profiles: Profiles
+) -> None:
+    small, large = profiles.small[name].hits, profiles.large[name].hits
+    assert large - small < 3 * profiles.summaries
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_work_of_an_analysts_query_grows_with_the_book_and_not_with_its_square(
+    name: str, profiles: Profiles
+) -> None:
+    """With twice the chunks it is at most 2.2 times as much: paths up a tree grow a little more."""
+    short, long = profiles.analysts[name]
+    growth = 2.2 ** math.log2(CHUNKS[1] / CHUNKS[0])
+    assert 0 < long.hits <= growth * short.hits
+    assert long.work <= growth * max(short.work, 1)
+
+
+def test_the_graph_is_as_large_as_it_is_said_to_be(profiles: Profiles) -> None:
+    assert profiles.passages >= 20_000
+
+
+OWN = ("core/find_part_ids", "core/switch_out", "core/switch_out_settled", "core/find_nodes")
+"""Statements that are also asked of what belongs to a collection itself, and to no document."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_collections(
+    name: str, address: Address
+) -> None:
+    own = {
+        "collection": "default",
+        "document": "0" * 20 if name == "core/switch_out_settled" else "",
+        "graph": "identities",
+        "after": "",
+        "limit": 10,
+        "embedding": "",
+    }
+    with connect(address) as store:
+        wipe(store)
+        store.prepare("default", MODEL, DIMENSIONS)
+        add_own_nodes(store, "default", 10)
+        alone = profile(store, name, own).hits
+        wipe(store)
+        store.prepare("default", MODEL, DIMENSIONS)
+        add_own_nodes(store, "default", 10)
+        add_own_nodes(store, OTHERS, 3000)
+        cypher(store, "CALL db.prepareForReplanning()")
+        assert 0 < profile(store, name, own).hits <= alone + 10
+        wipe(store)
+
+
+def add_own_nodes(store: Store, collection: str, count: int) -> None:
+    """Write elements that belong to the collection itself, as identities do."""
+    cypher(
+        store,
+        "UNWIND range(1, $count) AS n CREATE (:Element:Identity {id: $collection + n, "
+        "collection: $collection, document: '', graph: 'identities', kind: 'identity'})",
+        count=count,
+        collection=collection,
+    )

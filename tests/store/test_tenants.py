@@ -1,0 +1,314 @@
+"""No statement crosses from one collection into another, however they are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from conftest import connect, cypher, wipe
+from explored import OF_FACTS
+from fabula.graph import Node, Part
+from fabula.graph.explore import names, shipped
+from fabula.graph.queries import FOLDER, over, query
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.reading import run
+from fabula.store.rows import LAST_CHARACTER, wire
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    begin_collection,
+    names_of,
+    nodes,
+    put,
+    settled_of,
+    small_cast,
+    small_communities,
+    small_discourse,
+    small_graph,
+    vector,
+)
+
+pytestmark = pytest.mark.long
+
+HOSTILE = (
+    "default",
+    'it\'s "quoted" \\',
+    "x\\' OR 1=1 //",
+    "$collection 默认\u200b\U0001f4d6",
+    " ",
+)
+"""Names of collections. Each has the same two books; the text of each bears a mark of its own."""
+BEYOND = {
+    "core/clear_retired": "sweeps the whole graph",
+    "core/clear_staged": "sweeps the whole graph",
+    "core/clear_staging": "sweeps the whole graph",
+    "core/count_hidden": "counts what no reader sees",
+    "core/count_run": "a run's name is its own",
+    "core/find_collections": "lists the collections",
+    "core/find_constraint_makers": "tells of the server",
+    "core/find_indexes": "tells of the server",
+    "core/find_latest": "lists the collections",
+    "core/find_runs": "sweeps the whole graph",
+    "core/find_schema": "tells of the whole graph",
+    "core/find_spaces": "lists the collections",
+    "core/find_time": "tells of the server",
+    "core/find_turns": "tells of the server",
+    "core/find_version": "tells of the server",
+    "core/save_schema": "tells of the whole graph",
+    "core/stage_edges": "a run's name is its own",
+    "core/stage_nodes": "a run's name is its own",
+    "core/stage_passages": "a run's name is its own",
+    "core/switch_in": "a run's name is its own",
+    "core/take_locks": "takes locks",
+    "core/terminate_query": "a query's tag is its own",
+}
+"""Statements that name no collection, and why that is right; the schema's are all such."""
+TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
+ROOMS = (
+    *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
+    *("facts", "identities"),
+)
+STATEMENTS = [
+    f"{room}/{path.stem}"
+    for room in ROOMS
+    for path in sorted((FOLDER / room).glob("*.cypher"))
+    if not path.stem.startswith("schema_")
+]
+WITHIN = [name for name in STATEMENTS if name not in BEYOND]
+WIDE = {"limit": 500, "distance": 1}
+CAST = {"name": "Anna", "first": "Anna", "second": "Boris"}
+"""What lets a query find something in books of four chunks, and who is in them."""
+BY_ITSELF = ("core/reembed_clear", "core/reembed_copy")
+"""They commit as they go, and nothing but a collection's name is given to them."""
+
+
+def mark(collection: str) -> str:
+    """What every text of a collection has in it, and no other's."""
+    return f"mark{HOSTILE.index(collection)}x"
+
+
+def marked(parts: list[Part], collection: str) -> list[Part]:
+    def one(node: Node) -> Node:
+        told = dict(node.properties)
+        said = {"text", "embedded_text", "title", "title_key", "author", "name", "sha256"}
+        for name in said & told.keys():
+            told[name] = f"{told[name]} {mark(collection)}."
+        return replace(node, properties=told)
+
+    return [replace(part, nodes=tuple(map(one, part.nodes))) for part in parts]
+
+
+@pytest.fixture(scope="module")
+def tenants(address: Address) -> Iterator[Store]:
+    """All collections, and ties between each two that are next to each other, which are wrong."""
+    with connect(address) as store:
+        wipe(store)
+        for name in HOSTILE:
+            begin_collection(store, name)
+            for source in ("a.txt", "b.txt"):
+                parts = small_graph(source, collection=name)
+                cast = small_cast(parts)
+                told = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
+                own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
+                put(store, marked(own, name))
+            put(store, marked([settled_of(names_of(parts))], name))
+        for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+            for start, tie, end in (
+                ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
+                ("Summary", "SUMMARIZES {weight: 1.0}", "Summary"),
+                ("Detail", "DETAILS", "Chunk"),
+                ("Chunk", "NEXT_CHUNK", "Chunk"),
+                ("Chunk", "FROM_DOCUMENT", "Document"),
+                ("Part", "PART_OF", "Document"),
+                ("Element", "FROM_CHUNK", "Chunk"),
+                ("Relation", "SOURCE", "Entity"),
+                ("Triple", "OBJECT", "Entity"),
+                ("Relation", "TARGET", "Entity"),
+                ("Entity", "RELATES_TO {count: 5}", "Entity"),
+                ("Event", "WHO", "Term"),
+                ("Term", "IS", "Entity"),
+                ("Link", "ARG1", "Chunk"),
+                ("Link", "ARG2", "Chunk"),
+                ("Community", "HAS_MEMBER", "Entity"),
+                ("Community", "PARENT_COMMUNITY", "Community"),
+                ("Report", "REPORTS", "Community"),
+                ("Report", "CITES", "Entity"),
+            ):
+                cypher(
+                    store,
+                    f"MATCH (a:{start} {{collection: $one}}), (b:{end} {{collection: $other}}) "
+                    f"WITH a, b LIMIT 20 CREATE (a)-[:{tie}]->(b)",
+                    one=one,
+                    other=other,
+                )
+        yield store
+        wipe(store)
+
+
+@pytest.fixture(scope="module")
+def foreign(tenants: Store) -> dict[str, list[str]]:
+    """What must not be seen from each collection: the others' ids and marks."""
+    ids: dict[str, list[str]] = {}
+    for row in cypher(
+        tenants,
+        "MATCH (n:Document|Passage|Element) RETURN n.collection AS name, collect(n.id) AS ids",
+    ):
+        ids[row["name"]] = row["ids"]
+    return {
+        name: [text for other in HOSTILE if other != name for text in (*ids[other], mark(other))]
+        for name in HOSTILE
+    }
+
+
+def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
+    assert [space.collection for space in tenants.spaces()] == sorted(HOSTILE)
+    for name in HOSTILE:
+        assert [one.collection for one in tenants.documents(name)] == [name] * 2
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_query_for_analysts_stays_in_its_collection(
+    name: str, tenants: Store, foreign: dict[str, list[str]]
+) -> None:
+    asked = shipped(name)
+    assert asked.parameters[0].name == "collection"
+    known = {one.name for one in asked.parameters}
+    given = WIDE | (CAST if name in ("appearances", "between") else {})
+    for collection in HOSTILE:
+        values = asked.values({"collection": json.dumps(collection)})
+        values |= {one: value for one, value in given.items() if one in known}
+        table = run(tenants, asked.statement, values)
+        shown = json.dumps(table.rows, ensure_ascii=False)
+        assert [one for one in foreign[collection] if one in shown] == []
+        # These need another text, which test_explore, test_explore_entities and
+        # test_facts_in_neo4j have.
+        others = ("merged", "names", "places", "section_words", "uncovered", *OF_FACTS)
+        assert table.rows or name in others
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
+    asked = shipped(name)
+    for parameter, label in (
+        ("document", "Document"),
+        ("first", "Document"),
+        ("summary", "Summary"),
+        ("report", "Report"),
+    ):
+        default = next((one.default for one in asked.parameters if one.name == parameter), None)
+        if default != "":
+            continue
+        [row] = cypher(
+            tenants,
+            f"MATCH (n:{label} {{collection: $name}}) RETURN n.id AS id LIMIT 1",
+            name=HOSTILE[1],
+        )
+        values = asked.values({"collection": HOSTILE[0], parameter: row["id"]})
+        assert run(tenants, asked.statement, values).rows == ()
+
+
+def test_a_statement_names_its_collection_or_is_on_the_list_of_those_that_need_none() -> None:
+    without = {name for name in STATEMENTS if "$collection" not in query(name)}
+    assert without == set(BEYOND)
+
+
+@contextmanager
+def undone(store: Store) -> Iterator[neo4j.Transaction]:
+    with store.session() as session, session.begin_transaction() as transaction:
+        yield transaction
+        transaction.rollback()
+
+
+@pytest.fixture(scope="module")
+def belongings(tenants: Store) -> dict[str, dict[str, Any]]:
+    """By collection, what of a document in it a statement could be given."""
+    return {
+        other: cypher(
+            tenants,
+            "MATCH (d:Document {collection: $other}) WITH d LIMIT 1 "
+            "MATCH (n:Passage|Element|Part {document: d.id}) "
+            "RETURN d.id AS document, d.sha256 AS sha256, collect(n.id) AS nodes, "
+            "collect(CASE WHEN NOT n:Part THEN n.id END) AS found, "
+            "collect(CASE WHEN n:Passage THEN n.id END) AS passages, "
+            "collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
+            other=other,
+        )[0]
+        for other in HOSTILE
+    }
+
+
+def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[str, Any]:
+    """Parameters that name one collection, and what is in another, or where `whole` no ids."""
+    document = "" if whole else row["document"]
+    named = {"document": document, "id": document, "first_document": document}
+    named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
+    named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
+    named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
+    named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
+    new = {"embedding": wire(vector(2)), "made_from": "{}", "fingerprint": "another"}
+    edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
+    named["rows"] = [{"id": id, "start": id, **new, **edge} for id in row["nodes"]]
+    space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
+    space |= {
+        "next": "embedding_2",
+        "former": "embedding_2",
+        "label": "",
+        "element_label": "",
+        "labels": [],
+        "vector": wire(vector(1)),
+    }
+    open_ = {
+        "kinds": [],
+        "element_kinds": [],
+        "aspects": [],
+        "lowest": 0,
+        "highest": 99,
+        "graph": "text",
+    }
+    open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
+    open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
+    open_ |= {"spans": [[0, 10_000]]}
+    open_ |= {"called": "anna", "type": "", "kind": "community"}
+    open_ |= {"language": "", "order": "title", "skip": 0}
+    open_ |= {"name": "", "relation": ""} | dict.fromkeys(("title", "title_key", "author"), "x")
+    most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
+    return {"collection": mine, **named, **space, **open_, **most}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_statement_sees_and_changes_nothing_of_another_collection(
+    name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]
+) -> None:
+    statement = over(query(name), DIMENSIONS, 1)
+    wanted = set(re.findall(r"\$(\w+)", statement))
+    everything = (
+        "MATCH (n) WHERE coalesce(n.collection, n.name) <> $mine "
+        "RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
+    )
+    for mine, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+        for whole in (False, True) if wanted & {"document", "first_document"} else (False,):
+            parameters = given(belongings[other], mine, other, whole=whole)
+            asked = {one: parameters[one] for one in wanted}
+            if name in BY_ITSELF:
+                with tenants.session() as session:
+                    rows = session.run(statement, asked).data()
+            else:
+                with undone(tenants) as transaction:
+                    result = transaction.run(statement, asked)
+                    rows = result.data()
+                    # Of a statement that only reads, the server lets nothing be written.
+                    if mine == HOSTILE[0] and result.consume().query_type != "r":
+                        before = cypher(tenants, everything, mine=mine)
+                        assert transaction.run(everything, mine=mine).data() == before
+            shown = json.dumps(rows, ensure_ascii=False, default=str)
+            assert [one for one in foreign[mine] if one in shown] == []
+            if not whole and wanted & TAKES_IDS:
+                assert all(value in (0, None, []) for row in rows for value in row.values()), rows

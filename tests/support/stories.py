@@ -1,0 +1,43 @@
+"""Two stories that the tests of several files read."""
+
+from __future__ import annotations
+
+WINTER = "\n\n".join(
+    f"CHAPTER {number}\n\n"
+    + " ".join(
+        f"{name} walked to the {place} on day {day} of the long winter, and told nobody why."
+        for day, (name, place) in enumerate(
+            [("Anna", "harbour"), ("Boris", "mill"), ("Clara", "church"), ("Dmitri", "forest")] * 4
+        )
+    )
+    for number in ("I", "II", "III", "IV", "V")
+)
+LIGHTHOUSE = """Title: The Lighthouse
+Author: Jane Doe
+Language: en
+
+CHAPTER I
+
+The keeper Elias lit the lamp every evening at six. He had promised his dying wife Marta that the
+light would never fail. The sea was grey and the gulls were loud. He wrote every ship into a black
+ledger, and every storm as well.
+
+CHAPTER II
+
+In November a storm broke the great lens. Elias carried his wife's mirror up the stairs and bound
+it where the lens had been. The schooner Aurora saw the light and turned away from the rocks.
+
+CHAPTER III
+
+The captain of the Aurora came to thank him. Elias said nothing of the mirror. When the captain
+had gone he wept, and then he climbed the stairs, because it was nearly six.
+"""
+
+
+def harbour_story(word: str, chapters: int = 3) -> str:
+    """Return a small story whose chapters all say that Anna did something, as `slept`."""
+    return "\n\n".join(
+        f"CHAPTER {number}\n\nAnna {word} at the harbour on day {number}, and nobody knew why. "
+        f"Boris rang the bell of the {word} mill {number} times. A lamp burned until the morning."
+        for number in range(1, chapters + 1)
+    )
