@@ -191,7 +191,7 @@ def test_what_is_given_as_another_type_says_what_is_wanted(tmp_path: Path) -> No
             novels.ingest_text(tmp_path, source="x")  # type: ignore[arg-type]
         with pytest.raises(LoadError, match="The text has no source: say where it is from"):
             novels.ingest_text("It was cold.", source="")
-        with pytest.raises(TypeError, match="a text or a Query, not None"):
+        with pytest.raises(TypeError, match="a str or a Query, not None"):
             novels.query(None)  # type: ignore[arg-type]
 
 
