@@ -232,7 +232,7 @@ def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
         assert len(fabula.retrieve(query)) == 3
         assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
         assert len(fabula.retrieve(query, k=2)) == 2
-        with pytest.raises(TypeError, match=r"has no 'colour'"):
+        with pytest.raises(TypeError, match=r"has no option 'colour'"):
             fabula.retrieve(query, colour="red")
         with pytest.raises(FabulaError, match="is empty"):
             fabula.retrieve(replace(query, question=" "))

@@ -113,7 +113,7 @@ def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
         "retrieve: hippo",
     ]
     assert asked("two", FACT, "hippo,naive", "Bare")[1] == "retrieve: naive"
-    with pytest.raises(NotFound, match="Mode top-down looks through the graph 'aspects', which no"):
+    with pytest.raises(NotFound, match="Mode top-down needs the graph 'aspects', which no"):
         asked("one", FACT, "top-down,bottom-up")
 
 

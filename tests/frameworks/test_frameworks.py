@@ -121,9 +121,9 @@ class Proxy(BaseHTTPRequestHandler):
         (502, b"<html>", "can't be reached.* status 502"),
         (404, b'{"detail": {"why": 1}}', "can't be reached.* status 404"),
         (403, b'{"detail": "Not with that key."}', "Not with that key."),
-        (200, b"<html>", "is no Fabula"),
-        (200, b'{"hits": [{"id": 1}]}', "is no Fabula"),
-        (200, b"[]", "is no Fabula"),
+        (200, b"<html>", "is not a Fabula"),
+        (200, b'{"hits": [{"id": 1}]}', "is not a Fabula"),
+        (200, b"[]", "is not a Fabula"),
     ],
 )
 def test_what_is_no_service_is_told_in_a_sentence(status: int, body: bytes, says: str) -> None:

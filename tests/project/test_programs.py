@@ -143,9 +143,9 @@ def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -
 
 def test_an_option_that_no_question_has_is_a_type_error() -> None:
     with Fabula() as one:
-        with pytest.raises(TypeError, match=r"no 'aspect'. Did you mean aspects\?"):
+        with pytest.raises(TypeError, match=r"no option 'aspect'. Did you mean aspects\?"):
             one.query("Who?", aspect="character")
-        with pytest.raises(TypeError, match=r"no 'top_k'. It may have mode, k, "):
+        with pytest.raises(TypeError, match=r"no option 'top_k'. Its options are mode, k, "):
             one.stream("Who?", top_k=3)
 
 
@@ -182,16 +182,16 @@ def test_a_value_that_no_question_can_have_is_told(given: dict[str, Any], told: 
 
 def test_what_is_given_as_another_type_says_what_is_wanted(tmp_path: Path) -> None:
     with App() as app:
-        with pytest.raises(TypeError, match="name is a text, not 3"):
+        with pytest.raises(TypeError, match="name of a collection is a str, not 3"):
             app.collection(3)  # type: ignore[arg-type]
         novels = app.collection("novels")
         with pytest.raises(TypeError, match=r"not a list: .* as `ingest\(\*paths\)`"):
             novels.ingest(["a.txt", "b.txt"])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"not a str but .*: `ingest` reads files"):
             novels.ingest_text(tmp_path, source="x")  # type: ignore[arg-type]
-        with pytest.raises(LoadError, match="Say where the text is from"):
+        with pytest.raises(LoadError, match="The text has no source: say where it is from"):
             novels.ingest_text("It was cold.", source="")
-        with pytest.raises(TypeError, match="a text or a Query, not None"):
+        with pytest.raises(TypeError, match="a str or a Query, not None"):
             novels.query(None)  # type: ignore[arg-type]
 
 

@@ -124,7 +124,7 @@ class Collection:
         self, app: Resources, name: str, kit: Kit | None = None, *, takes_paths: bool = True
     ) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"A collection's name is a text, not {name!r}.")
+            raise TypeError(f"The name of a collection is a str, not {name!r}.")
         if fault := problem(name):
             raise SettingsError(f"The name of the collection, {quoted(name)}, {fault}.")
         self.app = app
@@ -298,7 +298,7 @@ class Collection:
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
         if not source.strip():
-            raise LoadError("Say where the text is from: it is known by its source.")
+            raise LoadError("The text has no source: say where it is from, as it is known by that.")
         metadata = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **metadata)
         [outcome] = self._run(None, None, stop=stop).all([Source(source, read)])
@@ -373,7 +373,8 @@ class Collection:
         """
         if name == TEXT:
             raise SettingsError(
-                "The text is what all graphs rest on: `fabula remove` takes it out."
+                "The text cannot be dropped, as all graphs rest on it; `fabula remove` removes the "
+                "whole document."
             )
         entries = [self.document(document) for document in documents]
         entries = entries or list(self.store.documents(self.name))
@@ -714,7 +715,7 @@ class Collection:
         if isinstance(question, str):
             return Query.of(question, self.settings, **options)
         if not isinstance(question, Query):
-            raise TypeError(f"A question is a text or a Query, not {question!r}.")
+            raise TypeError(f"A question is a str or a Query, not {question!r}.")
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
@@ -752,14 +753,14 @@ class Collection:
         name, walked = next(iter(required.items()))
         document = self.document(query.document) if query.document else None
         who = (
-            f"{document.title} has not"
+            f"{document.title} does not have"
             if document
             else f"no document of collection {self.name!r} has"
         )
         target = f"{walked} {document.id}" if document else walked
         raise NotFound(
-            f"Mode {name} looks through the graph {walked!r}, which {who}: build that graph, or "
-            "choose another mode.",
+            f"Mode {name} needs the graph {walked!r}, which {who}: build that graph, or choose "
+            "another mode.",
             advice=f"Run `fabula build {target} --collection {self.name}`.",
         )
 

@@ -102,8 +102,8 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     at = at.strip()
     if len(at) > MAX_PLACE:
         raise NotFound(
-            f"{quoted(at)} is no place of {document.title}: it has {len(at):,} characters, and "
-            f"{MAX_PLACE:,} are the most."
+            f"{quoted(at)} does not name a place of {document.title}: it has {len(at):,} "
+            f"characters, and {MAX_PLACE:,} are the most."
         )
     if not at:
         return _read_around(store, document, [(0, 0)])

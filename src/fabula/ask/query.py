@@ -163,8 +163,8 @@ class Query:
             raise FabulaError("The question is empty: ask something.")
         if unknown := [name for name in options if name not in query_options()]:
             names = list(query_options())
-            hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
-            raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
+            hint = did_you_mean(unknown[0], names, f"Its options are {', '.join(names)}.")
+            raise TypeError(f"A question has no option {unknown[0]!r}. {hint}")
         values = {name: value for name, value in options.items() if value is not None}
         if values.get("context") == AUTO:
             del values["context"]

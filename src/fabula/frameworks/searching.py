@@ -54,8 +54,8 @@ def at(url: str, collection: str, key: str) -> Search:
             raise FabulaError(f"The service at {url} can't be reached: {error}.") from error
         if response.is_error:
             problem = _detail(response) or (
-                f"The service at {url} can't be reached: what answered is no Fabula, with status "
-                f"{response.status_code}."
+                f"What answered at {url}, with status {response.status_code}, is not a Fabula "
+                "service. Check the address."
             )
             raise (NotFound if response.status_code == 404 else FabulaError)(problem)
         try:
@@ -63,7 +63,7 @@ def at(url: str, collection: str, key: str) -> Search:
             return [Hit(**{name: hit[name] for name in FIELDS}) for hit in hits]
         except (ValueError, KeyError, TypeError) as error:
             raise FabulaError(
-                f"What answered at {url} is no Fabula, or one of another release."
+                f"What answered at {url} is not a Fabula service, or is one of another version."
             ) from error
 
     return search

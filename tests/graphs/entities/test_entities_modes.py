@@ -166,7 +166,7 @@ def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
 def test_a_document_without_the_graph_has_nothing_to_walk(name: str) -> None:
     with Fabula(mode=name) as fabula:
         command = f"fabula build entities {fabula.document('Bare').id}"
-        with pytest.raises(NotFound, match=f"Bare has not: .* Run `{command}"):
+        with pytest.raises(NotFound, match=f"Bare does not have: .* Run `{command}"):
             fabula.retrieve("Who is Boris?", document="Bare")
 
 
@@ -315,7 +315,7 @@ def test_the_network_is_read_again_once_it_has_changed() -> None:
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([step.note for step in steps.root.steps[0].steps])
         fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
-        with pytest.raises(NotFound, match="Other has not"):
+        with pytest.raises(NotFound, match="Other does not have"):
             fabula.retrieve("What did Clara do?", document="Other")
         put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
     assert [hit.id for hit in before] == [hit.id for hit in after]
