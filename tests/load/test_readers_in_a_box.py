@@ -69,7 +69,7 @@ def test_what_takes_too_long_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (".md", "|" + "a|" * 40_000 + "\n|" + "-|" * 40_000 + "\n"),
+        (".md", "|" + "a|" * 60_000 + "\n|" + "-|" * 60_000 + "\n"),
         (".txt", "word " * 5_000_000),
         (".html", "<p>" + "a" * 20_000_000),
     ],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
 from fabula.load.files import is_folder, printable, read_file, too_large, walk_files
-from fabula.load.readers import PLAIN, READERS
+from fabula.load.readers import PLAIN, READERS, reader
 
 if TYPE_CHECKING:
     from fabula.text.document import Document
@@ -218,7 +218,7 @@ def _read(
 
     max_unpacked = _MAX_UNPACKED_RATIO * max_bytes
     if suffix in PLAIN and len(data) <= _MAX_UNCONFINED_BYTES:
-        draft = READERS[suffix](data, name, max_unpacked)
+        draft = reader(suffix)(data, name, max_unpacked)
     else:
         from fabula.load import sandbox
 

@@ -16,7 +16,7 @@ import sys
 from typing import BinaryIO
 
 from fabula.errors import LoadError
-from fabula.load.readers import READERS
+from fabula.load.readers import reader
 from fabula.load.sandbox import OUT_OF_MEMORY
 
 
@@ -35,7 +35,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def _read(request: dict[str, str | int], data: bytes, answers: BinaryIO) -> None:
     name = str(request["name"])
     try:
-        draft = READERS[str(request["suffix"])](data, name, int(request["limit"]))
+        draft = reader(str(request["suffix"]))(data, name, int(request["limit"]))
     except LoadError as error:
         _write(answers, {"error": str(error)})
         return

@@ -76,7 +76,7 @@ class Page:
     metadata: Mapping[str, str]
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an HTML file. Raises LoadError if it is not text."""
     parsed = page(decode(data, source), source)
     name, writer = gutenberg.split_title(parsed.metadata.get("title", ""))

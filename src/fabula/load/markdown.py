@@ -24,7 +24,7 @@ _MAX_NESTING = 50
 """The most nested quotes and lists; the parser is recursive, and drops what is deeper."""
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read a Markdown file. Raises LoadError if it is not text."""
     from markdown_it import MarkdownIt
 

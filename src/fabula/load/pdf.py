@@ -48,7 +48,7 @@ _EDGE_LINES = 2
 _MIN_REPETITIONS = 3
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read the text of a PDF. Raises LoadError if it is broken, protected, or has no text."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError

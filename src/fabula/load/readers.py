@@ -1,79 +1,46 @@
-"""The reader of each format, by the file's suffix; it is imported when it is first needed."""
+"""The reader of each format: a module with a function `read`, imported when it is first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
+from typing import Protocol, cast
 
 from fabula.load.blocks import Draft
 
-Reader = Callable[[bytes, str, int], Draft]
-"""Reads a file's content; it gets the name for messages, and the most bytes to unpack it to."""
-
-
-def _text(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import text
-
-    return text.read(data, source)
-
-
-def _markdown(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import markdown
-
-    return markdown.read(data, source)
-
-
-def _html(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import html
-
-    return html.read(data, source)
-
-
-def _epub(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import epub
-
-    return epub.read(data, source, limit)
-
-
-def _pdf(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import pdf
-
-    return pdf.read(data, source)
-
-
-def _docx(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import docx
-
-    return docx.read(data, source, limit)
-
-
-def _odt(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import odt
-
-    return odt.read(data, source, limit)
-
-
-def _rtf(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import rtf
-
-    return rtf.read(data, source)
-
-
-def _xml(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import xml
-
-    return xml.read(data, source)
-
-
 PLAIN = (".txt", ".text")
 """The suffixes of plain text."""
-READERS: dict[str, Reader] = {
-    **dict.fromkeys(PLAIN, _text),
-    **dict.fromkeys((".md", ".markdown"), _markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
-    ".epub": _epub,
-    ".pdf": _pdf,
-    ".docx": _docx,
-    ".odt": _odt,
-    ".rtf": _rtf,
-    **dict.fromkeys((".fb2", ".tei", ".xml"), _xml),
+READERS: dict[str, str] = {
+    **dict.fromkeys(PLAIN, "text"),
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".epub": "epub",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".odt": "odt",
+    ".rtf": "rtf",
+    **dict.fromkeys((".fb2", ".tei", ".xml"), "xml"),
 }
+"""The names of the reader modules in this package, by suffix."""
+
+
+class Reader(Protocol):
+    """Reads the content of a file."""
+
+    def __call__(self, data: bytes, source: str, limit: int) -> Draft:
+        """Return the draft of a document.
+
+        Args:
+            data: The file's content.
+            source: What messages call the file.
+            limit: The most bytes that a packed file may unpack to; others ignore it.
+
+        Raises:
+            LoadError: The file can't be read.
+
+        """
+        ...
+
+
+def reader(suffix: str) -> Reader:
+    """Import and return the reader for a suffix, which has to be one of READERS."""
+    return cast("Reader", import_module(f"fabula.load.{READERS[suffix]}").read)

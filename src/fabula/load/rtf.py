@@ -32,7 +32,7 @@ _HEAD_CHARACTERS = 20_000
 """The beginning of a file, which has its metadata."""
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an RTF file. Raises LoadError if it is not one."""
     if not data.lstrip().startswith(b"{\\rtf"):
         raise LoadError(f"{source} is not an RTF file: those begin with {{\\rtf.")

@@ -26,7 +26,7 @@ _FIELDS = {
 _FIELD = re.compile(rf"({'|'.join(_FIELDS)}) ?: ?(\S.*)", re.IGNORECASE)
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read a text file. Raises LoadError if it is not text."""
     return plain(decode(data, source))
 

@@ -10,7 +10,7 @@ from fabula.load.markup import local_name, parse
 _TEI = ("TEI", "TEI.2", "teiCorpus")
 
 
-def read(data: bytes, source: str) -> Draft:
+def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an XML file. Raises LoadError if it is broken, or not a book."""
     root = parse(data, lambda reason: LoadError(f"{source} can't be read as XML: {reason}."))
     name = local_name(root)

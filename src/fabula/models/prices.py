@@ -84,14 +84,14 @@ def cost(prices: Mapping[str, Price], models: Mapping[str, Usage]) -> Cost:
     return Cost(known, tuple(sorted(unpriced)))
 
 
-def read_prices(own: Path | None) -> dict[str, Price]:
-    """Return the prices by model: those that come with Fabula, and over them the user's own.
+def read_prices(file: Path | None) -> dict[str, Price]:
+    """Return the prices by model: those that come with Fabula, and over them the user's file.
 
     Raises:
         SettingsError: The user's list can't be read.
 
     """
-    return {**_read(SHIPPED, 0), **(_read(own, _changed_at(own)) if own else {})}
+    return {**_read(SHIPPED, 0), **(_read(file, _changed_at(file)) if file else {})}
 
 
 def price(prices: Mapping[str, Price], model: str) -> Price | None:

@@ -185,7 +185,10 @@ class RateLimit:
                 self._close(now, after)
 
     def _next_start(self) -> float:
-        interval = max(self.interval, PROBE_SECONDS if self._waited else 0.0)
+        interval = self.interval
+        if self._waited and self._last_start >= self._closed_until:
+            # A call tries whether the endpoint is open again; the next one waits for the result.
+            interval = max(interval, PROBE_SECONDS)
         return max(self._closed_until, self._last_start + interval)
 
     def _slow_down(self) -> None:
