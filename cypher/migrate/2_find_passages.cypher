@@ -1,4 +1,4 @@
-// What the passages of a document are named and traced by, each after those below it.
+// The kinds, texts and sources of a document's passages, each after those that it rests on.
 // $document    its id
 // $characters  how much of a text is enough for a name
 CYPHER 25
