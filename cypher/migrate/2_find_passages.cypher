@@ -1,4 +1,5 @@
-// The kinds, texts and sources of a document's passages, each after those that it rests on.
+// The passages of a document with the beginnings of their texts and the passages below them, which come
+// first.
 // $document    its id
 // $characters  how much of a text is enough for a name
 CYPHER 25
