@@ -27,19 +27,7 @@ from fabula.models.stop import Stop
 from fabula.store import Store
 from fabula.text.document import Document
 
-WORKER = """
-import pickle, sys
-sys.modules["neo4j"] = None  # whatever imports it fails
-from fabula.build.make import make
-from fabula.build.outcome import Muted
-from fabula.config.kit import Kit
-from fabula.config.settings import Settings
-from fabula.models.counted import Meter
-plan = pickle.load(sys.stdin.buffer)
-built = make(plan, Kit(Settings.read()), Muted(), Meter())
-sys.stdout.buffer.write(pickle.dumps(built))
-"""
-"""A worker of its own, to which a plan is sent."""
+WORKER = Path(__file__).parent / "build_worker.py"
 GRAPHS = ("aspects", "entities", "communities", "discourse", "facts")
 
 
@@ -56,7 +44,7 @@ def made_elsewhere(plan: DocumentPlan) -> BuiltParts:
     """What a process makes of the plan that is told of no Neo4j, and could import no driver."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NEO4J")}
     worker = subprocess.run(
-        [sys.executable, "-c", WORKER],
+        [sys.executable, WORKER],
         input=pickle.dumps(plan),
         env=environment,
         capture_output=True,

@@ -1,4 +1,4 @@
-// Chunks that are not linked in one chain: first chunk, next chunk, and so on by index.
+// Chunks that are not linked in one chain from the first chunk to the last, by index.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

@@ -1,4 +1,4 @@
-// Chunks that are not tied to their own document alone, and documents without a chunk.
+// Chunks with an edge to no document, another's or several, and documents without a chunk.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

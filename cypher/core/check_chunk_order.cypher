@@ -1,4 +1,4 @@
-// Documents whose chunks are not numbered from 0 without a gap or a double.
+// Documents whose chunks are not numbered from 0 without a gap or a duplicate.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

@@ -1,4 +1,4 @@
-// Documents whose chunks have more or fewer tokens than the document: some are missing, or doubled.
+// Documents that have another number of tokens than their chunks: some are missing or duplicated.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

@@ -1,4 +1,4 @@
-// Parts that tell of more gaps than there are, or of fewer, and gaps that rest on nothing.
+// Parts that record another number of gaps than they have, and gaps that rest on nothing.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

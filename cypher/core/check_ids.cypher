@@ -1,4 +1,4 @@
-// Nodes without an id, or with one that another has too.
+// Nodes without an id, or with the id of another node.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

@@ -1,5 +1,5 @@
-// Aspects and kinds of passages and embedded elements that their collection does not list: no query
-// finds those.
+// Aspects and kinds of passages and embedded elements that their collection does not list, so that no
+// query finds them.
 // $collection  its name, or '' for all
 // $document    its id, or '' for all
 // $limit       how many findings to return

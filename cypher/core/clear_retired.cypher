@@ -1,4 +1,4 @@
-// Deletes what a switch took out.
+// Deletes the nodes that a switch has hidden.
 CYPHER 25
 MATCH (n:Retired)
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 500 ROWS

@@ -1,4 +1,4 @@
-// Deletes what runs staged and will never switch in.
+// Deletes what runs have staged and will never switch in.
 // $runs  their names
 CYPHER 25
 MATCH (n:Staged)

@@ -1,4 +1,4 @@
-// Takes off what staging needed from nodes that runs have switched in.
+// Removes the labels and properties of staging from nodes that runs have switched in.
 // $runs  their names
 CYPHER 25
 MATCH (n:Staged)

@@ -1,4 +1,4 @@
-// How many documents a collection has, and how many all have together.
+// How many documents a collection has, and how many all collections have.
 // $collection  its name
 CYPHER 25
 RETURN COUNT {

@@ -1,4 +1,4 @@
-// How many nodes the indexes of retrieval may hold that no reader is to see: staged or replaced ones.
+// How many nodes in the search indexes readers must not see: staged and replaced ones.
 // Both counts are read from the count store, whatever their size.
 CYPHER 25
 CALL () { MATCH (n:Staged) RETURN count(n) AS staged }

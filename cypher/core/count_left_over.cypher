@@ -1,7 +1,7 @@
-// What runs that ended early, or have not swept yet, have left: replaced nodes, and staged ones.
+// How many replaced and staged nodes are left of runs that ended early or have not swept yet.
 // $collection  its name, or '' for all
-// $document    the id of the document it is of, or '' for all
-// $runs        the runs that do not go on
+// $document    the id of their document, or '' for all
+// $runs        the runs that have ended
 CYPHER 25
 CALL () {
   MATCH (n:Retired) RETURN n

@@ -1,6 +1,6 @@
-// The languages of a collection: of each how many documents are in it, and how many of them fit.
+// The languages of a collection, with the number of documents in each, and of those that match.
 // $collection     its name
-// $words          what a title or an author has, in lower case; '' for all
+// $words          words that a title or an author contains, in lower case; '' for all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WITH document.language AS language, $words = '' OR document.title_key CONTAINS $words

@@ -1,6 +1,6 @@
-// How many nodes are staged by runs that go on.
+// How many nodes are staged by runs that have not ended.
 // $collection  its name, or '' for all
-// $runs        the runs that do not go on
+// $runs        the runs that have ended
 CYPHER 25
 MATCH (n:Staged)
 WHERE NOT n.run IN $runs AND NOT n:Passage|Element

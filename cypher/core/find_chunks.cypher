@@ -1,4 +1,4 @@
-// The chunk of each passage that rests on one alone, as a detail does.
+// The chunk of each passage that rests on a single chunk, as a detail does.
 // $collection  the collection to stay in
 // $passages    ids of passages
 CYPHER 25

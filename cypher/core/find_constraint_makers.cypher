@@ -1,5 +1,5 @@
-// How many transactions are making the constraint of that name now.
-// $name  of the constraint
+// How many transactions are making a constraint now.
+// $name  the name of the constraint
 CYPHER 25
 SHOW TRANSACTIONS YIELD currentQuery
 WHERE currentQuery CONTAINS 'CREATE CONSTRAINT ' + $name + ' '

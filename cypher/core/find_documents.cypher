@@ -1,10 +1,10 @@
-// A page of a collection's documents, by title, with what each of their graphs is.
+// A page of a collection's documents in order of their titles, with the parts of their graphs.
 // $collection            its name
 // $after_title, $after   the title key and the id of the last document before it; '' for the first
 // $limit                 how many
 CYPHER 25
-// In the index's order, so that no more is read than the page: an OR would be planned as two scans
-// of all documents, and a sort.
+// In the order of the index, so that only the page is read: an OR would be planned as two scans of
+// all documents and a sort.
 MATCH (document:Document) USING INDEX document:Document(collection, title_key, id)
 WHERE document.collection = $collection AND document.title_key >= $after_title
   AND document.id >= ''

@@ -1,4 +1,4 @@
-// State, population and dimensions (0 where it has none) of all indexes, and which are constraints'.
+// All indexes with their state, population and dimensions (0 if none), and whether they constrain.
 CYPHER 25
 SHOW INDEXES YIELD name, type, state, populationPercent, options, owningConstraint
 WHERE type <> 'LOOKUP'

@@ -1,11 +1,11 @@
-// Documents of a collection that a name fits, those that it fits best: 1 by its id or the beginning
-// of one, 2 by where they come from, 3 by title or file, 4 by a part of their title.
+// Documents of a collection that a name matches, with the rank of the match: 1 by an id or the
+// beginning of one, 2 by their source, 3 by their title or file, 4 by a part of their title.
 // $collection      its name
-// $id              an id or the beginning of one, of four characters at least; else ''
-// $sources         where they may come from
+// $id              an id or the beginning of one, of at least four characters, or ''
+// $sources         their possible sources
 // $key             the name, its case folded
-// $part            the same, where a part of a title will do; else ''
-// $limit           how many of each
+// $part            the same if a part of a title is enough, or ''
+// $limit           how many of each rank
 CYPHER 25
 CALL () {
   MATCH (one:Document) WHERE $id <> '' AND one.id STARTS WITH $id

@@ -1,11 +1,11 @@
 // The passages closest in meaning to a question, and those that share most with its words.
-// None, where the collection's embeddings are of another model or in another slot by now.
-// The program puts the space's index in the place of passage_vectors_256.
+// Returns nothing if the collection's embeddings are now of another model or in another slot.
+// The program replaces passage_vectors_256 by the index of the collection.
 // $vector          the question's embedding
 // $words           its words, lower-cased, nothing else
-// $model, $slot    what embedded it, and where the collection keeps such vectors
+// $model, $slot    its embedding model, and the slot of the collection's embeddings
 // $limit           how many passages to return of each
-// $depth           how many the vector index is asked for; it recalls least at few
+// $depth           how many the vector index is asked for; its recall is low for few
 // $collection      the collection to stay in
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})

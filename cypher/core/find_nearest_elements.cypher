@@ -1,15 +1,15 @@
-// The elements of some kinds closest in meaning to a question, of those that filters let through.
-// None, where the collection's embeddings are of another model or in another slot by now.
-// The program puts the space's index in the place of element_vectors_256.
+// The elements of some kinds closest in meaning to a question, among those that pass the filters.
+// Returns nothing if the collection's embeddings are now of another model or in another slot.
+// The program replaces element_vectors_256 by the index of the collection.
 // $vector          the question's embedding
-// $model, $slot    what embedded it, and where the collection keeps such vectors
+// $model, $slot    its embedding model, and the slot of the collection's embeddings
 // $limit           how many elements to return
-// $depth           how many the index is asked for; it recalls least at few
+// $depth           how many the index is asked for; its recall is low for few
 // $collection                      the collection to stay in
 // $first_document, $last_document  the same id twice, or '' and the last character for all
-// $kinds                           as entity, relation; [] for all
-// $aspects                         '' is the aspect of what has none; [] for all
-// $lowest, $highest                levels; what has no height is at level 0
+// $kinds                           such as entity, relation; [] for all
+// $aspects                         '' for passages without an aspect; [] for all
+// $lowest, $highest                levels; elements without a level are at 0
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,

@@ -1,14 +1,14 @@
-// The passages closest in meaning to a question that filters let through.
-// None, where the collection's embeddings are of another model or in another slot by now.
-// The program puts the space's index in the place of passage_vectors_256.
+// The passages closest in meaning to a question, among those that pass the filters.
+// Returns nothing if the collection's embeddings are now of another model or in another slot.
+// The program replaces passage_vectors_256 by the index of the collection.
 // $vector          the question's embedding
-// $model, $slot    what embedded it, and where the collection keeps such vectors
+// $model, $slot    its embedding model, and the slot of the collection's embeddings
 // $limit           how many passages to return
-// $depth           how many the index is asked for; it recalls least at few
+// $depth           how many the index is asked for; its recall is low for few
 // $collection                      the collection to stay in
 // $first_document, $last_document  the same id twice, or '' and the last character for all
-// $kinds                           as chunk, summary, detail; [] for all
-// $aspects                         '' is the aspect of what has none; [] for all
+// $kinds                           such as chunk, summary, detail; [] for all
+// $aspects                         '' for passages without an aspect; [] for all
 // $lowest, $highest                levels; chunks and details are level 0
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})

@@ -1,10 +1,10 @@
 // The passages of one document closest in meaning to a question.
-// None, where the collection's embeddings are of another model or in another slot by now.
-// The program puts the space's index in the place of passage_vectors_256.
+// Returns nothing if the collection's embeddings are now of another model or in another slot.
+// The program replaces passage_vectors_256 by the index of the collection.
 // $vector          the question's embedding
-// $model, $slot    what embedded it, and where the collection keeps such vectors
+// $model, $slot    its embedding model, and the slot of the collection's embeddings
 // $limit           how many passages to return
-// $depth           how many the index is asked for; it recalls least at few
+// $depth           how many the index is asked for; its recall is low for few
 // $collection      the collection to stay in
 // $document        the document to look in
 CYPHER 25

@@ -1,5 +1,5 @@
-// The chunks right before and after some passages' own, and the chunk itself beside what is none.
-// What rests on more than one chunk has no neighbours.
+// The chunks right before and after the chunk of some passages, and that chunk itself if the passage
+// is not a chunk. A passage that rests on several chunks has no neighbours.
 // $collection  the collection to stay in
 // $passages    ids of passages
 CYPHER 25

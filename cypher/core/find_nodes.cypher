@@ -1,8 +1,8 @@
-// A document's own node, those of its parts and all their nodes, by id, with all properties.
+// A document's node, those of its parts and all nodes of these, by id, with all properties.
 // $collection, $document  its collection, and its id; '' for what belongs to the collection itself
 // $after       the id to begin after; '' for the first
 // $limit       how many to return
-// $embedding   the property that embeddings are told from; '' to leave them out
+// $embedding   the property of the embeddings; '' to leave them out
 CYPHER 25
 CALL () {
   MATCH (n:Document {id: $document}) RETURN n

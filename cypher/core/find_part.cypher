@@ -1,7 +1,7 @@
 // Nodes of a part by their ids, with the edges that begin at them.
 // $collection  the collection of the part
-// $ids         of the nodes
-// $embedding   the property that the collection's embeddings are in; '' for none of them
+// $ids         the ids of the nodes
+// $embedding   the property of the collection's embeddings; '' to leave them out
 // $dimensions  of those embeddings
 CYPHER 25
 UNWIND $ids AS id

@@ -1,6 +1,6 @@
-// What a page of a collection's parts are made from.
+// A page of a collection's parts, with what each is made from.
 // $collection  its name
-// $after       the last id of the page before; '' for the first
+// $after       the last id of the previous page; '' for the first
 // $limit       how many
 CYPHER 25
 MATCH (part:Part)

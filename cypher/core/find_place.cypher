@@ -1,5 +1,4 @@
-// What a place in a document is named by: a passage, or an element that can be cited, with the text
-// and the place that it has.
+// The passage that a place in a document names, or an element that can be cited.
 // $collection, $document  its collection, and its id
 // $at       a passage's or an element's id, or a section's heading, or a part of one, in lower case
 // $index    a chunk's number in the document; -1 for none

@@ -1,4 +1,4 @@
-// What a document's nodes have beside ids and embeddings: names and types.
+// The names and types of the properties of a document's nodes, without ids and embeddings.
 // $collection, $document  its collection, and its id
 CYPHER 25
 CALL () {

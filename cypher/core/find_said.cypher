@@ -1,4 +1,4 @@
-// What graphs say of some chunks: the passages that rest on any of them, the closest of them.
+// The passages of graphs that rest on any of some chunks, the closest first.
 // $collection, $document  the chunks' collection, and their document's id
 // $passages  their ids
 // $limit     how many to return

@@ -1,7 +1,7 @@
-// Documents of a collection by their ids, or by what they say.
+// Documents of a collection by their ids or their texts.
 // $collection  its name
 // $ids         ids of documents
-// $sha256      of texts
+// $sha256      hashes of texts
 CYPHER 25
 CALL () {
   UNWIND $ids AS id

@@ -1,4 +1,4 @@
-// The version of the graph's schema; null where none is recorded.
+// The version of the graph's schema; null if none is recorded.
 CYPHER 25
 OPTIONAL MATCH (schema:Schema {id: 'graph'})
 RETURN schema.version AS version

@@ -1,4 +1,4 @@
-// What belongs to a collection itself: parts that are made of what all its documents have.
+// The parts that belong to a collection itself, which are made from parts of its documents.
 // $collection  its name
 CYPHER 25
 MATCH (part:Part)

@@ -1,9 +1,9 @@
-// A page of a collection's documents, in one of several orders, with what each of their graphs is.
+// A page of a collection's documents in one of several orders, with the parts of their graphs.
 // $collection     its name
-// $words          what a title or an author has, in lower case; '' for all
+// $words          words that a title or an author contains, in lower case; '' for all
 // $language       the language that they are in; '' for all
 // $order          author, language, length (the longest first), updated (the latest) or title
-// $skip, $limit   how many to leave out, and how many at most
+// $skip, $limit   how many to skip, and how many to return at most
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE ($words = '' OR document.title_key CONTAINS $words

@@ -1,7 +1,7 @@
-// The text of a document in several stretches: the chunks that hold any character of any of them, in
-// text order, each once.
+// The chunks that hold any character of several ranges of a document's text, in text order, each
+// once.
 // $collection, $document  its collection, and its id
-// $spans                  the stretches: lists of the first character and the one after the last
+// $spans                  the ranges: lists of the first character and the one after the last
 CYPHER 25
 MATCH (chunk:Passage {collection: $collection, kind: 'chunk', document: $document})
 WHERE any(span IN $spans WHERE chunk.end > span[0] AND chunk.start < span[1])

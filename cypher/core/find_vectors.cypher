@@ -1,8 +1,8 @@
 // The embeddings of some nodes.
 // $collection  the collection to stay in
 // $nodes       ids of passages and elements
-// $embedding   the property that the collection's embeddings are in
-// $dimensions  of those embeddings
+// $embedding   the property of the collection's embeddings
+// $dimensions  how many numbers they have
 CYPHER 25
 UNWIND $nodes AS id
 CALL (id) {

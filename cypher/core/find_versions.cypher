@@ -1,5 +1,6 @@
-// How many parts of some graphs a collection or a document has, and when they came in: another row
-// wherever one came, went or was replaced. A graph without parts has none.
+// How many parts each of some graphs has in a collection or a document, and when they were written.
+// The row of a graph changes whenever a part came, went or was replaced. A graph without parts has
+// no row.
 // $collection  its name
 // $document    its id, or '' for all
 // $graphs      their names

@@ -1,4 +1,4 @@
-// Begins to re-embed a collection: from here on none of its documents is switched in.
+// Begins to re-embed a collection: from now on none of its documents is switched in.
 // $collection          its name
 // $model, $dimensions  of its next embedding space
 CYPHER 25

@@ -1,7 +1,7 @@
 // Removes a collection's embeddings that are not in use.
 // $collection  its name
 // $former      the property that they are in
-// $labels      those of what has so many dimensions; [] where the others have as many
+// $labels      the labels for their number of dimensions; [] if those in use have as many
 CYPHER 25
 CALL () {
   MATCH (n:Passage)

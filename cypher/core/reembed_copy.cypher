@@ -1,6 +1,6 @@
-// Puts a collection's embeddings into its other slot as they are, where they are not there yet.
+// Copies a collection's embeddings into its other slot, unless they are there already.
 // $collection        its name
-// $embedding, $next  the property that they are in, and that they are copied to
+// $embedding, $next  the properties that they are in and are copied to
 CYPHER 25
 CALL () {
   MATCH (n:Passage)

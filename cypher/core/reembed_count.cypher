@@ -1,7 +1,7 @@
 // How many passages and embedded elements a collection has, and how many of them have an embedding
 // of its next space.
 // $collection        its name
-// $embedding, $next  the property that embeddings are in, and that the next ones are in
+// $embedding, $next  the properties of the embeddings in use and of the next ones
 CYPHER 25
 CALL () {
   MATCH (n:Passage)

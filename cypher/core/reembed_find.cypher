@@ -1,7 +1,7 @@
 // Passages and embedded elements of a document that have no embedding of the collection's next space
 // yet.
 // $collection, $document  the collection and the document's id
-// $embedding, $next       the property that embeddings are in, and that the next ones are in
+// $embedding, $next       the properties of the embeddings in use and of the next ones
 // $limit                  how many
 CYPHER 25
 CALL () {

@@ -1,5 +1,5 @@
-// Makes a collection's next space its space: from here on questions are asked in it.
-// Only where it is still as the run that asks for it has left it.
+// Switches a collection to its next space: from now on questions are answered in it.
+// It does so only if the space is still as the run that asks for it has left it.
 // $collection          its name
 // $slot                the slot that is in use
 // $model, $dimensions  of the next space

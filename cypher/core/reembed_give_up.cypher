@@ -1,4 +1,4 @@
-// Leaves what was written of a collection's next space to be cleared.
+// Gives up a collection's next space; what was written of it is left to be cleared.
 // $collection  its name
 CYPHER 25
 MATCH (space:Collection {name: $collection, phase: 'writing'})

@@ -1,9 +1,9 @@
-// Keeps embeddings of a collection's next space beside those in use, where no reader sees them.
-// Only while the collection is on its way into that space.
+// Saves embeddings of a collection's next space beside those in use, where no reader sees them.
+// It does so only while the collection is being moved into that space.
 // $collection, $model  its name, and the model of the next space
 // $next           the property that the next embeddings are in
-// $label          the label of passages that have so many dimensions
-// $element_label  that of elements
+// $label          the label of passages with so many dimensions
+// $element_label  the label of elements with so many dimensions
 // $rows           {id, embedding} of each
 CYPHER 25
 MATCH (space:Collection {name: $collection, phase: 'writing', next_model: $model})

@@ -1,4 +1,4 @@
-// Gives a document another title and author; how many documents that were: 1, or 0.
+// Gives a document another title and author; returns how many documents these are, 1 or 0.
 // $collection, $document  its collection, and its id
 // $title, $title_key      the title, and the same with its case folded
 // $author                 the author

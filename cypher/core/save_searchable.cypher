@@ -1,7 +1,7 @@
 // Adds to the aspects and kinds that a collection's passages and embedded elements have.
 // $collection      its name
-// $aspects, $kinds what is to be found from here on
-// $element_kinds   the same of elements
+// $aspects, $kinds the aspects, and the kinds of passages, to add
+// $element_kinds   the kinds of embedded elements to add
 CYPHER 25
 MATCH (space:Collection {name: $collection})
 WITH space, [one IN $aspects WHERE NOT one IN space.aspects] AS aspects,

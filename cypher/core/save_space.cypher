@@ -1,6 +1,6 @@
-// Records a collection's embedding space; one that has no document takes another.
+// Records a collection's embedding space, or another one if the collection has no document.
 // $collection          its name
-// $model, $dimensions  of every embedding that will be in it
+// $model, $dimensions  the model and the dimensions of its embeddings
 CYPHER 25
 MERGE (space:Collection {name: $collection})
 ON CREATE SET space.model = $model, space.dimensions = $dimensions, space.slot = 1,

@@ -1,5 +1,5 @@
-// Stages the edges between staged nodes: created, as a MERGE of a type that is a value looks at all
-// edges, and a batch that is sent again has left none.
+// Stages the edges between staged nodes. They are created, not merged: a MERGE with a type from a
+// parameter reads all edges, and a batch that has to be sent again has left none.
 // $run   the name of the run
 // $rows  {type, start, end, properties} of each
 CYPHER 25

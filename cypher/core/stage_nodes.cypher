@@ -1,5 +1,5 @@
-// Stages a slice of nodes without embeddings. Those with text get the label of the full-text index
-// at once, as the index then takes the slice in with this small transaction and not in the switch.
+// Stages a batch of nodes without embeddings. Those with text get the label of the full-text index
+// now, so that the index takes the batch in with this small transaction and not in the switch.
 // $run   the name of the run
 // $rows  {id, labels, index_labels, properties} of each
 CYPHER 25

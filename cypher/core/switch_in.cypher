@@ -1,7 +1,8 @@
-// Makes a run's staged nodes visible: gives them the labels that readers ask for. What staging needed
-// is taken off documents and parts here, and off all others afterwards, in slices (clear_staging).
+// Makes a run's staged nodes visible by setting the labels that readers ask for. The labels of staging
+// are removed from documents and parts here, and from the others afterwards in batches
+// (clear_staging).
 // $run      the name of the run
-// $created  when each document first came in, by its id; a new one is not there
+// $created  when each document was first ingested, by its id; a new one is left out
 CYPHER 25
 MATCH (n:Staged {run: $run})
 SET n:$(n.labels)

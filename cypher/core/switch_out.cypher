@@ -1,4 +1,4 @@
-// Takes an owner's nodes out of every reader's sight.
+// Hides an owner's nodes from all readers.
 // $collection, $graph, $document  the owner; '' for what belongs to the collection itself
 CYPHER 25
 CALL () {
@@ -25,7 +25,7 @@ CALL () {
 }
 WITH n
 WHERE n.collection = $collection
-// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+// Nothing is deleted here: removing nodes from the indexes would make readers wait.
 REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes, toString(max(n.created_at)) AS created_at

@@ -1,4 +1,4 @@
-// Takes a document and all graphs of it out of every reader's sight.
+// Hides a document and all its graphs from all readers.
 // $collection, $document  its collection, and its id
 CYPHER 25
 CALL () {
@@ -16,7 +16,7 @@ CALL () {
 }
 WITH n
 WHERE n.collection = $collection
-// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+// Nothing is deleted here: removing nodes from the indexes would make readers wait.
 REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes, toString(max(n.created_at)) AS created_at

@@ -1,7 +1,7 @@
-// Takes out of every reader's sight what a collection's own parts tell of a document's: what is tied
-// to nodes of it, and what was made of it, as ties go where a document is replaced.
+// Hides from all readers what a collection's own parts say about a document: nodes with an edge to its
+// nodes, and nodes that were made from it, because edges go when a document is replaced.
 // $collection, $document  its collection, and its id
-// $graph                  the name of the graph that it was made of; '' for any
+// $graph                  the graph that they were made from; '' for any
 CYPHER 25
 CALL () {
   CALL () {
@@ -31,7 +31,7 @@ CALL () {
 WITH n
 WHERE n.collection = $collection AND $document <> ''
 WITH DISTINCT n
-// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+// Nothing is deleted here: removing nodes from the indexes would make readers wait.
 REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes

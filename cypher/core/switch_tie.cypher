@@ -1,4 +1,4 @@
-// Ties what was switched in to what was there before.
+// Adds the edges from nodes that were switched in to nodes of other parts.
 // $collection  the collection of both
 // $rows        {type, start, end, properties} of each edge
 CYPHER 25

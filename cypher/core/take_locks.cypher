@@ -1,5 +1,6 @@
-// Takes locks, each in its turn; they are held until the transaction ends, however it ends.
-// Where it is not committed, no node is left of them; until then no other can make one of its id.
+// Takes locks one after the other; they are held until the transaction ends, however it ends.
+// Unless it is committed, no node is left of them; until then no other transaction can make one with
+// the same id.
 // $locks  their ids, in order
 CYPHER 25
 UNWIND $locks AS id

@@ -1,4 +1,5 @@
-// What the passages of a document are named and traced by, each after those below it.
+// The passages of a document with the beginnings of their texts and the passages below them, which come
+// first.
 // $document    its id
 // $characters  how much of a text is enough for a name
 CYPHER 25

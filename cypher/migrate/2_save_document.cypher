@@ -1,6 +1,6 @@
-// Gives a document the keys that it is found by, and its parts in the place of what it recorded.
+// Gives a document the keys that it is found by, and parts in place of what it recorded itself.
 // $document    its id
-// $properties  new ones of the document
+// $properties  new properties of the document
 // $parts       {id, properties} of each part
 CYPHER 25
 MATCH (document:Document {id: $document})

@@ -1,4 +1,4 @@
-// Puts the embeddings that were being moved into the place of the former ones.
+// Replaces the embeddings by those that were being moved.
 CYPHER 25
 MATCH (passage:Chunk|Summary|Detail)
 WHERE passage.next_embedding IS NOT NULL

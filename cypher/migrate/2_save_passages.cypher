@@ -1,5 +1,5 @@
 // Gives passages the labels that they are found by, their graph, a name and their sources.
-// $label  that of passages with so many dimensions
+// $label  the label of passages with so many dimensions
 // $rows   {id, properties} of each
 CYPHER 25
 UNWIND $rows AS row

@@ -133,7 +133,7 @@ _HOMES = {
     "Findings": "store.checks",
     "Gap": "graph",
     "Lines": "app.reading",
-    "Outcome": "build.run",
+    "Outcome": "build.outcome",
     "Query": "ask.query",
     "Reading": "app.reading",
     "Record": "graph",

@@ -95,7 +95,7 @@ def test_this_users_java_with_the_homes_argument_is_its_server(
 
 def test_a_full_disk_is_told_whatever_could_not_be_written(tmp_path: Path) -> None:
     server = server_of(tmp_path)
-    with pytest.raises(ServerError, match=r"is full\. Make room"), server._locked(quiet):
+    with pytest.raises(ServerError, match=r"is full\. Make room"), server._hold_lock(quiet):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 

@@ -30,8 +30,8 @@ EMBEDDING_PRIORITY = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What parts are made with: the models, the job that calls belong to, and who is told."""
+class _Context:
+    """What the parts of one owner are made with."""
 
     models: Kit
     job: Job
@@ -68,16 +68,16 @@ def make(
 
     """
     with Job(models.workers, within=within) as job:
-        workshop = Workshop(models, job, progress, meter, plan.strict, plan.dry)
+        context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         parts: list[Part] = []
         chunks = plan.chunks
         if plan.text_recipe is not None:
-            text, chunks = _make_text(plan, workshop)
+            text, chunks = _make_text(plan, context)
             parts.append(text)
         built: dict[str, Part] = {}
         for step in plan.graphs:
             below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
-            built[step.name] = _make_graph(step, Text(plan.document, chunks, below), workshop)
+            built[step.name] = _make_graph(step, Text(plan.document, chunks, below), context)
     return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
 
 
@@ -90,20 +90,20 @@ def make_collection(
 ) -> BuiltParts:
     """Make the part of a collection's own graph; the arguments are those of `make`."""
     with Job(models.workers, within=within) as job:
-        workshop = Workshop(models, job, progress, meter, plan.strict, plan.dry)
+        context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         build_models = models.models(meter, dry=plan.dry)
         assert plan.graph.settle
         built = plan.graph.settle(
-            plan.reader, plan.options, build_models, plan.known, workshop.work()
+            plan.reader, plan.options, build_models, plan.known, context.work()
         )
     part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
     return BuiltParts((part,), plan.dimensions)
 
 
-def _make_text(plan: DocumentPlan, workshop: Workshop) -> tuple[Part, tuple[Chunk, ...]]:
+def _make_text(plan: DocumentPlan, context: _Context) -> tuple[Part, tuple[Chunk, ...]]:
     """Cut the text into chunks; those that the store has already keep their embeddings."""
     assert plan.text_recipe is not None
-    meter = Meter(workshop.meter)
+    meter = Meter(context.meter)
     previous = {chunk.id: chunk for chunk in plan.chunks}
     tokens = plan.text_recipe["settings"]["chunk_tokens"]
     chunks = split(plan.document, tokens, [chunk.text for chunk in previous.values()])
@@ -111,33 +111,33 @@ def _make_text(plan: DocumentPlan, workshop: Workshop) -> tuple[Part, tuple[Chun
         replace(chunk, embedding=previous[chunk.id].embedding) if chunk.id in previous else chunk
         for chunk in chunks
     ]
-    embedded = _embed(embedded, workshop, meter)
+    embedded = _embed(embedded, context, meter)
     part = text_part(plan.document, embedded, plan.text_recipe, meter.usage())
     return part, tuple(embedded)
 
 
-def _embed(chunks: Sequence[Chunk], workshop: Workshop, meter: Meter) -> list[Chunk]:
+def _embed(chunks: Sequence[Chunk], context: _Context, meter: Meter) -> list[Chunk]:
     """Return the chunks, all with embeddings, asked for in batches, side by side."""
     missing = [chunk for chunk in chunks if not len(chunk.embedding)]
-    embedder = workshop.models.counted_embedder(meter, dry=workshop.dry)
+    embedder = context.models.counted_embedder(meter, dry=context.dry)
     size = embedder.batch
     batches = [missing[start : start + size] for start in range(0, len(missing), size)]
 
     def embed(batch: Sequence[Chunk]) -> list[Chunk]:
         vectors = embedder.embed([chunk.text.strip() for chunk in batch]).vectors
-        workshop.progress.done("embeddings", meter.total())
+        context.progress.done("embeddings", meter.total())
         return [replace(chunk, embedding=row) for chunk, row in zip(batch, vectors, strict=True)]
 
-    workshop.progress.expect("embeddings", len(batches))
-    done = workshop.job.each(EMBEDDING_PRIORITY, embed, batches)
+    context.progress.expect("embeddings", len(batches))
+    done = context.job.each(EMBEDDING_PRIORITY, embed, batches)
     embedded = {chunk.id: chunk for batch in done for chunk in batch}
     return [embedded.get(chunk.id, chunk) for chunk in chunks]
 
 
-def _make_graph(step: GraphPlan, text: Text, workshop: Workshop) -> Part:
+def _make_graph(step: GraphPlan, text: Text, context: _Context) -> Part:
     graph: Graph[Any] = installed_graph(step.name)
-    meter = Meter(workshop.meter)
-    models = workshop.models.models(meter, dry=workshop.dry)
+    meter = Meter(context.meter)
+    models = context.models.models(meter, dry=context.dry)
     assert graph.build
-    built = graph.build(text, step.options, models, step.known, workshop.work())
+    built = graph.build(text, step.options, models, step.known, context.work())
     return part_of(graph, text, built, step.recipe, meter.usage())

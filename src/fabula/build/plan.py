@@ -81,7 +81,7 @@ class Planner:
         entry, current = self._find(document)
         if current is not None:
             return current
-        graphs = self._requested(entry)
+        graphs = self._list_graphs(entry)
         recipes = self.models.recipes(document.sha256, graphs)
         names = stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
@@ -154,7 +154,7 @@ class Planner:
                 return same_id, entry
         return same_id, None
 
-    def _requested(self, entry: Entry | None) -> list[Graph[Any]]:
+    def _list_graphs(self, entry: Entry | None) -> list[Graph[Any]]:
         """Return those graphs asked for, those the document has, and what they rest on."""
         installed = installed_graphs()
         existing = [name for name in (entry.graphs if entry else ()) if name in installed]
@@ -163,14 +163,14 @@ class Planner:
     def _stale(self, entry: Entry, *, gaps: bool) -> list[str]:
         if self.rebuild:
             return [TEXT]
-        graphs = self._requested(entry)
+        graphs = self._list_graphs(entry)
         return stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
 
     def _missing(
         self, entry: Entry, names: Collection[str]
     ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
         """Return which graphs of a document are to be built, and what all of them are made from."""
-        graphs_by_name = {graph.name: graph for graph in self._requested(entry)}
+        graphs_by_name = {graph.name: graph for graph in self._list_graphs(entry)}
         base = entry.graphs[TEXT].made_from
         recipes = self.models.recipes(entry.sha256, [*graphs_by_name.values()], base=base)
         # What these rest on or use has to be as the recipes say, too.

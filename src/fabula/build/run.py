@@ -259,7 +259,7 @@ class Ingest:
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
         if current := work.planner.find_current(document):
-            return _unchanged(current)
+            return _report_unchanged(current)
         names = (f"document {document.id}", f"text {document.sha256} {self.collection}")
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
@@ -267,7 +267,7 @@ class Ingest:
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:
         if not work.planner.is_missing(entry, names):
-            return _unchanged(entry)
+            return _report_unchanged(entry)
         plan = partial(work.planner.plan_graphs, entry, names)
         return self._under_lock([f"document {entry.id}"], entry.source, plan, work)
 
@@ -301,7 +301,7 @@ class Ingest:
             built = make_collection(plan, self.kit, work.progress, work.meter, work.job)
             outcome = Outcome("", plan.status)
         else:
-            return _unchanged(plan) if plan else Outcome("", "unchanged")
+            return _report_unchanged(plan) if plan else Outcome("", "unchanged")
         self.stop.check()
         if lock:
             self._commit(built, lock, work)
@@ -313,7 +313,7 @@ class Ingest:
             commit(built, self.store, model, lock, work.progress, work.meter, self.stop)
 
 
-def _unchanged(entry: Entry) -> Outcome:
+def _report_unchanged(entry: Entry) -> Outcome:
     return Outcome("", "unchanged", entry.id, entry.title)
 
 

@@ -57,7 +57,7 @@ def is_due(home: Home, now: float) -> bool:
     last = max((made_at(dump) for dump in dumps if not is_empty(dump)), default=0.0)
     # By the file system's clock, as the times of the graph's files are.
     written = max((dump.stat().st_mtime for dump in dumps), default=0.0)
-    return now - last >= DAY_SECONDS and _changed_at(home) > written
+    return now - last >= DAY_SECONDS and _last_change(home) > written
 
 
 def check_space_for_dump(home: Home) -> None:
@@ -103,5 +103,5 @@ def _files(home: Home) -> list[tuple[int, float]]:
     return files
 
 
-def _changed_at(home: Home) -> float:
+def _last_change(home: Home) -> float:
     return max((changed for _, changed in _files(home)), default=0.0)

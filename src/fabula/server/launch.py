@@ -83,7 +83,7 @@ class Launcher:
         began = time.monotonic()
         while time.monotonic() - began < START_SECONDS:
             if not process.is_running(server.pid, self.home):
-                self.home.save_start(server.stopped())
+                self.home.save_start(server.without_process())
                 raise diagnose(self.home)
             # In this order, because finding out whose ports they are takes 25 ms each time.
             if process.answers(server.bolt) and process.listens(server.pid, server.ports):
@@ -111,7 +111,7 @@ class Launcher:
     def _free_ports(self, last: LastStart | None) -> LastStart:
         """Return the ports of the last start unless another program uses one, or else new ones."""
         if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
-            return last.stopped()
+            return last.without_process()
         bolt, http = process.free_ports(2)
         return LastStart(bolt, http)
 

@@ -106,7 +106,7 @@ class PrivateServer:
         """
         if (address := self._find_address()) is not None:
             return address
-        with self._locked(report):
+        with self._hold_lock(report):
             # Another process may have started it while this one waited.
             if (address := self._find_address()) is not None:
                 return address
@@ -118,7 +118,7 @@ class PrivateServer:
         """Stop the server cleanly; return False if it did not run."""
         if not self._home.path.is_dir():
             return False
-        with self._locked(report):
+        with self._hold_lock(report):
             was_running = self._stop(report)
             if was_running:
                 self._dump_daily(report)
@@ -133,7 +133,7 @@ class PrivateServer:
             ServerError: The database does not start; the message says what else can be done.
 
         """
-        with self._locked(report):
+        with self._hold_lock(report):
             # First, because a full disk may be why the database stopped, and a start would fail.
             check_disk_space(self._home.path, SPARE_BYTES)
             address = self._find_address()
@@ -225,7 +225,7 @@ class PrivateServer:
         """
         if not self._home.path.is_dir():
             return
-        with self._locked(report):
+        with self._hold_lock(report):
             self._stop(report)
             folders = [self._home.neo4j, self._home.torn_logs]
             folders += [self._home.programs] if programs else []
@@ -250,13 +250,13 @@ class PrivateServer:
         """
         file = file.expanduser().absolute()
         archive.refuse_unwritable(file, overwrite)
-        with self._locked(report):
+        with self._hold_lock(report):
             if not archive.has_data(self._home):
                 raise ServerError(
                     f"There is nothing to dump: no server ever ran in {self._home.path}."
                 )
             tool = self._launcher.admin(report)
-            with self._stopped_meanwhile(report):
+            with self._pause_server(report):
                 doing = Progress(f"Dumping the graph to {file}")
                 self._dump_recovered(lambda: archive.dump(tool, self._home, file), doing, report)
 
@@ -273,11 +273,11 @@ class PrivateServer:
         """
         file = file.expanduser().absolute()
         archive.refuse_unreadable(file)
-        with self._locked(report):
+        with self._hold_lock(report):
             tool = self._launcher.admin(report)
             report(Progress(f"Loading {file}"))
             unpacked = archive.unpack(tool, self._launcher, file, report)
-            with unpacked as scratch, self._stopped_meanwhile(report):
+            with unpacked as scratch, self._pause_server(report):
                 archive.put_in_place(scratch, self._home)
 
     def keep_dump(self, report: Report = quiet, *, unless_since: float = inf) -> Path | None:
@@ -294,7 +294,7 @@ class PrivateServer:
             ServerError: The dump could not be made.
 
         """
-        with self._locked(report):
+        with self._hold_lock(report):
             if not self._keep_dumps or not archive.has_data(self._home):
                 return None
             newest = self.newest_dump()
@@ -302,7 +302,7 @@ class PrivateServer:
                 return None
             dumps.check_space_for_dump(self._home)  # before the server is stopped
             tool = self._launcher.admin(report)
-            with self._stopped_meanwhile(report):
+            with self._pause_server(report):
                 return self._make_dump(tool, Progress("Making a dump of all graphs"), report)
 
     def dumps(self) -> list[Path]:
@@ -348,7 +348,7 @@ class PrivateServer:
             return dump()
 
     @contextmanager
-    def _stopped_meanwhile(self, report: Report) -> Iterator[None]:
+    def _pause_server(self, report: Report) -> Iterator[None]:
         """Stop a running server, and start it again at the end of the block."""
         was_running = self._stop(report)
         try:
@@ -358,7 +358,7 @@ class PrivateServer:
                 self._start(report)
 
     @contextmanager
-    def _locked(self, report: Report) -> Iterator[None]:
+    def _hold_lock(self, report: Report) -> Iterator[None]:
         """Keep other processes from starting or stopping the server until the block ends."""
         from filelock import FileLock, Timeout
 
@@ -487,7 +487,7 @@ class PrivateServer:
         elif not process.end(pid, process.STOP_SECONDS):
             report(Progress(f"It did not stop within {process.STOP_SECONDS} s and was killed"))
         if remembered is not None:
-            self._home.save_start(remembered.stopped())
+            self._home.save_start(remembered.without_process())
         return True
 
 

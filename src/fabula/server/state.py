@@ -54,7 +54,7 @@ class LastStart:
         """Return the ports that the server's process listens on."""
         return {self.bolt, self.http}
 
-    def stopped(self) -> LastStart:
+    def without_process(self) -> LastStart:
         """Return the same ports without a process, for the next start."""
         return replace(self, pid=0, begun=0.0)
 
@@ -155,12 +155,12 @@ class Home:
 
     def recover_ports(self) -> None:
         """Record lost ports again from neo4j.conf; the process is found by its arguments."""
-        configured = self._configured()
+        configured = self._read_conf()
         if configured is not None and self.last_start() is None:
             log.warning("%s is damaged. The ports are read from neo4j.conf instead.", self.state)
             self.save_start(configured)
 
-    def _configured(self) -> LastStart | None:
+    def _read_conf(self) -> LastStart | None:
         """Return the ports of the last start from neo4j.conf."""
         try:
             lines = (self.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines()

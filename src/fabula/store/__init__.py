@@ -591,7 +591,7 @@ class Store(Database):
         self.check_room()
         run = uuid.uuid4().hex
 
-        def staged(count: int) -> None:
+        def count_staged(count: int) -> None:
             written(count)
             self.check_room()
 
@@ -602,7 +602,7 @@ class Store(Database):
                 schema.wait(self, space.element_index)
         # This lock tells other processes not to delete what is staged.
         with turn(self, [run]) as run_lock, self.session() as session:
-            outgoing = stage(session, run, parts, space, staged)
+            outgoing = stage(session, run, parts, space, count_staged)
             # Before the switch, because it is right to find nothing of a new aspect yet. In its own
             # transaction, so that no two writers wait for each other's switch.
             session.execute_write(

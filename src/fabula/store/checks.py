@@ -92,7 +92,9 @@ def check(
     checker = _Checker(store, installed, collection, document)
     entries = checker.entries()
     violations = [*_indexes(store, collection), *checker.violations(document, entries)]
-    while changed := checker.changed(entries) & {violation.document for violation in violations}:
+    while changed := checker.find_changed(entries) & {
+        violation.document for violation in violations
+    }:
         # Half of these documents was checked before they changed, and half afterwards.
         violations = [violation for violation in violations if violation.document not in changed]
         entries = checker.entries()
@@ -137,7 +139,7 @@ class _Checker:
             return [self.collection]
         return [space.collection for space in self.store.spaces()]
 
-    def outdated(self, graph: Graph[Any]) -> bool:
+    def is_outdated(self, graph: Graph[Any]) -> bool:
         """Return whether documents have changed since a collection's own graph was made."""
         for name in self._collections():
             settled = self.store.settled(name)
@@ -176,13 +178,13 @@ class _Checker:
         if document == "":
             advice = (
                 BUILD_COLLECTION
-                if graph and graph.settle and self.outdated(graph)
+                if graph and graph.settle and self.is_outdated(graph)
                 else REBUILD_COLLECTION
             )
             return advice.format(graph=graph.name if graph else "GRAPH")
         return DELETE.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")
 
-    def changed(self, entries: Sequence[Entry]) -> set[str]:
+    def find_changed(self, entries: Sequence[Entry]) -> set[str]:
         """Return the ids of documents that came, went or changed since `entries` were read."""
         before = {_version(entry) for entry in entries}
         now = {_version(entry) for entry in self.entries()}

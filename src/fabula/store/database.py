@@ -72,7 +72,7 @@ class Database:
         database: str,
         retry_seconds: float | None = None,
     ) -> Self:
-        """A store at `uri`; its server is reached, lets the user in, and is new enough.
+        """Return a store at an address, once its server was reached and accepted the user.
 
         `retry_seconds` is how long the driver tries a statement again that failed for a reason
         which may pass, such as a lost connection; None: for half a minute, as it does by itself.

@@ -64,8 +64,8 @@ class Exported:
 
         """
         collections = self._collections() if embeddings else set()
-        spaces = {name: self._settled_space(name) for name in collections}
-        settled = self._settled()
+        spaces = {name: self._read_space(name) for name in collections}
+        collection_parts = self._read_collection_parts()
         for collection, document in self._owners():
             space = spaces.get(collection)
             embedding = space.embedding if space else ""
@@ -76,14 +76,14 @@ class Exported:
                     if value is not None
                 }
                 yield Node(row["id"], tuple(row["labels"]), properties)
-        self._refuse_changed(settled)
-        if any(_place(self._settled_space(name)) != _place(was) for name, was in spaces.items()):
+        self._refuse_changed(collection_parts)
+        if any(_place(self._read_space(name)) != _place(was) for name, was in spaces.items()):
             raise StoreError("The graph was re-embedded while it was read. Export it again.")
 
     def relationships(self) -> Iterator[Relationship]:
         """Yield every relationship between those nodes. Raise StoreError as `nodes` does."""
         documents = [document for _, document in self._owners()]
-        settled = self._settled()
+        collection_parts = self._read_collection_parts()
         for owner in self._owners():
             for row in self._rows("core/find_relationships", *owner, documents=documents):
                 for edge in row["leading"]:
@@ -95,7 +95,7 @@ class Exported:
                         end_labels=tuple(edge["labels"]),
                         properties=edge["properties"],
                     )
-        self._refuse_changed(settled)
+        self._refuse_changed(collection_parts)
 
     def types(self) -> dict[str, set[str]]:
         """Return the Cypher types of each property of the nodes, ids and embeddings left out."""
@@ -111,13 +111,13 @@ class Exported:
         documents = [(entry.collection, entry.id) for entry in self.entries]
         return documents + [(name, "") for name in self.whole]
 
-    def _settled(self) -> list[Mapping[str, Record]]:
+    def _read_collection_parts(self) -> list[Mapping[str, Record]]:
         return [self.store.settled(name) for name in self.whole]
 
     def _collections(self) -> set[str]:
         return {entry.collection for entry in self.entries}
 
-    def _settled_space(self, collection: str) -> Space | None:
+    def _read_space(self, collection: str) -> Space | None:
         space = self.store.space(collection)
         if space is not None:
             refuse_reembedding(space)
@@ -132,9 +132,9 @@ class Exported:
             yield from rows
             after = rows[-1]["id"]
 
-    def _refuse_changed(self, settled: Sequence[Mapping[str, Record]]) -> None:
+    def _refuse_changed(self, collection_parts: Sequence[Mapping[str, Record]]) -> None:
         """Raise StoreError if a document was replaced between two batches."""
-        if self._settled() != settled:
+        if self._read_collection_parts() != collection_parts:
             raise StoreError("A collection's own graph was changed meanwhile. Export it again.")
         for collection in self._collections():
             entries = [entry for entry in self.entries if entry.collection == collection]

@@ -114,7 +114,7 @@ def switch(
         rows = [_edge_row(edge) for edge in batch]
         [tied] = transaction.run(query("core/switch_tie"), collection=space.collection, rows=rows)
         if tied["edges"] != len(rows):
-            raise _changed()
+            raise _change_error()
 
 
 def find_abandoned_runs(session: neo4j.Session) -> list[str]:
@@ -187,7 +187,7 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
         for name in list(expected):
             if base := coming.get((document, name)):
                 if base.record.fingerprint != expected[name]:
-                    raise _changed()
+                    raise _change_error()
                 del expected[name]
         if not expected:
             continue
@@ -198,10 +198,10 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
             )
         }
         if any(existing.get(name) != fingerprint for name, fingerprint in expected.items()):
-            raise _changed()
+            raise _change_error()
 
 
-def _changed() -> Changed:
+def _change_error() -> Changed:
     return Changed("The document was changed while this was built: try again.")
 
 

@@ -174,7 +174,7 @@ def run(
             _close(session)
             raise Refused("The answer has lists or maps that are nested too deep") from error
         except Neo4jError as error:
-            raise _refused(error, seconds) from error
+            raise _refusal(error, seconds) from error
         except DriverError as error:
             if limit.is_over:
                 raise _too_slow(limit.seconds) from error
@@ -235,7 +235,7 @@ def _read_rows(
     rows: list[tuple[Any, ...]] = []
     cut: Literal["", "rows", "bytes"] = ""
     size = 0
-    with _counted(session) as sent:
+    with _limit_sent_bytes(session) as sent:
         try:
             for record in result:
                 if len(rows) == most:
@@ -272,12 +272,12 @@ class _Sent:
 
     @property
     def is_too_much(self) -> bool:
-        """Whether more has come than may come."""
+        """Return whether more has come than may come."""
         return self.left < 0
 
 
 @contextmanager
-def _counted(session: neo4j.Session) -> Iterator[_Sent]:
+def _limit_sent_bytes(session: neo4j.Session) -> Iterator[_Sent]:
     """Count what comes over a session's connection, and close it beyond MAX_SENT_BYTES.
 
     The driver holds a record as a whole before it hands it over, however large it is.
@@ -407,7 +407,7 @@ def _too_slow(seconds: float) -> Refused:
     return Refused(message, ": --time-limit gives it more")
 
 
-def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
+def _refusal(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == READ_ONLY:
         return Refused(WRITES, WRITE_HINT)
     if error.code == TIMED_OUT:

@@ -157,7 +157,7 @@ def index(store: Store, space: Space) -> None:
 
 def flip(store: Store, space: Space) -> None:
     """Switch to the next space in one transaction, for questions and in the parts' recipes."""
-    rows = list(_renamed(store, space))
+    rows = list(_rename_model(store, space))
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
@@ -174,7 +174,7 @@ def flip(store: Store, space: Space) -> None:
         session.execute_write(change)
 
 
-def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
+def _rename_model(store: Store, space: Space) -> Iterator[dict[str, Any]]:
     """Yield every part with the recipe and the fingerprint that it has under the next model."""
     documents: dict[str, dict[str, tuple[str, Mapping[str, Any]]]] = defaultdict(dict)
     after = ""
@@ -187,19 +187,19 @@ def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
         after = page[-1]["id"]
     for parts in documents.values():
         for graph in parts:
-            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model)
+            id, made_from = parts[graph][0], _recipe_for(graph, parts, space.next_model)
             written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
             yield {"id": id, "made_from": written, "fingerprint": fingerprint(made_from)}
 
 
-def _made_from(graph: str, parts: Parts, model: str) -> dict[str, Any]:
+def _recipe_for(graph: str, parts: Parts, model: str) -> dict[str, Any]:
     made_from = dict(parts[graph][1])
     made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
 
     # A part of a document records the fingerprints of what it rests on. A collection's own part
     # records when that was written, which does not change.
     base = {
-        name: fingerprint(_made_from(name, parts, model))
+        name: fingerprint(_recipe_for(name, parts, model))
         if isinstance(recorded, str) and name in parts
         else recorded
         for name, recorded in made_from.get("rests_on", {}).items()
