@@ -289,7 +289,7 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
         tuple(communities),
         reports,
         {id: tuple(some) for id, some in claims.items()},
-        known.asked(CLAIMS) if known.facts.get("claimed") else frozenset(),
+        known.answered(CLAIMS) if known.facts.get("claimed") else frozenset(),
     )
 
 
