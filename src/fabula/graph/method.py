@@ -86,7 +86,7 @@ class Known:
     means: Mapping[str, float] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
 
-    def asked(self, step: str) -> frozenset[str]:
+    def answered(self, step: str) -> frozenset[str]:
         """Return the ids of the chunks about which a model replied in a step."""
         missing = {id for gap in self.gaps if gap.step == step for id in gap.sources}
         return frozenset(chunk.id for chunk in self.chunks) - missing

@@ -354,7 +354,7 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
         tuple(communities),
         reports,
         {chunk: tuple(listed) for chunk, listed in claims.items()},
-        known.asked(CLAIMS) if was_searched else frozenset(),
+        known.answered(CLAIMS) if was_searched else frozenset(),
     )
 
 

@@ -110,8 +110,11 @@ class CommunityBuilder:
         """Return the communities of the network, starting from where they were before."""
         member_of = {id: member.id for member in network.members.values() for id in member.entities}
         before = [
-            replace(one, members=frozenset(member_of[id] for id in one.members if id in member_of))
-            for one in self.previous.communities
+            replace(
+                community,
+                members=frozenset(member_of[id] for id in community.members if id in member_of),
+            )
+            for community in self.previous.communities
         ]
         return find_communities(
             sum_weights((bond.source, bond.target, bond.weight) for bond in network.bonds.values()),
@@ -168,28 +171,28 @@ class CommunityBuilder:
         self.calls.work.gaps.expect(len(groups))
         for level in sorted({community.level for community in groups}, reverse=True):
             contexts = {
-                one: renderer.render(one, children[one.id], self.reports)
-                for one in groups
-                if one.level == level
+                group: renderer.render(group, children[group.id], self.reports)
+                for group in groups
+                if group.level == level
             }
-            new = [one for one, context in contexts.items() if context.said not in previous]
+            new = [group for group, context in contexts.items() if context.said not in previous]
             self.calls.save(REPORTING, len(contexts) - len(new))
             self.replies.reused += len(contexts) - len(new)
             answers = self.calls.ask_each(
                 question,
-                [contexts[one] for one in new],
-                [Gap(REPORTING, "", chunks_of(network, one), {one.id: 1.0}) for one in new],
+                [contexts[group] for group in new],
+                [Gap(REPORTING, "", chunks_of(network, group), {group.id: 1.0}) for group in new],
                 WRITE_PRIORITY,
             )
             written = {
-                one: answer.every for one, answer in zip(new, answers, strict=True) if answer
+                group: answer.every for group, answer in zip(new, answers, strict=True) if answer
             }
             self.replies.written += written.values()
-            for one, context in contexts.items():
-                if one in written:
-                    self.reports[one.id] = context.resolve(written[one].records[0], network)
+            for group, context in contexts.items():
+                if group in written:
+                    self.reports[group.id] = context.resolve(written[group].records[0], network)
                 elif context.said in previous:
-                    self.reports[one.id] = context.resolve(previous[context.said], network)
+                    self.reports[group.id] = context.resolve(previous[context.said], network)
 
 
 def find_claims(text: Text, knobs: Knobs, builder: CommunityBuilder) -> list[Claim]:

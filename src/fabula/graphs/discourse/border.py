@@ -164,7 +164,7 @@ def read(known: Known, senses: Senses) -> Previous:
     return Previous(
         {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
         links if is_judged else {},
-        known.asked(EVENTS),
+        known.answered(EVENTS),
         frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
     )
 

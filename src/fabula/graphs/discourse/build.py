@@ -102,16 +102,16 @@ def judge_pairs(
 ) -> tuple[list[Link], PairReplies]:
     """Return the links of pairs in their order, and the replies; each call judges several pairs."""
     new = [pair for pair in pairs if _ids(pair) not in previous.judged]
-    asked = batches(new, pairs_per_call)
-    calls.save(LINKS, len(batches(pairs, pairs_per_call)) - len(asked))
+    groups = batches(new, pairs_per_call)
+    calls.save(LINKS, len(batches(pairs, pairs_per_call)) - len(groups))
     answers = calls.ask_each(
-        ask_links(senses, known.means), asked, [*map(_gap, asked)], JUDGE_PRIORITY
+        ask_links(senses, known.means), groups, [*map(_gap, groups)], JUDGE_PRIORITY
     )
     replies = PairReplies(len(pairs), len(pairs) - len(new))
     links = dict(previous.links)
-    for batch, answer in zip(asked, answers, strict=True):
+    for group, answer in zip(groups, answers, strict=True):
         if answer:
-            replies.judged += len(batch)
+            replies.judged += len(group)
             replies.new.append(answer.every)
             links |= {(link.arg1, link.arg2): link for link in answer.every.records}
     return [links[_ids(pair)] for pair in pairs if _ids(pair) in links], replies

@@ -1,18 +1,18 @@
-"""Which chunks tell of the same who, where, when and so on as a question; it knows no database."""
+"""Find the chunks that have the same who, where, when and so on as a question."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
 from fabula.graphs.discourse.values import RESOLVED, SLOTS
 
-ALIKE = 0.5
-"""The share of stems that two values have to share, of all that they have (Jaccard)."""
-LONGEST_RUN = 8
+MIN_SIMILARITY = 0.5
+"""Of two values: the share of their stems that they have in common (Jaccard)."""
+MAX_VALUE_WORDS = 8
 """Words of a question that may be one value."""
 
 Slots = Mapping[str, Sequence[str]]
@@ -21,9 +21,13 @@ Slots = Mapping[str, Sequence[str]]
 
 @dataclass
 class Term:
-    """A value of a slot in all documents that have it: its chunks, and whom it stands for where.
+    """A value of a slot in all documents that have it.
 
-    The captain of one book is not that of another: each entity has chunks of its own.
+    Attributes:
+        chunks: The ids of the chunks that have it.
+        entities: The ids of the entities that it stands for, each with the chunks where it does:
+            the captain of one book is not the captain of another.
+
     """
 
     chunks: set[str] = field(default_factory=set)
@@ -34,9 +38,13 @@ class Term:
 class Terms:
     """The terms of a collection, or of one document.
 
-    `places` are its chunks by their ids, numbered in text order. `by_slot` are terms by slot and
-    key, `having` the keys that have a stem, by slot and stem, and `named` the entities that have a
-    name, by its normal forms.
+    Attributes:
+        language: The language of most documents, as ISO 639-1.
+        places: The chunks' numbers in text order, by their ids.
+        by_slot: The terms by slot and key.
+        having: The keys with a stem, by slot and stem.
+        named: The ids of the entities with a name, by its normal forms.
+
     """
 
     language: str
@@ -46,89 +54,92 @@ class Terms:
     named: Mapping[str, frozenset[str]]
 
     def match(self, slot: str, value: str) -> dict[str, tuple[float, float]]:
-        """The chunks in which a slot has a value, or one like it: how alike, and how rare.
+        """Return the chunks in which a slot has a value like this: how similar, and how rare.
 
-        Alike is 1 where both are the same as values are compared, or of the same entity, and else
-        the share of stems that they share, if that is a half at least.
+        Similarity is 1 if both values have the same normal form or the same entity, else the share
+        of stems that they have in common; below a half they are not alike. Rarity is an inverse
+        document frequency.
         """
-        asked = normal(value, self.language)
-        if not asked:
+        form = normal(value, self.language)
+        if not form:
             return {}
-        stems = frozenset(asked.split())
+        stems = frozenset(form.split())
         entities = self._entities(slot, value)
         terms, having = self.by_slot.get(slot, {}), self.having.get(slot, {})
-        found: dict[str, tuple[float, float]] = {}
-        likely = {key for stem in stems for key in having.get(stem, ())}
-        likely |= {key for key, term in terms.items() if entities & term.entities.keys()}
-        for key in sorted(likely):
+        scores: dict[str, tuple[float, float]] = {}
+        candidates = {key for stem in stems for key in having.get(stem, ())}
+        candidates |= {key for key, term in terms.items() if entities & term.entities.keys()}
+        for key in sorted(candidates):
             term = terms[key]
-            rare = self._rarity(term)
-            alike = 1.0 if key == asked else jaccard(stems, key)
-            same = {one for entity in entities for one in term.entities.get(entity, ())}
-            for told, chunks in ((alike, term.chunks), (1.0, same)):
-                if told >= ALIKE:
-                    found |= {
-                        one: max((told, rare), found.get(one, (told, rare))) for one in chunks
-                    }
-        return found
+            rarity = self._rarity(term)
+            similarity = 1.0 if key == form else jaccard(stems, key)
+            same = {chunk for entity in entities for chunk in term.entities.get(entity, ())}
+            for score, chunks in (((similarity, rarity), term.chunks), ((1.0, rarity), same)):
+                if score[0] >= MIN_SIMILARITY:
+                    scores |= {chunk: max(score, scores.get(chunk, score)) for chunk in chunks}
+        return scores
 
-    def rank(self, asked: Slots, least: int = 1) -> list[str]:
-        """The chunks that match in so many slots at least, best first.
+    def rank(self, question: Slots, least: int = 1) -> list[str]:
+        """Return the chunks that match in at least so many slots, best first.
 
-        By how many slots match, then by how alike they are, weighed by how rare the values are,
-        then slot by slot in their order; the earlier one of equals.
+        They are ordered by how many slots match, then by similarity weighted with rarity, then slot
+        by slot in the slots' order; of equal ones the earlier comes first.
         """
         matched: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
         for slot in SLOTS:
-            for value in asked.get(slot, ()):
-                for chunk, told in self.match(slot, value).items():
-                    own = matched[chunk]
-                    own[slot] = max(told, own.get(slot, told))
+            for value in question.get(slot, ()):
+                for chunk, score in self.match(slot, value).items():
+                    slots = matched[chunk]
+                    slots[slot] = max(score, slots.get(slot, score))
 
         def order(chunk: str) -> tuple[object, ...]:
-            own = matched[chunk]
-            total = math.fsum(alike * rare for alike, rare in own.values())
-            by_slot = [-own[slot][0] if slot in own else 0.0 for slot in SLOTS]
-            return (-len(own), -total, *by_slot, self.places[chunk], chunk)
+            slots = matched[chunk]
+            total = math.fsum(similarity * rarity for similarity, rarity in slots.values())
+            by_slot = [-slots[slot][0] if slot in slots else 0.0 for slot in SLOTS]
+            return (-len(slots), -total, *by_slot, self.places[chunk], chunk)
 
-        found = (one for one, own in matched.items() if one in self.places and len(own) >= least)
-        return sorted(found, key=order)
+        enough = (
+            chunk
+            for chunk, slots in matched.items()
+            if chunk in self.places and len(slots) >= least
+        )
+        return sorted(enough, key=order)
 
     def find(self, question_words: Sequence[str], slot: str, tells: Iterable[bool]) -> list[str]:
-        """The runs of a question's words that are values of a slot, the longest at each place.
+        """Return the runs of a question's words that are values of a slot, longest at each place.
 
-        `tells` says of each word whether it says something alone.
+        `tells` says of each word whether it has a meaning by itself: a run needs one of them.
         """
         telling = list(tells)
         terms = self.by_slot.get(slot, {})
-        found: list[str] = []
+        values: list[str] = []
         place = 0
         while place < len(question_words):
-            for size in range(min(LONGEST_RUN, len(question_words) - place), 0, -1):
+            for size in range(min(MAX_VALUE_WORDS, len(question_words) - place), 0, -1):
                 run = " ".join(question_words[place : place + size])
                 if any(telling[place : place + size]) and self._is_value(slot, run, terms):
-                    found.append(run)
+                    values.append(run)
                     place += size
                     break
             else:
                 place += 1
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(values))
 
     def _is_value(self, slot: str, run: str, terms: Mapping[str, Term]) -> bool:
-        own = normal(run, self.language)
-        return own in terms or (slot in RESOLVED and own in self.named)
+        form = normal(run, self.language)
+        return form in terms or (slot in RESOLVED and form in self.named)
 
     def _entities(self, slot: str, value: str) -> frozenset[str]:
         if slot not in RESOLVED:
             return frozenset()
-        for forms in (normal_forms(one, self.language) for one in listed(value)):
+        for forms in (normal_forms(name, self.language) for name in listed(value)):
             for form in forms:
                 if form in self.named:
                     return self.named[form]
         return frozenset()
 
     def _rarity(self, term: Term) -> float:
-        """As `inverse_document_frequencies` has it, of the chunks."""
+        """The inverse document frequency of a term, as in `inverse_document_frequencies`."""
         having = len(term.chunks)
         without = max(0, len(self.places) - having)
         return math.log1p((without + 0.5) / (having + 0.5))
@@ -140,42 +151,47 @@ def make_terms(
     terms: Iterable[tuple[str, str, Sequence[str]]],
     resolved: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
 ) -> Terms:
-    """Terms out of rows: slot, key and chunks; slot, key, entity, its names, and its chunks.
+    """Return terms made of rows of the graph.
 
-    `chunks` are in text order, document by document.
+    Args:
+        language: The language of most documents, as ISO 639-1.
+        chunks: Ids of all chunks in text order, document by document.
+        terms: Slot, key and chunk ids of each term.
+        resolved: Slot, key, entity id, the entity's names and chunk ids of each resolved term.
+
     """
     by_slot: dict[str, dict[str, Term]] = {slot: defaultdict(Term) for slot in SLOTS}
-    for slot, key, own in terms:
-        by_slot[slot][key].chunks |= set(own)
+    for slot, key, ids in terms:
+        by_slot[slot][key].chunks |= set(ids)
     named: dict[str, set[str]] = defaultdict(set)
-    for slot, key, entity, names, own in resolved:
-        by_slot[slot][key].entities.setdefault(entity, set()).update(own)
+    for slot, key, entity, names, ids in resolved:
+        by_slot[slot][key].entities.setdefault(entity, set()).update(ids)
         for name in names:
             for form in normal_forms(name, language):
                 named[form].add(entity)
     having: dict[str, dict[str, list[str]]] = {slot: defaultdict(list) for slot in SLOTS}
-    for slot, found in by_slot.items():
-        for key in sorted(found):
+    for slot, by_key in by_slot.items():
+        for key in sorted(by_key):
             for stem in dict.fromkeys(key.split()):
                 having[slot][stem].append(key)
     return Terms(
         language,
         {chunk: place for place, chunk in enumerate(chunks)},
-        {slot: dict(found) for slot, found in by_slot.items()},
-        {slot: dict(found) for slot, found in having.items()},
-        {form: frozenset(some) for form, some in named.items()},
+        {slot: dict(by_key) for slot, by_key in by_slot.items()},
+        {slot: dict(by_stem) for slot, by_stem in having.items()},
+        {form: frozenset(entities) for form, entities in named.items()},
     )
 
 
 def jaccard(stems: frozenset[str], key: str) -> float:
-    """The share of stems that a value and a key share, of all that they have together."""
-    own = frozenset(key.split())
-    return len(stems & own) / len(stems | own)
+    """Return the share of the stems of a value and a key that both have."""
+    others = frozenset(key.split())
+    return len(stems & others) / len(stems | others)
 
 
 def in_turn(
     near: Sequence[str], related: Mapping[str, Sequence[str]], matched: Sequence[str]
-) -> Iterator[str]:
-    """Each near chunk and those related to it, then those that match; each once, at its first."""
-    every = [one for first in near for one in (first, *related.get(first, ()))]
-    return iter(dict.fromkeys([*every, *matched]))
+) -> list[str]:
+    """Return each near chunk with those related to it, then those that match; each one once."""
+    every = [chunk for first in near for chunk in (first, *related.get(first, ()))]
+    return list(dict.fromkeys([*every, *matched]))

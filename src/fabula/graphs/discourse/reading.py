@@ -1,6 +1,6 @@
-"""What a question asks for: senses, and who, what, when, where and so on; by a model or by words.
+"""Read what a question asks for: senses, and who, what, when, where and so on.
 
-One call reads both; the system that this is after made two.
+A model reads both in one call (the system that this is after made two); without one, words do.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from fabula.models.replies import ask, read_lists
 from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
-"""Apart from those that a graph is built with, which make it stale where they change."""
-MOST_SENSES = 3
+"""Apart from the prompts that a graph is built with: if those change, the graph is stale."""
+MAX_SENSES = 3
+"""Senses, and values of each slot, that are taken of a reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What a question asks for: senses of any level, and what it says of an event."""
+    """What a question asks for: senses of any level, and the slots of an event."""
 
     senses: tuple[str, ...] = ()
     slots: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -56,15 +57,15 @@ class SoughtReply(BaseModel):
 
 @functools.cache
 def _reply(senses: tuple[str, ...]) -> type[SoughtReply]:
-    """SoughtReply whose schema tells an endpoint the closed list of senses."""
+    """Return SoughtReply with the closed list of senses in its schema."""
     closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(senses)})]
     return create_model("SoughtReply", __base__=SoughtReply, senses=(list[closed], ...))
 
 
 def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> Sought:
-    """What the question asks for: as a model reads it, or as its words tell.
+    """Return what the question asks for, as a model reads it.
 
-    The latter where there is no model, or none of its replies is of use.
+    Without a model, or if none of its replies can be used, the question's words decide.
     """
     with tools.path.step("read the question") as step:
         by = "its words"
@@ -75,70 +76,68 @@ def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> 
                 sought = ask_model(question, senses, terms.language, chat)
                 by = tools.models.model("model")
             except BadReply as error:
-                by = f"{by}, as the model's replies are of no use: {error}"
-        step.note = f"by {by}: {_told(sought)}"
+                by = f"{by}, as none of the model's replies can be used: {error}"
+        step.note = f"by {by}: {_describe(sought)}"
     return sought
 
 
 def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Sought:
-    """A model's reading. Raises BadReply where none of its replies is of use."""
-    paths = tuple(one.path for one in senses.all)
-    asked = Prompt(
+    """Return a model's reading. Raises BadReply if none of its replies can be used."""
+    paths = tuple(sense.path for sense in senses.all)
+    prompt = Prompt(
         system=filled(PROMPTS / "question_system.txt"),
         user=filled(
             PROMPTS / "question.txt",
-            senses="\n".join(f"- {one.path}: {one.about}" for one in senses.all),
+            senses="\n".join(f"- {sense.path}: {sense.about}" for sense in senses.all),
             question=question,
-            most=MOST_SENSES,
+            most=MAX_SENSES,
         ),
         max_tokens=600,
         temperature=0,
         schema=_reply(paths),
     )
-    return ask(chat, asked, lambda reply: read_sought(reply, senses, language))
+    return ask(chat, prompt, lambda reply: read_sought(reply, senses, language))
 
 
 def read_sought(reply: str, senses: Senses, language: str) -> Sought:
-    """A reply's senses that there are, and its slots. Raises BadReply for what is no such JSON."""
+    """Return the known senses of a reply, and its slots. Raises BadReply if it has neither."""
     lists = read_lists(reply, ["senses", *SLOTS])
-    named = (
-        senses.find(one[:MAX_VALUE_CHARACTERS]) for one in lists["senses"] if isinstance(one, str)
-    )
-    found = [path for path in dict.fromkeys(named) if path]
+    names = [name[:MAX_VALUE_CHARACTERS] for name in lists["senses"] if isinstance(name, str)]
+    paths = [path for path in dict.fromkeys(map(senses.find, names)) if path]
     slots: dict[str, list[str]] = {}
     for slot in SLOTS:
-        for value in lists[slot][:MOST_SENSES]:
+        for value in lists[slot][:MAX_SENSES]:
             slots.setdefault(slot, []).extend(
                 read_slots({slot: value}, language, Counter()).values()
             )
-    told = {slot: tuple(dict.fromkeys(some)) for slot, some in slots.items() if some}
-    if not found and not told:
-        raise BadReply('Expected "senses", or at least one of the lists of what is told.')
-    return Sought(tuple(found[:MOST_SENSES]), told)
+    filled_slots = {slot: tuple(dict.fromkeys(values)) for slot, values in slots.items() if values}
+    if not paths and not filled_slots:
+        raise BadReply('Expected "senses", or at least one of the lists of an event.')
+    return Sought(tuple(paths[:MAX_SENSES]), filled_slots)
 
 
 def read_by_words(question: str, terms: Terms, senses: Senses) -> Sought:
-    """Senses by the words that ask for them, and what the graph knows as who, where and so on."""
-    own = words_of(terms.language)
-    told = own.asked_by(question) if own else ()
-    asked = dict.fromkeys(path for sense in told if (path := senses.here(sense)))
-    irregular = own.verbs if own else {}
+    """Return the senses that words ask for, and the values that the graph has as who and so on."""
+    language_words = words_of(terms.language)
+    pdtb3 = language_words.asked_by(question) if language_words else ()
+    paths = dict.fromkeys(path for sense in pdtb3 if (path := senses.here(sense)))
+    irregular = language_words.verbs if language_words else {}
     stem = stemmer_of(terms.language)
-    spoken = words(question)
-    tells = [bool(stem.terms(word)) for word in spoken]
+    question_words = words(question)
+    tells = [bool(stem.terms(word)) for word in question_words]
     slots: dict[str, tuple[str, ...]] = {}
     for slot in ("who", "when", "where"):
-        if found := terms.find(spoken, slot, tells):
-            slots[slot] = tuple(found)
-    verbs = [irregular.get(word, word) for word in spoken]
+        if values := terms.find(question_words, slot, tells):
+            slots[slot] = tuple(values)
+    verbs = [irregular.get(word, word) for word in question_words]
     known = terms.by_slot.get("predicate", {})
     telling = [verb for verb, tell in zip(verbs, tells, strict=True) if tell]
-    if did := [verb for verb in telling if " ".join(stem.stems(verb)) in known]:
-        slots["predicate"] = tuple(dict.fromkeys(did))
-    return Sought(tuple(asked), slots)
+    if predicates := [verb for verb in telling if " ".join(stem.stems(verb)) in known]:
+        slots["predicate"] = tuple(dict.fromkeys(predicates))
+    return Sought(tuple(paths), slots)
 
 
-def _told(sought: Sought) -> str:
-    said = [", ".join(sought.senses)] if sought.senses else []
-    said += [f"{slot} {', '.join(some)}" for slot, some in sought.slots.items()]
-    return "; ".join(said) or "-"
+def _describe(sought: Sought) -> str:
+    parts = [", ".join(sought.senses)] if sought.senses else []
+    parts += [f"{slot} {', '.join(values)}" for slot, values in sought.slots.items()]
+    return "; ".join(parts) or "-"

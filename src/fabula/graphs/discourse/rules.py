@@ -1,8 +1,8 @@
-"""Events and links found without a model: for matching, and no facts to be told.
+"""Find events and links without a model, for matching chunks and questions; in English only.
 
-What is found is in English alone: who, where, when, why and how of a sentence by its small words,
-and how a chunk hangs together with the one before by the connective that it begins with. What is
-not printed, as the sense between most neighbours is not, nobody claims to know.
+Who, where, when, why and how of a sentence are found by its small words, and how a chunk hangs
+together with the one before by the connective that it begins with. Most neighbours have no printed
+connective: rules find no link between them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,12 +24,12 @@ from fabula.graphs.entities.rules import extract_by_rules
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
-MOST_EVENTS = 2
-"""Of a chunk, by rules as by a model: those of which most is told."""
+MAX_EVENTS = 2
+"""Of a chunk, by rules as by a model: those with most slots."""
 ACTORS = frozenset((PERSON, UNKNOWN, "group", "organization", "creature"))
 _TELLING = frozenset(("who", "where", "when", "why"))
-LONGEST_CLAUSE, LONGEST_MANNER = 12, 6
-"""Words that are kept of a reason, and of the way in which something is done."""
+MAX_CLAUSE_WORDS, MAX_MANNER_WORDS = 12, 6
+"""Of a reason, and of the way in which something is done."""
 _BEFORE_A_SENTENCE = " \t\n\"'“”‘’«»„—–-_*("
 _CLAUSE_END = re.compile(r"[.;:!?—–\"”]")
 _ENDED = re.compile(r"\s*[.!?]")
@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name where it is printed, in characters of its chunk."""
+    """A printed name, at a place in characters of its chunk."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class Name:
 
 
 def events_by_rules(text: Text) -> list[Event]:
-    """At most two events of each chunk, in text order; none in a language without rules."""
+    """Return at most two events of each chunk, in text order; none in a language without rules."""
     words = words_of(text.document.language)
     if words is None:
         return []
@@ -64,54 +64,54 @@ def events_by_rules(text: Text) -> list[Event]:
 
 
 def links_by_rules(chunks: Sequence[Chunk], language: str, senses: Senses) -> list[Link]:
-    """What the connectives say that chunks begin with, in text order."""
+    """Return the links by the connectives that chunks begin with, in text order."""
     words = words_of(language)
     if words is None:
         return []
-    found: list[Link] = []
-    for one, after in pairwise(chunks):
-        connective = opening(after.text, words)
+    links: list[Link] = []
+    for chunk, following in pairwise(chunks):
+        connective = opening(following.text, words)
         if connective and (sense := senses.here(connective[0].sense)):
-            found.append(Link(one.id, after.id, sense, EXPLICIT, connective[1]))
-    return found
+            links.append(Link(chunk.id, following.id, sense, EXPLICIT, connective[1]))
+    return links
 
 
 def opening(text: str, words: Words) -> tuple[Connective, str] | None:
-    """The connective that relates a text to what is before, and how it is printed there."""
-    begun = text.lstrip(_BEFORE_A_SENTENCE)
-    by_form, pattern = _patterns(words)
-    found = pattern.match(begun)
-    if not found:
+    """Return the connective that relates a text to what is before, and its printed form."""
+    begin = text.lstrip(_BEFORE_A_SENTENCE)
+    by_form, pattern = _patterns(words.connectives)
+    match = pattern.match(begin)
+    if not match:
         return None
-    # A dotless i is an i to the pattern, and none to casefold.
-    connective = by_form.get(found[1].casefold())
+    # A dotless i matches an i in the pattern, but casefold does not make one of it.
+    connective = by_form.get(match[1].casefold())
     if connective is None:
         return None
-    rest = begun[found.end() :]
+    rest = begin[match.end() :]
     after = _WORD.search(rest)
     follower = after[0] if after else ""
     small = follower.casefold().replace("’", "'").partition("'")[0]
     if not connective.opens or small in words.lists["not_after"] or _ENDED.match(rest):
         return None
     if connective.opens == "any" or rest.startswith(","):
-        return connective, found[1]
+        return connective, match[1]
     follows = small in words.lists["pronouns"]
     if connective.opens == "subject":
         follows = follows or small in words.lists["determiners"] or follower[:1].isupper()
-    return (connective, found[1]) if follows else None
+    return (connective, match[1]) if follows else None
 
 
 @functools.cache
-def _patterns_of(
+def _patterns(
     connectives: tuple[Connective, ...],
 ) -> tuple[dict[str, Connective], re.Pattern[str]]:
-    by_form = {form: one for one in connectives for form in (one.word, *one.forms)}
+    by_form = {
+        form: connective
+        for connective in connectives
+        for form in (connective.word, *connective.forms)
+    }
     longest = sorted(by_form, key=lambda form: (-len(form), form))
     return by_form, re.compile(rf"({'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)
-
-
-def _patterns(words: Words) -> tuple[dict[str, Connective], re.Pattern[str]]:
-    return _patterns_of(words.connectives)
 
 
 class _Reader:
@@ -152,47 +152,47 @@ class _Reader:
         self._by = re.compile(r"\bby (\w{2,}ing\b[^.,;:!?—]*)", re.IGNORECASE)
 
     def read(self, chunk: Chunk, names: Sequence[Name], language: str) -> Iterator[dict[str, str]]:
-        """What each sentence of a chunk tells, by the slots."""
+        """Yield what each sentence of a chunk says, by slot."""
         for start, end in spans(chunk.text, language):
-            own = [name for name in names if start <= name.start and name.end <= end]
-            yield self._sentence(chunk.text, start, end, own)
+            inside = [name for name in names if start <= name.start and name.end <= end]
+            yield self._sentence(chunk.text, start, end, inside)
 
-    def fullest(self, found: Iterator[dict[str, str]]) -> list[dict[str, str]]:
-        """Those of which most is told, in their order; a verb and a manner alone are no event.
+    def fullest(self, sentences: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+        """Return those with most slots, in their order; a verb and a manner alone are no event.
 
-        That somebody speaks tells little.
+        A verb of speech does not count: that somebody speaks says little.
         """
-        told = [one for one in found if one.keys() & _TELLING and len(one) > 1]
+        events = [slots for slots in sentences if slots.keys() & _TELLING and len(slots) > 1]
         speech = {self.verb(word) for word in self._words.lists["speech"]}
-        weights = [len(one) - (one.get("predicate") in speech) for one in told]
-        best = sorted(range(len(told)), key=lambda at: (-weights[at], at))[:MOST_EVENTS]
-        return [told[at] for at in sorted(best)]
+        weights = [len(slots) - (slots.get("predicate") in speech) for slots in events]
+        best = sorted(range(len(events)), key=lambda at: (-weights[at], at))[:MAX_EVENTS]
+        return [events[at] for at in sorted(best)]
 
     def _sentence(self, text: str, start: int, end: int, names: Sequence[Name]) -> dict[str, str]:
         sentence = text[start:end]
-        who, after = self._who(text, start, end, [one for one in names if one.is_actor])
-        told = {
+        who, after = self._who(text, start, end, [name for name in names if name.is_actor])
+        slots = {
             "who": who,
             "predicate": self._predicate(text[after:end]) if who else "",
             "when": _first(self._when.search(sentence)),
-            "where": self._where(text, [one for one in names if one.is_place]),
+            "where": self._where(text, [name for name in names if name.is_place]),
             "why": self._why(sentence),
             "how": self._how(sentence),
         }
-        return {slot: " ".join(told[slot].split()) for slot in SLOTS if told.get(slot)}
+        return {slot: " ".join(slots[slot].split()) for slot in SLOTS if slots.get(slot)}
 
     def _who(self, text: str, start: int, end: int, actors: Sequence[Name]) -> tuple[str, int]:
-        """Who speaks, or else the first one of the first clause that has any; where that ends."""
+        """Who speaks, or else the first actor, and where that ends."""
         for name in actors:
             if (verb := self._speech(text, start, end, name)) >= 0:
                 return name.text, verb
-        free = [one for one in actors if not text.startswith(("'s", "’s"), one.end)]
+        free = [name for name in actors if not text.startswith(("'s", "’s"), name.end)]
         if not free:
             return "", end
         first = free[0]
-        both = (one for one in free[1:] if text[first.end : one.start].split() == ["and"])
-        if other := next(both, None):
-            return f"{first.text} and {other.text}", other.end
+        joined = (name for name in free[1:] if text[first.end : name.start].split() == ["and"])
+        if second := next(joined, None):
+            return f"{first.text} and {second.text}", second.end
         return first.text, first.end
 
     def _speech(self, text: str, start: int, end: int, name: Name) -> int:
@@ -214,7 +214,7 @@ class _Reader:
         return ""
 
     def verb(self, word: str) -> str:
-        """The verb that a word is a past form of, or the word where it only looks so; or ''."""
+        """Return the verb of a past form, or the word itself if it only ends like one; else ''."""
         if word in self._words.verbs:
             return self._words.verbs[word]
         is_past = (
@@ -223,20 +223,20 @@ class _Reader:
         return word if is_past else ""
 
     def _where(self, text: str, places: Sequence[Name]) -> str:
-        near = (
-            one for one in places if self._near.search(text[max(0, one.start - 40) : one.start])
-        )
-        return next((one.text for one in near), "")
+        for place in places:
+            if self._near.search(text[max(0, place.start - 40) : place.start]):
+                return place.text
+        return ""
 
     def _why(self, sentence: str) -> str:
-        found = self._because.search(sentence) or self._for.search(sentence)
-        if not found:
+        match = self._because.search(sentence) or self._for.search(sentence)
+        if not match:
             return ""
-        return " ".join(_clause(sentence[found.end() :]).split()[:LONGEST_CLAUSE])
+        return " ".join(_clause(sentence[match.end() :]).split()[:MAX_CLAUSE_WORDS])
 
     def _how(self, sentence: str) -> str:
         if by := self._by.search(sentence):
-            return " ".join(by[0].split()[:LONGEST_MANNER])
+            return " ".join(by[0].split()[:MAX_MANNER_WORDS])
         for match in _WORD.finditer(sentence):
             word = match[0].casefold()
             is_manner = word.endswith("ly") and len(word) > 4 and match[0].islower()
@@ -250,20 +250,21 @@ def _clause(text: str) -> str:
     return _CLAUSE_END.split(text.lstrip(_BEFORE_A_SENTENCE + ",;:"), maxsplit=1)[0]
 
 
-def _first(found: re.Match[str] | None) -> str:
-    return found[0] if found else ""
+def _first(match: re.Match[str] | None) -> str:
+    return match[0] if match else ""
 
 
 def _names(text: Text) -> Mapping[str, Sequence[Name]]:
-    """Persons and places where they are printed, by the chunk's id: the entities', or by rules."""
-    found: dict[str, list[Name]] = defaultdict(list)
+    """Printed names of persons and places by chunk id: those of the entities, or by rules."""
+    names: dict[str, list[Name]] = defaultdict(list)
     starts = {chunk.id: chunk.start for chunk in text.chunks}
     for chunk, type, form, start in _printed(text):
         at = start - starts[chunk]
         folded = type.casefold()
-        found[chunk].append(Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE))
+        names[chunk].append(Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE))
     return {
-        chunk: sorted(some, key=lambda one: (one.start, -one.end)) for chunk, some in found.items()
+        chunk: sorted(printed, key=lambda name: (name.start, -name.end))
+        for chunk, printed in names.items()
     }
 
 
@@ -273,8 +274,8 @@ def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:
         types = {node.id: node.properties["type"] for node in part.nodes if node.label == ENTITY}
         for edge in part.edges:
             if edge.type == FROM_CHUNK and edge.start in types:
-                told = edge.properties
-                for form, start in zip(told["names"], told["starts"], strict=True):
+                places = edge.properties
+                for form, start in zip(places["names"], places["starts"], strict=True):
                     yield edge.end, types[edge.start], form, start
         return
     for mention in extract_by_rules(text.chunks, text.document.language).mentions:

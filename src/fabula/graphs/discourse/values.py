@@ -1,4 +1,4 @@
-"""What the discourse graph is made of: what happens in chunks, and how neighbours hang together."""
+"""The values of the discourse graph: what happens in chunks, and how neighbours hang together."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SLOTS = ("who", "predicate", "what", "when", "where", "why", "how")
-"""What is told of an event, in the order in which matches count where they are otherwise level."""
+"""What an event has; in this order matches count if they are otherwise equal."""
 RESOLVED = ("who", "where")
 """The slots whose values may be entities."""
 EXPLICIT, IMPLICIT = "explicit", "implicit"
-"""Whether a connective is printed that says how two chunks hang together."""
+"""The form of a link: whether a connective is printed that says how two chunks hang together."""
 ENTITY, NONE = "entity", "none"
-"""What a model may say of two chunks besides, and what makes no link: they speak of the same, or
-nothing holds between them."""
+"""What a model may say of two chunks that makes no link: they are about the same thing, or nothing
+holds between them."""
 ARG1_IS_CAUSE, ARG2_IS_CAUSE = "arg1", "arg2"
-"""Which argument of a link is why the other is so."""
+"""Which argument of a link is the cause of the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happens in a chunk; `slots` has what the text says of it, and no others.
+    """Something that happens in a chunk; `slots` has those values that the text gives.
 
     `ordinal` counts from 0 within the chunk.
     """

@@ -386,7 +386,7 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
 def _chunks_asked_about(known: Known, step: str) -> frozenset[str]:
     if step == TRIPLES and not known.facts.get("stated"):
         return frozenset()
-    return known.asked(step)
+    return known.answered(step)
 
 
 def _read_mentions(

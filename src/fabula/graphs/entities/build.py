@@ -164,8 +164,8 @@ def describe(
     calls: ExtractionCalls,
 ) -> tuple[dict[str, Description], list[str]]:
     """Return the description of each entity and relation, by id, and those that a model merged."""
-    many = [one for one in statements.values() if one.are_many]
-    new = portions([one for one in many if one.digest not in previous.described])
+    many = [subject for subject in statements.values() if subject.are_many]
+    new = portions([subject for subject in many if subject.digest not in previous.described])
     calls.save(DESCRIPTIONS, max(0, len(portions(many)) - len(new)))
     calls.work.gaps.expect(len(many))
     answers = calls.each(DESCRIBE_PRIORITY, DESCRIPTIONS, describer.merge, new)

@@ -57,12 +57,12 @@ class ExtractedRecords(Records[EntityRecord | RelationRecord]):
     @property
     def entities(self) -> tuple[EntityRecord, ...]:
         """Those of entities."""
-        return tuple(one for one in self.records if isinstance(one, EntityRecord))
+        return tuple(record for record in self.records if isinstance(record, EntityRecord))
 
     @property
     def relations(self) -> tuple[RelationRecord, ...]:
         """Those of relations."""
-        return tuple(one for one in self.records if isinstance(one, RelationRecord))
+        return tuple(record for record in self.records if isinstance(record, RelationRecord))
 
     def new(self, more: Self) -> Self:
         """Return what `more` adds; if it has no new record, not even what was left out of it."""
@@ -71,8 +71,8 @@ class ExtractedRecords(Records[EntityRecord | RelationRecord]):
     def as_json(self) -> str:
         """Return the records as a reply has them, for the prompt that asks what is missing."""
         lists = {
-            "entities": [_as_in_reply(asdict(one)) for one in self.entities],
-            "relations": [_as_in_reply(asdict(one)) for one in self.relations],
+            "entities": [_as_in_reply(asdict(record)) for record in self.entities],
+            "relations": [_as_in_reply(asdict(record)) for record in self.relations],
         }
         return json.dumps(lists, ensure_ascii=False)
 
@@ -211,12 +211,14 @@ def _borne_out(
 ) -> tuple[list[_Entity], Counter[str], int]:
     """The entities that are printed in the window, each with all that records say of it."""
     known = {plain(type): type for type in types}
-    printed = find_printed([form for one in records for form in _forms(one)], window.chunks)
+    forms = [form for record in records for form in _forms(record)]
+    printed = find_printed(forms, window.chunks)
     dropped: Counter[str] = Counter()
     retyped = 0
     entities: dict[str, _Entity] = {}
     # A form belongs to the entity that it is the name of; as an alias, to the first that has it.
-    owners = {plain(one.name): plain(one.name) for one in records if plain(one.name) in printed}
+    names = (plain(record.name) for record in records)
+    owners = {name: name for name in names if name in printed}
     for record in records:
         forms = [form for form in _forms(record) if plain(form) in printed]
         if not forms:

@@ -86,7 +86,7 @@ def facts(
         counts[RECORDS] += len(distinct) + sum(answer.every.dropped.values())
     types = Counter(sorted(entity.type for entity in cast.entities))
     firsts = [answer.first for answer in extracted]
-    said = [record.said for first in firsts for record in first.records]
+    descriptions = [record.said for first in firsts for record in first.records]
     return {
         "entities": len(cast.entities),
         "relations": len(cast.relations),
@@ -108,7 +108,7 @@ def facts(
                 "mean_gleaned": [
                     len(answer.every.records) - len(answer.first.records) for answer in extracted
                 ],
-                "mean_said": tokens.count_all(said),
+                "mean_said": tokens.count_all(descriptions),
                 "mean_triples": [len(distinct) for distinct in words],
                 "mean_merged": tokens.count_all(replies.merged),
             },

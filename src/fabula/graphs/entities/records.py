@@ -1,4 +1,4 @@
-"""Records as replies have them: their shape, as a model is asked for it, and how they are read."""
+"""Records of replies about entities, relations and facts: their schemas, and how they are read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fabula.models.replies import shortened
 
 EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
 """The steps in which a chat model is asked, and in which there may be gaps."""
-MOST_ALIASES, MOST_KEYWORDS, LONGEST_KEYWORD = 8, 5, 60
-STATEMENT_TOKENS = 120
-"""Most of a description; 60 words are asked for."""
-STRONGEST = 10
+MAX_ALIASES, MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS = 8, 5, 60
+MAX_DESCRIPTION_TOKENS = 120
+"""Of a record; 60 words are asked for."""
+MAX_STRENGTH = 10
 _AROUND = ' \t\n"“”„«»'
 
 
@@ -76,10 +76,10 @@ class TriplesReply(BaseModel):
 
 @functools.cache
 def extraction_reply(types: tuple[str, ...]) -> type[ExtractionReply]:
-    """ExtractionReply whose schema tells an endpoint the closed list of types."""
+    """Return ExtractionReply with the closed list of types in its schema."""
     closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(types)})]
-    one = create_model("EntityShape", __base__=EntityShape, type=(closed, ...))
-    return create_model("ExtractionReply", __base__=ExtractionReply, entities=(list[one], ...))
+    shape = create_model("EntityShape", __base__=EntityShape, type=(closed, ...))
+    return create_model("ExtractionReply", __base__=ExtractionReply, entities=(list[shape], ...))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,42 +126,43 @@ class TripleRecord:
 
 
 def read_entity(given: Any) -> EntityRecord | None:
-    """The record of an entity; None where it has no name with a letter or a figure in it."""
+    """Return the record of an entity; None if its name has no letter or digit."""
     if not isinstance(given, dict) or not (name := read_name(given.get("name"))):
         return None
-    aliases = [alias for one in read_list(given.get("aliases")) if (alias := read_name(one))]
+    aliases = filter(None, map(read_name, read_list(given.get("aliases"))))
     return EntityRecord(
         name,
         read_line(given.get("type")),
-        tuple(dict.fromkeys(aliases))[:MOST_ALIASES],
+        tuple(dict.fromkeys(aliases))[:MAX_ALIASES],
         _statement(given.get("description")),
         read_numbers(given.get("parts")),
     )
 
 
 def read_relation(given: Any) -> RelationRecord | None:
-    """The record of a relation; None where it does not name two ends."""
+    """Return the record of a relation; None if it does not name two ends."""
     if not isinstance(given, dict):
         return None
     source, target = read_name(given.get("source")), read_name(given.get("target"))
     if not source or not target:
         return None
     keywords = (
-        read_line(one).lower()[:LONGEST_KEYWORD] for one in read_list(given.get("keywords"))
+        read_line(item).lower()[:MAX_KEYWORD_CHARACTERS]
+        for item in read_list(given.get("keywords"))
     )
     strength = next(iter(read_numbers(given.get("strength"))), 0)
     return RelationRecord(
         source,
         target,
         _statement(given.get("description")),
-        tuple(dict.fromkeys(filter(None, keywords)))[:MOST_KEYWORDS],
-        max(0, min(STRONGEST, strength)),
+        tuple(dict.fromkeys(filter(None, keywords)))[:MAX_KEYWORDS],
+        max(0, min(MAX_STRENGTH, strength)),
         read_numbers(given.get("parts")),
     )
 
 
 def read_triple(given: Any) -> TripleRecord | None:
-    """The record of a fact; None where one of its three parts is missing."""
+    """Return the record of a fact; None if one of its three parts is missing."""
     if not isinstance(given, dict):
         return None
     subject, object = read_name(given.get("subject")), read_name(given.get("object"))
@@ -172,33 +173,33 @@ def read_triple(given: Any) -> TripleRecord | None:
 
 
 def read_list(given: Any) -> list[Any]:
-    """One alone is a list of one."""
+    """Return a list; anything else becomes a list of one."""
     return given if isinstance(given, list) else [given]
 
 
 def read_line(given: Any) -> str:
-    """A text on one line; '' for what is none."""
+    """Return a text on one line; '' if it is no text."""
     return " ".join(given.split()) if isinstance(given, str) else ""
 
 
 def read_name(given: Any) -> str:
-    """A text on one line without quotes around it; '' where nothing in it is a letter or figure."""
+    """Return a text on one line without quotes around it; '' if it has no letter or digit."""
     name = read_line(given).strip(_AROUND)
     return name if re.search(r"\w", name) else ""
 
 
 def _statement(given: Any) -> str:
-    return shortened(read_line(given), STATEMENT_TOKENS)
+    return shortened(read_line(given), MAX_DESCRIPTION_TOKENS)
 
 
 def read_numbers(given: Any) -> tuple[int, ...]:
-    """Whole numbers, be they written as texts, as [2] or "[2]"."""
+    """Return whole numbers, also those written as texts, such as [2] or "[2]"."""
 
     def read() -> Iterator[int]:
-        for one in read_list(given):
-            if isinstance(one, int) and not isinstance(one, bool):
-                yield one
-            elif isinstance(one, str | float) and (digits := re.search(r"-?\d{1,9}", str(one))):
+        for item in read_list(given):
+            if isinstance(item, int) and not isinstance(item, bool):
+                yield item
+            elif isinstance(item, str | float) and (digits := re.search(r"-?\d{1,9}", str(item))):
                 yield int(digits[0])
 
     return tuple(dict.fromkeys(read()))

@@ -32,10 +32,10 @@ MAX_PREDICATES = 3
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """What the previous build knew: the statements of chunks, and which chunks it asked about."""
+    """Statements by chunk id, and the ids of the chunks that a model was asked about."""
 
     statements: Mapping[str, Sequence[Statement]] = field(default_factory=dict)
-    asked: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
 
 
 def nodes_of(
@@ -122,7 +122,7 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Previous:
                     statement = _statement(record, starts[record["chunk"]])
                     statements[statement.chunk].append(statement)
     # What was left out is kept on edges of facts: if there is none, all has to be asked for again.
-    return Previous(statements, known.asked(STATEMENTS) if known.nodes else frozenset())
+    return Previous(statements, known.answered(STATEMENTS) if known.nodes else frozenset())
 
 
 def _words(fact: Fact, ontology: Ontology) -> str:

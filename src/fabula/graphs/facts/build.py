@@ -63,7 +63,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         cut = windows(text.chunks, knobs.window_tokens, language)
         work.gaps.expect(len(cut))
         question = ask_statements(ontology, known.means)
-        replies = calls.ask_windows(question, cut, previous.asked, STATE_PRIORITY)
+        replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
         statements = replies.collect(lambda _, reply: reply.records, previous.statements)
         statements = prove(statements, text.chunks, language)
         if knobs.normalise:

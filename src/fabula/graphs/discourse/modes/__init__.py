@@ -1,4 +1,4 @@
-"""The way to ask the discourse graph."""
+"""The mode that walks the discourse graph."""
 
 from __future__ import annotations
 

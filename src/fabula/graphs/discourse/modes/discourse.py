@@ -1,8 +1,8 @@
-"""What is like a question, what stands in the sense it asks for, and what tells of the same event.
+"""The mode `discourse`: chunks near to a question, linked in the sense it asks for, of its event.
 
-After a chunk graph of discourse relations and 5W1H. As published it reads one nearest chunk, and
-has nothing where no relation was found; here there are three, the chunks beside the first one take
-the place of what is missing, and a chunk that matches nothing is not taken for a match.
+After a chunk graph of discourse relations and 5W1H. As published it reads the one nearest chunk,
+and finds nothing if that has no relation. Here it reads three; if none has a relation, the chunks
+beside the first one are taken; and a chunk that matches nothing is not taken for a match.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from fabula.graphs.discourse.senses import matches, read_senses
 from fabula.graphs.entities.finding import allows, chunk_hits, passages
 from fabula.text.document import Vector
 
-LEAST_BY_RULES = 2
-"""Slots that have to match where there is no model: a name alone, in the first clause of a sentence
-that says no more of it, is in too many chunks. Measured on three novels."""
+MIN_SLOTS_BY_RULES = 2
+"""Slots that have to match without a model: a name alone, in the first clause of a sentence that
+says no more of it, is in too many chunks. Measured on three novels."""
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The chunks near to the question, each with those related to it, then those that match it.
+    """Return the chunks near to the question, each with those related to it, then matching ones.
 
-    What is left of `tools.k` goes to the next ones that are near.
+    What is left of `tools.k` goes to the next nearest chunks.
     """
     terms = read_terms(filters, tools)
     if terms is None or not allows(filters, "chunk"):
@@ -49,7 +49,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     near = [hit.id for hit in ranked[: knobs.near]]
     related = _related(near, sought.senses, vector, filters, tools)
     matched = _matched(terms, sought.slots, tools)
-    order = [*in_turn(near, related, matched)]
+    order = in_turn(near, related, matched)
     rest = [hit.id for hit in ranked if hit.id not in order]
     with tools.path.step("together", "near, each with its related, then matched") as step:
         chosen = [*order, *rest][: tools.k]
@@ -59,16 +59,16 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
 
 def read_terms(filters: Filters, tools: Tools) -> Terms | None:
-    """The terms of a collection, or of one document of it; None where there are none.
+    """Return the terms of a collection or a document; None if there is no discourse graph.
 
-    Read by three statements, once for every change, and kept beside the connection.
+    They are read by three statements, and kept in memory until the graph changes.
     """
     whole = Filters(filters.collection, filters.document)
     with tools.path.step("terms") as step:
-        found = tools.keep("terms", whole, ("text", "discourse"), lambda: _read(whole, tools))
-        count = sum(map(len, found.by_slot.values())) if found else 0
-        step.note = f"{count:,}" if found else "there are none: no discourse graph was built"
-    return found
+        terms = tools.keep("terms", whole, ("text", "discourse"), lambda: _read(whole, tools))
+        count = sum(map(len, terms.by_slot.values())) if terms else 0
+        step.note = f"{count:,}" if terms else "there are none: no discourse graph was built"
+    return terms
 
 
 def _read(filters: Filters, tools: Tools) -> Terms:
@@ -87,46 +87,45 @@ def _read(filters: Filters, tools: Tools) -> Terms:
 def _related(
     near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
 ) -> Mapping[str, Sequence[str]]:
-    """The chunks that are linked to each near one in a sense that is asked for, deepest first.
+    """The chunks linked to each near one in a sense that the question asks for, deepest first.
 
-    Where there are none, those beside the first near one, if they are nearer than is usual.
+    If there are none, those beside the nearest, if they are nearer to the question than usual.
     """
-    told = ", ".join(senses) or "no sense is asked for"
-    with tools.path.step("related", told) as step:
-        asked = {"nodes": list(near)} if senses else {"nodes": []}
-        rows = tools.read(query("discourse/find_linked"), filters, **asked)
-        found = choose(rows, senses, tools.knobs.related)
-        step.walked = tuple(row["link"] for row in rows if row["id"] in found.get(row["of"], ()))
-        step.note += f": {sum(map(len, found.values()))} chunks"
-    if found or not near or not tools.knobs.related:
-        return found
+    with tools.path.step("related", ", ".join(senses) or "no sense is asked for") as step:
+        nodes = list(near) if senses else []
+        rows = tools.read(query("discourse/find_linked"), filters, nodes=nodes)
+        related = choose(rows, senses, tools.knobs.related)
+        step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
+        step.note += f": {sum(map(len, related.values()))} chunks"
+    if related or not near or not tools.knobs.related:
+        return related
     with tools.path.step("fall back", "beside the nearest, nearer than is usual") as step:
         beside = tools.rows(query("discourse/find_beside"), vector, filters, nodes=[near[0]])
-        kept = [row["id"] for row in beside if row["cosine"] > row["usual"]]
-        step.note += f": {len(kept)} chunks"
-    return {near[0]: kept[: tools.knobs.related]} if kept else {}
+        nearer = [row["id"] for row in beside if row["cosine"] > row["usual"]]
+        step.note += f": {len(nearer)} chunks"
+    return {near[0]: nearer[: tools.knobs.related]} if nearer else {}
 
 
 def choose(
-    rows: Iterable[Mapping[str, Any]], senses: Sequence[str], most: int
+    rows: Iterable[Mapping[str, Any]], senses: Sequence[str], limit: int
 ) -> dict[str, list[str]]:
-    """At most so many chunks for each near one, of links in the senses that are asked for.
+    """Return at most `limit` chunks for each near one, linked in one of the senses.
 
-    The deepest sense first, then the least distance, then the earlier chunk.
+    The deepest sense comes first, then the least distance, then the earlier chunk.
     """
-    found: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
+    linked: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
     for row in rows:
-        if any(matches(row["sense"], asked) for asked in senses):
+        if any(matches(row["sense"], requested) for requested in senses):
             depth = row["sense"].count(".")
-            found[row["of"]].append((-depth, row["distance"], row["index"], row["id"]))
-    chosen = {of: [id for *_, id in sorted(some)] for of, some in found.items()}
-    return {of: list(dict.fromkeys(some))[:most] for of, some in chosen.items() if most}
+            linked[row["of"]].append((-depth, row["distance"], row["index"], row["id"]))
+    ordered = {of: [id for *_, id in sorted(links)] for of, links in linked.items()}
+    return {of: list(dict.fromkeys(ids))[:limit] for of, ids in ordered.items() if limit}
 
 
 def _matched(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
-    """The chunks that tell of the same event as the question, best first."""
-    with tools.path.step("matched", ", ".join(slots) or "the question tells of no event") as step:
-        ranked = terms.rank(slots, LEAST_BY_RULES if tools.models.offline else 1)
+    """The chunks that have the same event as the question, best first."""
+    with tools.path.step("matched", ", ".join(slots) or "the question has no event") as step:
+        ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
         step.note += f": {len(ranked)} chunks"
     return ranked[: tools.knobs.matched]
 

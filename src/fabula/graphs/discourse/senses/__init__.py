@@ -1,4 +1,7 @@
-"""Senses of discourse relations, one TOML file a set; each is a dotted path of a hierarchy."""
+"""Read sets of senses of discourse relations, one TOML file each.
+
+A sense is a dotted path of a hierarchy.
+"""
 
 from __future__ import annotations
 
@@ -26,66 +29,70 @@ class Sense:
 
 @dataclass(frozen=True)
 class Senses:
-    """A set's senses, in its order: each after those that it is below."""
+    """The senses of a set, each after those that it is below."""
 
     all: tuple[Sense, ...]
 
     @cached_property
     def digest(self) -> str:
-        """The same for sets that tell a model and a question the same."""
-        return fingerprint({one.path: [one.about, one.pdtb3] for one in self.all})
+        """Equal for sets that show the same to a model and to a question."""
+        return fingerprint({sense.path: [sense.about, sense.pdtb3] for sense in self.all})
 
     @cached_property
     def leaves(self) -> tuple[Sense, ...]:
-        """The senses that none is below: what a link may be of."""
-        inner = {_parent(one.path) for one in self.all}
-        return tuple(one for one in self.all if one.path not in inner)
+        """The senses with none below them: what a link may be of."""
+        inner = {_parent(sense.path) for sense in self.all}
+        return tuple(sense for sense in self.all if sense.path not in inner)
 
-    def find(self, named: str) -> str:
-        """The path that is meant: a path or an alias, or what one path alone ends with; or ''."""
-        return self._names.get(_plain(named), "")
+    def find(self, name: str) -> str:
+        """Return the path that a name means; '' for none.
+
+        A name is a path, an alias, or the last part of a path that no other path ends with.
+        """
+        return self._names.get(_plain(name), "")
 
     def is_leaf(self, path: str) -> bool:
-        """Whether a path is one of the leaves'."""
-        return any(one.path == path for one in self.leaves)
+        """Return whether a path is that of a leaf."""
+        return any(sense.path == path for sense in self.leaves)
 
     def here(self, pdtb3: str) -> str:
-        """The deepest sense that holds all which are a sense of PDTB-3 here; '' for none.
+        """Return the deepest sense that includes all leaves of a sense of PDTB-3; '' for none.
 
-        So another set makes use of what is known of that one's senses.
+        So what is known of the senses of PDTB-3 can be used with another set.
         """
-        own = [one.path for one in self.leaves if f"{one.pdtb3}.".startswith(f"{pdtb3}.")]
-        return _common(own) if own else ""
+        paths = [leaf.path for leaf in self.leaves if f"{leaf.pdtb3}.".startswith(f"{pdtb3}.")]
+        return _common(paths) if paths else ""
 
     def like(self, pdtb3: str) -> str:
-        """A leaf that is a sense of PDTB-3, or as near to it as there is."""
+        """Return the leaf that is a sense of PDTB-3, or is nearest to it."""
         parts = pdtb3.split(".")
         for depth in range(len(parts), 0, -1):
             above = ".".join(parts[:depth])
-            for one in self.leaves:
-                if matches(one.pdtb3, above):
-                    return one.path
+            for leaf in self.leaves:
+                if matches(leaf.pdtb3, above):
+                    return leaf.path
         return self.leaves[0].path
 
     def cause(self, path: str) -> str:
-        """Which argument is the cause of the other in a sense, "arg1" or "arg2"; '' for neither."""
-        of = {one.pdtb3 for one in self.leaves if f"{one.path}.".startswith(f"{path}.")}
-        [*found] = {_cause(one) for one in of}
-        return found[0] if len(found) == 1 else ""
+        """Return which argument of a sense is the cause of the other: "arg1", "arg2" or ''."""
+        pdtb3 = {leaf.pdtb3 for leaf in self.leaves if f"{leaf.path}.".startswith(f"{path}.")}
+        causes = [*set(map(_cause, pdtb3))]
+        return causes[0] if len(causes) == 1 else ""
 
     @cached_property
     def _names(self) -> dict[str, str]:
         names: dict[str, str] = {}
-        last: dict[str, list[str]] = {}
-        for one in self.all:
-            names |= {_plain(name): one.path for name in (one.path, *one.aliases)}
-            last.setdefault(_plain(one.path.rpartition(".")[2]), []).append(one.path)
-        return {name: some[0] for name, some in last.items() if len(some) == 1} | names
+        by_last_part: dict[str, list[str]] = {}
+        for sense in self.all:
+            names |= {_plain(name): sense.path for name in (sense.path, *sense.aliases)}
+            by_last_part.setdefault(_plain(sense.path.rpartition(".")[2]), []).append(sense.path)
+        unique = {name: paths[0] for name, paths in by_last_part.items() if len(paths) == 1}
+        return unique | names
 
 
-def matches(have: str, asked: str) -> bool:
-    """Whether a sense is the one that is asked for, or below it: Cause+Belief is below Cause."""
-    return have == asked or have.startswith((f"{asked}.", f"{asked}+"))
+def matches(sense: str, requested: str) -> bool:
+    """Return whether a sense is the requested one or below it: Cause+Belief is below Cause."""
+    return sense == requested or sense.startswith((f"{requested}.", f"{requested}+"))
 
 
 class _Entry(BaseModel):
@@ -104,22 +111,24 @@ class _File(BaseModel):
 
 
 def shipped() -> tuple[str, ...]:
-    """The names of the sets that come with Fabula."""
+    """Return the names of the sets that come with Fabula."""
     return sets.shipped(__name__)
 
 
 def read_senses(name_or_path: str) -> Senses:
-    """The senses of a shipped set or of a TOML file, in the file's order.
+    """Return the senses of a shipped set or of a TOML file, in the file's order.
 
-    Raises SettingsError, which names the file and what is wrong with it.
+    Raises:
+        SettingsError: There is no such set, or the file is none; the message says why.
+
     """
-    read = sets.read_set(name_or_path, __name__, "set of senses", _File, _in_words)
-    sets.refuse_names(name_or_path, "sense", (entry.name for entry in read.senses))
-    _refuse_unparented(name_or_path, [entry.name for entry in read.senses])
+    file = sets.read_set(name_or_path, __name__, "set of senses", _File, _in_words)
+    sets.refuse_names(name_or_path, "sense", (entry.name for entry in file.senses))
+    _refuse_unparented(name_or_path, [entry.name for entry in file.senses])
     return Senses(
         tuple(
-            Sense(one.name, one.about, one.pdtb3 or one.name, tuple(one.aliases))
-            for one in read.senses
+            Sense(entry.name, entry.about, entry.pdtb3 or entry.name, tuple(entry.aliases))
+            for entry in file.senses
         )
     )
 

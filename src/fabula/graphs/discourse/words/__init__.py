@@ -1,4 +1,4 @@
-"""Small words by which sentences are read without a model, one TOML file a language."""
+"""Read the words by which sentences are read without a model, one TOML file a language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Opening = Literal["", "any", "subject", "pronoun"]
 
 @dataclass(frozen=True, slots=True)
 class Connective:
-    """A word that joins, as its language's file tells of it."""
+    """A connective, as its language's file describes it."""
 
     word: str
     sense: str
@@ -27,7 +27,7 @@ class Connective:
 
 @dataclass(frozen=True)
 class Asking:
-    """Words of questions, and the senses that are asked for by them."""
+    """Words of questions, and the senses that they ask for."""
 
     senses: tuple[str, ...]
     words: tuple[str, ...]
@@ -35,17 +35,21 @@ class Asking:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Finds one of the words, but for one before a word that makes another question of it."""
-        words, others = ("|".join(map(re.escape, some)) for some in (self.words, self.not_before))
+        """Finds one of the words, except before a word that makes another question of it."""
+        words, others = ("|".join(map(re.escape, w)) for w in (self.words, self.not_before))
         return re.compile(rf"\b(?:{words})\b" + (rf"(?! (?:{others})\b)" if others else ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a language says when, where, why, how and with which verb; all in lower case.
+    """The words of a language that say when, where, why and how; all in lower case.
 
-    `lists` are words by the names of the file's lists; `verbs` leads from each irregular form to
-    its verb; `asking` are words of questions.
+    Attributes:
+        lists: Words by the names of the file's lists.
+        connectives: Its connectives.
+        verbs: The verb of each irregular form.
+        asking: Words of questions.
+
     """
 
     lists: Mapping[str, frozenset[str]]
@@ -54,32 +58,33 @@ class Words:
     asking: tuple[Asking, ...]
 
     def asked_by(self, question: str) -> list[str]:
-        """The senses of PDTB-3 that a question asks for by its words."""
-        small = " ".join(question.casefold().split())
-        return [sense for one in self.asking if one.pattern.search(small) for sense in one.senses]
+        """Return the senses of PDTB-3 that a question asks for by its words."""
+        text = " ".join(question.casefold().split())
+        matched = (asking for asking in self.asking if asking.pattern.search(text))
+        return [sense for asking in matched for sense in asking.senses]
 
     def any_of(self, *names: str) -> str:
-        """A pattern of the words of some lists, longest first."""
-        found = sorted({word for name in names for word in self.lists[name]}, key=lambda w: -len(w))
-        return "|".join(map(re.escape, found))
+        """Return a pattern of the words of some lists, longest first."""
+        words = sorted({word for name in names for word in self.lists[name]}, key=lambda w: -len(w))
+        return "|".join(map(re.escape, words))
 
 
 @functools.cache
 def words_of(language: str) -> Words | None:
-    """Those of a language, by ISO 639-1; None for one that has no file."""
+    """Return the words of a language, by ISO 639-1; None if it has no file."""
     code = language.lower().replace("_", "-").split("-")[0]
     file = resources.files(__name__) / f"{code}.toml"
     if not code.isalpha() or not file.is_file():
         return None
     table = tomllib.loads(file.read_text(encoding="utf-8"))
     connectives = tuple(
-        Connective(**{**one, "forms": tuple(one.get("forms", ()))})
-        for one in table.pop("connectives")
+        Connective(**{**entry, "forms": tuple(entry.get("forms", ()))})
+        for entry in table.pop("connectives")
     )
     verbs = {form: verb for verb, forms in table.pop("irregular").items() for form in forms.split()}
     asking = tuple(
-        Asking(tuple(one["senses"]), tuple(one["words"]), tuple(one.get("not_before", ())))
-        for one in table.pop("asking")
+        Asking(tuple(entry["senses"]), tuple(entry["words"]), tuple(entry.get("not_before", ())))
+        for entry in table.pop("asking")
     )
     lists = {name: frozenset(words.split()) for name, words in table.items()}
     return Words(lists, connectives, verbs, asking)
