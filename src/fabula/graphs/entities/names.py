@@ -77,7 +77,7 @@ def lower_name(name: str) -> str:
 def name_words(text: str) -> tuple[str, ...]:
     """Return the words of a name, or of a question, in lower case and without possessives."""
     folded = unicodedata.normalize("NFKC", text)
-    return tuple(word.removesuffix("'s") for word in words(folded))
+    return tuple([word.removesuffix("'s") for word in words(folded)])
 
 
 def has_capital(text: str) -> bool:
@@ -184,7 +184,10 @@ class Names(Generic[Id]):
                 if parts := compared(form):
                     counts[parts][id] = counts[parts].get(id, 0) + count
         return {
-            parts: tuple(id for _, id in sorted((-count, id) for id, count in called.items()))
+            parts: tuple(called)
+            # Nearly all names are of one entity alone.
+            if len(called) == 1
+            else tuple(id for _, id in sorted((-count, id) for id, count in called.items()))
             for parts, called in counts.items()
         }
 
@@ -207,7 +210,8 @@ class Names(Generic[Id]):
 
 
 def _casefold(name: str) -> tuple[str, ...]:
-    return tuple(map(str.casefold, name_words(name)))
+    parts = name_words(name)
+    return parts if name.isascii() else tuple(map(str.casefold, parts))
 
 
 def _count_before_name(parts: Sequence[str]) -> int:
