@@ -24,7 +24,7 @@ from fabula.ask.choosing import tell_kind
 from fabula.ask.context import Context
 from fabula.ask.modes import modes
 from fabula.config.settings import AUTO, OFFLINE, STATIC, Settings
-from fabula.experiments.metrics.coverage import shares, wanted
+from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference
 from fabula.graph.installed import graphs
 from fabula.server import Address
@@ -121,7 +121,7 @@ def _covered(
         for item in items:
             document = "" if whole else item.text
             read = fabula.context(item.question, document=document, context=context)
-            stems = wanted(item.references, item.question, stemmer)
+            stems = content_stems(item.references, item.question, stemmer)
             text = " ".join(passage.text for passage in read)
-            rows.append(statistics.fmean(shares(stems, text, stemmer)))
+            rows.append(statistics.fmean(stem_shares(stems, text, stemmer)))
     return 100 * np.array(rows)

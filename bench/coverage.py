@@ -27,7 +27,7 @@ from fabula import Fabula
 from fabula.ask.context import fill
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.experiments.metrics.coverage import shares, wanted
+from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference, mean
 from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
@@ -148,7 +148,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
             steps = Steps()
             document = "" if whole else item.text
             hits = fabula.retrieve(item.question, document=document, path=steps)
-            stems = wanted(item.references, item.question, stemmer)
+            stems = content_stems(item.references, item.question, stemmer)
             rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
             costs.append(_cost(fabula, steps.root, label))
     opened, scored = (statistics.fmean(column) for column in zip(*costs, strict=True))
@@ -157,7 +157,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
 
 def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
     context = " ".join(one.text for one in fill(hits, budget))
-    return statistics.fmean(shares(stems, context, stemmer))
+    return statistics.fmean(stem_shares(stems, context, stemmer))
 
 
 def _cost(fabula: Fabula, root: Step, label: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.experiments.data import read
-from fabula.experiments.metrics.coverage import wanted
+from fabula.experiments.metrics.coverage import content_stems
 from fabula.experiments.model import DataSet
 from fabula.text.stems import Stemmer
 
@@ -70,5 +70,6 @@ def _texts(data: DataSet) -> dict[str, str]:
 def _kept(texts: Mapping[str, str], items: list[Item]) -> Texts:
     stemmer = Stemmer("en")
     return Texts(
-        texts, tuple(item for item in items if wanted(item.references, item.question, stemmer))
+        texts,
+        tuple(item for item in items if content_stems(item.references, item.question, stemmer)),
     )

@@ -19,7 +19,7 @@ from endpoint.faults import Fault
 from fabula.build.outcome import Silence
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
-from fabula.experiments.run import Bench, run
+from fabula.experiments.run import BenchRun, run
 from fabula.experiments.suite import read_suite
 from fabula.store import Store
 from forked import Forked
@@ -99,7 +99,7 @@ def bench(*words: str | Path, code: int = 0) -> Result:
 
 def go(path: Path, out: str = "runs/tiny", questions: int | None = None, **given: Any) -> None:
     """A run without a report, as drawing takes longer than all else."""
-    run(Bench(read_suite(str(path)), Path(out), given, questions=questions), Silence())
+    run(BenchRun(read_suite(str(path)), Path(out), given, questions=questions), Silence())
 
 
 def lines(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from fabula.app.collection import Collection
 from fabula.config.kit import Kit
 from fabula.experiments.model import Question, Result, Retrieved
-from fabula.experiments.plan import Tested
+from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
@@ -25,10 +25,10 @@ CHOICE_TOKENS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QuestionRunner:
     """A system that is asked. `documents`: the document of each text; empty to look in them all."""
 
-    system: Tested
+    system: TestedSystem
     collection: Collection
     kit: Kit
     documents: Mapping[str, str]
@@ -75,14 +75,14 @@ def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
     """The index of the option that the model takes, from the context. Raises ModelError."""
     numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
     listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
-    asked = Prompt(
+    request = Prompt(
         system=prompt("choose_system"),
         user=prompt("choose", passages=numbered, question=question.question, options=listed),
         max_tokens=CHOICE_TOKENS,
         temperature=0,
         schema=ChoiceReply,
     )
-    return ask(chat, asked, lambda reply: read_choice(reply, len(question.options))) - 1
+    return ask(chat, request, lambda reply: read_choice(reply, len(question.options))) - 1
 
 
 def _retrieved(passage: Passage) -> Retrieved:

@@ -10,7 +10,7 @@ from fabula.build.outcome import Outcome
 from fabula.config.settings import STATIC
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.model import Text
-from fabula.experiments.plan import Tested
+from fabula.experiments.plan import TestedSystem
 from fabula.models.parallel import Job, Workers
 from fabula.models.usage import Usage, sum_usage
 
@@ -18,12 +18,12 @@ AT_ONCE = 4
 """Texts that are made at the same time, where models are waited for."""
 
 
-def ingested(
+def ingest_texts(
     texts: Sequence[Text],
     set: str,
-    system: Tested,
+    system: TestedSystem,
     collection: Collection,
-    done: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> dict[str, str]:
     """The document of each text, by the text's id; a text that can't become one is left out.
 
@@ -31,13 +31,13 @@ def ingested(
     for what is wrong with one text alone.
     """
     settings = system.settings
-    waits = not (settings.offline and settings.embedding_model == STATIC)
-    one = partial(_one, set, collection, done)
-    workers = Workers(AT_ONCE if waits else 1)
+    uses_models = not (settings.offline and settings.embedding_model == STATIC)
+    ingest_one = partial(_ingest_one, set, collection, report)
+    workers = Workers(AT_ONCE if uses_models else 1)
     try:
         with Job(workers) as job:
             # The first alone: it makes the indexes, which two at a time would both make.
-            outcomes = [*job.each(0, one, texts[:1]), *job.each(0, one, texts[1:])]
+            outcomes = [*job.each(0, ingest_one, texts[:1]), *job.each(0, ingest_one, texts[1:])]
     except BudgetSpent:
         workers.settle()
         raise
@@ -50,8 +50,8 @@ def ingested(
     }
 
 
-def cost(
-    collection: Collection, system: Tested, set: str, texts: Sequence[Text]
+def ingest_cost(
+    collection: Collection, system: TestedSystem, set: str, texts: Sequence[Text]
 ) -> dict[str, Usage]:
     """What making the documents of these texts asked of each model, whenever that was."""
     sources = {_source(set, text) for text in texts}
@@ -62,8 +62,8 @@ def cost(
     )
 
 
-def _one(
-    set: str, collection: Collection, done: Callable[[str], None], text: Text
+def _ingest_one(
+    set: str, collection: Collection, report: Callable[[str], None], text: Text
 ) -> Outcome | None:
     try:
         outcome = collection.ingest_text(
@@ -74,9 +74,9 @@ def _one(
             language=text.language,
         )
     except (LoadError, BadReply, TooLarge) as error:
-        done(f"{text.title or text.id}: {error}")
+        report(f"{text.title or text.id}: {error}")
         return None
-    done("")
+    report("")
     return outcome
 
 

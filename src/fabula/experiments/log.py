@@ -27,7 +27,7 @@ _RESULT = TypeAdapter(Result)
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keeps every other process from writing into a run's folder meanwhile; all may read it.
 
     The folder is made where there is none. Raises FabulaError where another process holds it; one
@@ -85,10 +85,10 @@ class Log:
         first = {name: place for place, name in enumerate(systems)}
         then = {id: place for place, id in enumerate(questions)}
 
-        def place(one: Result) -> tuple[int, str, int, str]:
-            known = first.get(one.system, len(first))
-            name = "" if one.system in first else one.system
-            return known, name, then.get(one.question, len(then)), one.question
+        def place(result: Result) -> tuple[int, str, int, str]:
+            system_place = first.get(result.system, len(first))
+            name = "" if result.system in first else result.system
+            return system_place, name, then.get(result.question, len(then)), result.question
 
         with self._writing:
             self.results.sort(key=place)
@@ -108,13 +108,13 @@ class Log:
 
     def _read(self, number: int, line: str) -> Result:
         try:
-            read = _RESULT.validate_json(line)
+            result = _RESULT.validate_json(line)
         except ValidationError as error:
             raise FabulaError(
                 f"{self._file}, line {number}, is no result: take it out, or name another folder "
                 "with --out."
             ) from error
-        return replace(read, scores=dict(read.scores))
+        return replace(result, scores=dict(result.scores))
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -16,17 +16,19 @@ def uncited(answer: str) -> str:
     return _CITED.sub("", answer).strip()
 
 
-def told(references: Sequence[str]) -> list[str]:
+def nonempty(references: Sequence[str]) -> list[str]:
     """The references that say something."""
     return [reference for reference in references if reference.strip()]
 
 
-def best(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
+def best_score(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
     """The score of an answer, uncited, against the reference that it is nearest to."""
-    said = uncited(answer)
-    return max(score(said, reference) for reference in told(references))
+    text = uncited(answer)
+    return max(score(text, reference) for reference in nonempty(references))
 
 
-def nearest(score: Callable[[str, str], float]) -> Callable[[Question, Result, Judges], float]:
+def score_nearest(
+    score: Callable[[str, str], float],
+) -> Callable[[Question, Result, Judges], float]:
     """How a metric is taken that compares an answer with one reference, and asks nobody."""
-    return lambda question, result, _: best(result.answer, question.answers, score)
+    return lambda question, result, _: best_score(result.answer, question.answers, score)

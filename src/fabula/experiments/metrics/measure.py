@@ -6,12 +6,12 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from fabula.experiments.metrics.answers import told, uncited
+from fabula.experiments.metrics.answers import nonempty, uncited
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.model import Need, Question, Result
 
 Scoring = Callable[[Question, Result, Judges], float | None]
-SAID = frozenset[Need]({"answer", "context"})
+RESULT_NEEDS = frozenset[Need]({"answer", "context"})
 """What a result brings; all else is the question's, or help."""
 
 
@@ -42,20 +42,20 @@ class Metric:
 
         Raises ModelError where a model it asks fails.
         """
-        if not self.needs - SAID <= {*_asked(question), *_helpers(judges)}:
+        if not self.needs - RESULT_NEEDS <= {*_question_needs(question), *_judge_needs(judges)}:
             return None
-        if not self.needs & SAID <= {*_said(result)}:
+        if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
             return self.empty
         return self.how(question, result, judges)
 
 
 def missing(metric: Metric, judges: Judges) -> str:
     """Why `metric` could never be taken, and what to do; '' where it can."""
-    lacking = metric.needs & {"judge", "embedder"} - {*_helpers(judges)}
-    if lacking:
+    unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
+    if unmet:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
-        those = " and ".join(what[need] for need in sorted(lacking))
-        return f"{metric.name} needs {those}: name one, or leave the metric out."
+        needed = " and ".join(what[need] for need in sorted(unmet))
+        return f"{metric.name} needs {needed}: name one, or leave the metric out."
     if metric.library and importlib.util.find_spec(metric.library) is None:
         return (
             f"{metric.name} needs the library {metric.library}, which is not installed: "
@@ -64,23 +64,23 @@ def missing(metric: Metric, judges: Judges) -> str:
     return ""
 
 
-def _asked(question: Question) -> Iterator[Need]:
-    if told(question.answers):
+def _question_needs(question: Question) -> Iterator[Need]:
+    if nonempty(question.answers):
         yield "answers"
     if question.options and question.right is not None:
         yield "options"
-    if told(question.evidence):
+    if nonempty(question.evidence):
         yield "evidence"
 
 
-def _said(result: Result) -> Iterator[Need]:
+def _result_needs(result: Result) -> Iterator[Need]:
     if uncited(result.answer):
         yield "answer"
     if any(passage.text.strip() for passage in result.context):
         yield "context"
 
 
-def _helpers(judges: Judges) -> Iterator[Need]:
+def _judge_needs(judges: Judges) -> Iterator[Need]:
     if judges.chat is not None:
         yield "judge"
     if judges.embedder is not None:
