@@ -94,9 +94,9 @@ def _labels() -> list[str]:
 
 
 def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:
-    for label, one in found.items():
+    for label, covered in found.items():
         for column, budget in enumerate(BUDGETS):
-            shared = one.shares[:, column]
+            shared = covered.shares[:, column]
             interval = mean(shared, texts, 0)
             assert interval is not None
             notes = [f"[{interval.low:.1f}, {interval.high:.1f}]"]
@@ -107,16 +107,16 @@ def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterat
             ]
             what = f"{label}, {where}, {budget} tokens"
             yield Figure(what, interval.mean, "%", note="; ".join(notes))
-        if one.opened:
-            yield Figure(f"{label}, {where}: summaries opened a question", one.opened, "")
-            yield Figure(f"{label}, {where}: passages scored in them", one.scored, "")
+        if covered.opened:
+            yield Figure(f"{label}, {where}: summaries opened a question", covered.opened, "")
+            yield Figure(f"{label}, {where}: passages scored in them", covered.scored, "")
 
 
 def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str) -> str:
     apart = difference(shared, baseline, texts, 0)
     assert apart is not None
-    one = apart.interval
-    return f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}] against {other}"
+    interval = apart.interval
+    return f"{interval.mean:+.1f} [{interval.low:+.1f}, {interval.high:+.1f}] against {other}"
 
 
 def _settings(address: Address, label: str = "auto") -> Settings:
@@ -156,7 +156,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
 
 
 def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
-    context = " ".join(one.text for one in fill(hits, budget))
+    context = " ".join(part.text for part in fill(hits, budget))
     return statistics.fmean(stem_shares(stems, context, stemmer))
 
 

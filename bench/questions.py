@@ -47,9 +47,9 @@ def stories(data: Path) -> Texts:
     for line in (data / "quality" / "sample.jsonl").read_text(encoding="utf-8").splitlines():
         article = json.loads(line)
         texts[article["article_id"]] = article["article"]
-        for one in article["questions"]:
-            right = one["options"][one["gold_label"] - 1]
-            items.append(Item(article["article_id"], one["question"], (right,)))
+        for question in article["questions"]:
+            right = question["options"][question["gold_label"] - 1]
+            items.append(Item(article["article_id"], question["question"], (right,)))
     return _kept(texts, items)
 
 

@@ -112,11 +112,11 @@ def _run(job: Job, say: Say) -> list[Outcome]:
     outcomes: list[Outcome] = []
     try:
         with Proxy(settings.base_url, key, settings.concurrency, settings.timeout) as proxy:
-            told = _environment(job, proxy)
+            environment = _environment(job, proxy)
             for peer in job.peers:
                 say(f"{peer.title} {peer.version}")
-                one = _one(job, peer, proxy, told, log, score, say)
-                outcomes.append(one)
+                outcome = _one(job, peer, proxy, environment, log, score, say)
+                outcomes.append(outcome)
                 keep(job.folder, outcomes, log)
     finally:
         kit.close()
@@ -140,7 +140,7 @@ def _one(
     job: Job,
     peer: Peer,
     proxy: Proxy,
-    told: Mapping[str, str],
+    environment: Mapping[str, str],
     log: Log,
     score: Score,
     say: Say,
@@ -152,9 +152,9 @@ def _one(
     folder = job.folder.resolve() / INDEXES / peer.home
     try:
         python = installed(peer, job.cache)
-        asking = Asking(peer, python, folder, proxy, told, job.asking.ask)
-        for asked in _asked(job, _there(peer, log)):
-            for result in asking.results(asked):
+        asking = Asking(peer, python, folder, proxy, environment, job.asking.ask)
+        for part in _asked(job, _there(peer, log)):
+            for result in asking.results(part):
                 if isinstance(result, PeerFailed):
                     outcome.failed.append(str(result))
                     say(f"  failed     {result}")
@@ -174,7 +174,7 @@ def _one(
 
 def _there(peer: Peer, log: Log) -> set[str]:
     """The questions with a result of this peer."""
-    return {one.question for one in log.of(f"{PEER}{peer.name}")}
+    return {result.question for result in log.of(f"{PEER}{peer.name}")}
 
 
 def _asked(job: Job, there: set[str]) -> list[Asked]:
@@ -183,7 +183,7 @@ def _asked(job: Job, there: set[str]) -> list[Asked]:
     if job.suite.data.scope == "collection":
         return [Asked([text.text for text in job.data.texts], missing)] if missing else []
     by_text = [
-        Asked([text.text], [one for one in missing if one.text == text.id])
+        Asked([text.text], [item for item in missing if item.text == text.id])
         for text in job.data.texts
     ]
-    return [one for one in by_text if one.questions]
+    return [item for item in by_text if item.questions]

@@ -51,7 +51,7 @@ class TestedSystem:
 
 
 def read_data(suite: Suite, folder: Path | None) -> DataSet:
-    """Read the data of a suite, with the questions it selects. May raise DataError or FabulaError."""
+    """Read the data of a suite with the questions it selects; may raise FabulaError."""
     part = suite.data
     usual = Path(part.folder or Path(DATA, part.set))
     data = read(part.set, folder or (SMOKE / part.set if part.shipped else usual), part.part)

@@ -1,4 +1,4 @@
-"""The measures of a run, taken of each result the moment it is there."""
+"""Score each result of a run as soon as it exists."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from fabula.experiments.suite import Ask, Suite
 from fabula.models.counted import Meter
 
 OF_MODELS = frozenset[Need]({"judge", "answer", "options"})
-"""What there is only with a chat model."""
+"""What exists only with a chat model."""
 JUDGE = "judge"
-"""The step that a judging model's calls are counted to."""
+"""The step under which the calls of a judging model are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """The metrics of a run, those that it leaves out and why, and the texts' languages."""
+    """The metrics of a run, the reasons why others are left out, and the texts' languages."""
 
     metrics: tuple[Metric, ...]
     left_out: Mapping[str, str]
     languages: Mapping[str, str]
 
     def by(self, kit: Kit, system: TestedSystem) -> Callable[[Question, Result], Result]:
-        """What scores a result of this system; the kit's models judge, within its budget."""
+        """Return a function that scores a result; the system's models judge, within its budget."""
 
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
@@ -43,10 +43,10 @@ class RunMetrics:
 
 
 def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetrics:
-    """The suite's metrics, less those that a run like this can't take.
+    """Return the metrics of a suite, without those that need a chat model if there is none.
 
-    Raises SettingsError for a metric that isn't there or whose library isn't installed, and where
-    none is left.
+    Raises:
+        SettingsError: A metric does not exist, its library isn't installed, or none is left.
     """
     languages = {text.id: text.language for text in data.texts}
     kit = Kit(system.settings)

@@ -1,4 +1,4 @@
-"""What a judge is asked: the statements of a text, which of them hold, and a rating of passages."""
+"""Ask a judging model: split a text into statements, judge them, and rate passages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RatingReply(BaseModel):
 
 
 def split_statements(chat: Chat, question: str, answer: str) -> list[str]:
-    """What an answer to a question states, none twice; maybe nothing. Raises ModelError."""
+    """Return the statements of an answer, without duplicates. May raise ModelError."""
     request = _prompt(
         "split",
         {"question": question, "answer": answer},
@@ -71,20 +71,20 @@ def split_statements(chat: Chat, question: str, answer: str) -> list[str]:
 
 
 def judge_statements(chat: Chat, name: str, count: int, **values: str) -> list[bool]:
-    """Whether each of `count` numbered statements in the prompt `name` holds. Raises ModelError."""
+    """Judge whether each of `count` numbered statements in a prompt holds. May raise ModelError."""
     request = _prompt(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count)
     return ask(chat, request, lambda reply: _read_verdicts(reply, count))
 
 
 def rate_passages(chat: Chat, question: str, passages: str, sample: int) -> int:
-    """How well passages serve a question, 0 to RATINGS; another sample is asked anew."""
+    """Rate how well passages serve a question, 0 to RATINGS; each sample is a call of its own."""
     values = {"question": question, "passages": passages}
     request = replace(_prompt("relevance", values, RatingReply, 100), sample=sample)
     return ask(chat, request, _read_rating)
 
 
 def number_lines(texts: Sequence[str], first: int = 1) -> str:
-    """The texts, a line each, after their numbers."""
+    """Return the texts on numbered lines."""
     lines = (f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, first))
     return "\n".join(lines)
 

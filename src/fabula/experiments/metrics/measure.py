@@ -12,18 +12,25 @@ from fabula.experiments.model import Need, Question, Result
 
 Scoring = Callable[[Question, Result, Judges], float | None]
 RESULT_NEEDS = frozenset[Need]({"answer", "context"})
-"""What a result brings; all else is the question's, or help."""
+"""Needs that the result satisfies; others are satisfied by the question or the judges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One measure of a result.
+    """A metric.
 
-    `lowest` and `highest` are its range; `source` the paper or library that defines it; `blind`
-    says in a sentence what it cannot tell. `how` is only called where question, result and judges
-    have what it `needs`; `empty` is what a result without the answer or the context is worth: a
-    miss, which must not drop out of a mean. `library` is what it imports, and `extra` that of ours
-    which brings it.
+    Attributes:
+        name: Its name in suites and results.
+        source: The paper or library that defines it.
+        blind: A sentence about what it cannot measure.
+        needs: What question, result and judges must have before `how` is called.
+        how: Calculates the value.
+        lowest: The lower end of its range.
+        highest: The upper end of its range.
+        empty: The value of a result without the answer or the context: it is a miss, which must
+            not be left out of a mean.
+        library: The package that it imports.
+        extra: The extra of Fabula that installs the package.
     """
 
     name: str
@@ -38,9 +45,9 @@ class Metric:
     extra: str = ""
 
     def score(self, question: Question, result: Result, judges: Judges) -> float | None:
-        """The measure; None where the question or the judges have not what it needs.
+        """Return the value, or None if the question or the judges lack what the metric needs.
 
-        Raises ModelError where a model it asks fails.
+        May raise ModelError.
         """
         if not self.needs - RESULT_NEEDS <= {*_question_needs(question), *_judge_needs(judges)}:
             return None
@@ -50,7 +57,7 @@ class Metric:
 
 
 def missing(metric: Metric, judges: Judges) -> str:
-    """Why `metric` could never be taken, and what to do; '' where it can."""
+    """Return why a metric can't be used, and what to do, or '' if it can."""
     unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
     if unmet:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}

@@ -1,4 +1,4 @@
-"""What a report says, in order: what was run, what came of it, what it means, how to repeat it."""
+"""Write a report in Markdown: what was run, its results, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def write_markdown(
     published: Sequence[Published],
     prices: Mapping[str, Price],
 ) -> str:
-    """The report of a run, in Markdown."""
+    """Return the report of a run in Markdown."""
     run = recorded.run
     sections = {
         "What was run": _run(recorded),
@@ -71,7 +71,8 @@ def write_markdown(
         "To run it again": _again(recorded),
     }
     subtitle = (
-        f"{count_noun(len(run.systems), 'system')}, {count_noun(len(run.questions), 'question')} about "
+        f"{count_noun(len(run.systems), 'system')}, "
+        f"{count_noun(len(run.questions), 'question')} about "
         f"{count_noun(run.data.texts, 'text')} of {run.data.name}. {format_time(run.started)}."
     )
     parts = [join(f"## {title}", text) for title, text in sections.items() if text]
@@ -91,8 +92,8 @@ def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
         )
         notes.append(
             note(
-                f"{state}: {recorded.answered:,} of {recorded.expected:,} results are there, and "
-                "all figures are of these alone."
+                f"{state}: {recorded.answered:,} of {recorded.expected:,} results exist, and all "
+                "figures are based on these alone."
                 + (f" Of {len(run.questions):,} questions: {missing}." if missing else ""),
                 warning=True,
             )

@@ -1,7 +1,7 @@
 """Make the tables of costs: calls, tokens, money where prices are known, and time.
 
-Everything except time counts what systems asked for, whether a model or the response cache answered:
-otherwise a system would look cheaper because another one asked the same before it.
+Everything except time counts what systems asked for, whether a model or the response cache
+answered: otherwise a system would look cheaper because another one asked the same before it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ NO_PRICE = "not known"
 
 
 def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
-    """What a question costs each system on the average, by what it is counted in.
+    """Return the mean cost of a question for each system, by its unit.
 
-    Tokens to and from models, or where no system asks one, of the contexts, as those would be
-    sent; and seconds, of systems that have a question without a reply from the cache.
+    The units are tokens to and from models (or of the contexts, if no system asks a model) and
+    seconds, for systems with a question that the cache did not answer.
     """
     lines_by_system = {
         name: list(lines.values()) for name, lines in recorded.results.items() if lines
@@ -50,7 +50,7 @@ def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
 
 
 def question_table(recorded: Recorded) -> str:
-    """A row a system: what one question takes; of models only where one was asked."""
+    """Return what one question costs each system; models only if one was asked."""
     lines = {name: list(results.values()) for name, results in recorded.results.items() if results}
     counts: dict[str, Callable[[ResultLine], float]] = {
         "context tokens": lambda line: line.context_tokens
@@ -74,7 +74,7 @@ def question_table(recorded: Recorded) -> str:
 
 
 def time_table(run: Run) -> str:
-    """A row a system: how long each stage took."""
+    """Return how long each stage of each system took."""
     stages = _stages(run)
     rows = [
         (
@@ -92,7 +92,7 @@ def time_table(run: Run) -> str:
 
 
 def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
-    """A table a stage in which models were asked, a row a system; none offline."""
+    """Return a table for each stage that asked models; none offline."""
     tables = []
     for name in _stages(run):
         spent_by_system = [
@@ -110,7 +110,7 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
 
 
 def _seconds(lines: Sequence[ResultLine]) -> list[float]:
-    """How long questions took that the cache had no part in."""
+    """Return the seconds of questions that the cache did not answer."""
     return [line.seconds for line in lines if line.is_timed]
 
 

@@ -35,7 +35,8 @@ def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
         for system in _systems(scores)
     ]
     return table(
-        f"Means over {count_noun(usual, 'question')}, with 95% intervals; n where there were fewer.",
+        f"Means over {count_noun(usual, 'question')}, with 95% intervals; n where there were "
+        "fewer.",
         ("system", *map(metric_heading, measures)),
         rows,
     )
@@ -59,9 +60,9 @@ def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> st
     ]
     baseline = next(iter(bases.values())) if same else "the one named beside it"
     return table(
-        f"Each system less {baseline}, over {count_noun(usual, 'question')} that both answered, with 95% "
-        f"intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the systems of the "
-        "column.",
+        f"Each system less {baseline}, over {count_noun(usual, 'question')} that both answered, "
+        f"with 95% intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the systems "
+        "of the column.",
         ("system", *map(metric_heading, measures)),
         rows,
     )
