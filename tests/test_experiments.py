@@ -305,7 +305,7 @@ def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
     (tmp_path / RESULTS).write_text('{"system": 3}\n' + json.dumps(asdict(RESULT)) + "\n")
-    with pytest.raises(FabulaError, match="line 1, is no result"):
+    with pytest.raises(FabulaError, match="line 1, is not a result"):
         Log(tmp_path)
 
 

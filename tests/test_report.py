@@ -299,7 +299,7 @@ def test_an_unfinished_run_says_so_on_top(tmp_path: Path, no_plots: None) -> Non
         stream.write('{"system": "naive", "quest')
     write_report(tmp_path, PRICES)
     first, second, third = re.findall("^> (.*)$", text_of(tmp_path), re.M)
-    assert first.startswith("**Unfinished: 9 of 48 results are there")
+    assert first.startswith("**Unfinished: 9 of 48 results exist")
     assert "naive 9" in first
     assert second.startswith("**Offline: summaries, details and answers are extracts of the text")
     assert "pip install 'fabula\\[bench\\]'" in third

@@ -61,8 +61,8 @@ def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> st
     baseline = next(iter(bases.values())) if same else "the one named beside it"
     return table(
         f"Each system less {baseline}, over {count_noun(usual, 'question')} that both answered, "
-        f"with 95% intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the systems "
-        "of the column.",
+        f"with 95% intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the "
+        "systems of the column.",
         ("system", *map(metric_heading, measures)),
         rows,
     )
