@@ -83,11 +83,11 @@ def main(parts: Sequence[str], books: Path | None, passages: int, file: Path | N
         click.echo(f"{shown(measured[part])}\n")
     click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
     if file:
-        told = {
+        results = {
             part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
             for part, figures in measured.items()
         }
-        file.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 
 def _load() -> str:

@@ -32,12 +32,12 @@ def book(words: int, folder: Path | None = None, seed: int = 0) -> str:
     scatter as no book's do.) The same arguments give the same text.
     """
     original = _paragraphs(folder)
-    told = _retellings(original, seed)
+    paragraphs = _retellings(original, seed)
     if folder:
-        told = itertools.chain(_rest(original, seed * words), told)
+        paragraphs = itertools.chain(_rest(original, seed * words), paragraphs)
     lines, total, due = [f"A Book of {words} Words, Number {seed}"], 0, 0
     chapter = 0
-    for paragraph in told:
+    for paragraph in paragraphs:
         if total >= words:
             break
         if total >= due:
@@ -67,10 +67,10 @@ def _retellings(original: Paragraphs, seed: int) -> Iterator[str]:
 def _retold(original: Paragraphs, draw: random.Random) -> Iterator[str]:
     instead = _names(original, draw)
     for paragraph in draw.sample(original, len(original)):
-        told = re.sub(r"[A-Za-z]+", lambda found: instead.get(found[0], found[0]), paragraph)
-        sentences = re.split(r"(?<=[.!?]) +", told)
-        kept = [sentence for sentence in sentences if draw.random() > LEFT_OUT]
-        yield " ".join(kept or sentences)
+        text = re.sub(r"[A-Za-z]+", lambda match: instead.get(match[0], match[0]), paragraph)
+        sentences = re.split(r"(?<=[.!?]) +", text)
+        remaining = [sentence for sentence in sentences if draw.random() > LEFT_OUT]
+        yield " ".join(remaining or sentences)
 
 
 def _names(paragraphs: Paragraphs, draw: random.Random) -> dict[str, str]:
@@ -98,10 +98,12 @@ def _paragraphs(folder: Path | None) -> Paragraphs:
 def questions(count: int, folder: Path | None = None) -> list[str]:
     """What a reader half remembers of a book of seed 0: sentences, a third of their words gone."""
     original = _paragraphs(folder)
-    told = original if folder else _retold(original, random.Random("0 0"))
-    found = [one for paragraph in told for one in re.split(r"(?<=[.!?]) +", paragraph)]
+    paragraphs = original if folder else _retold(original, random.Random("0 0"))
+    sentences = [
+        sentence for paragraph in paragraphs for sentence in re.split(r"(?<=[.!?]) +", paragraph)
+    ]
     draw = random.Random("questions")
-    long = [one.split() for one in found if len(one.split()) >= FEWEST_WORDS]
+    long = [sentence.split() for sentence in sentences if len(sentence.split()) >= FEWEST_WORDS]
     return [
         " ".join(word for word in words if draw.random() > FORGOTTEN)
         for words in draw.sample(long, count)

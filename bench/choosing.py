@@ -24,7 +24,7 @@ from fabula.ask.choosing import recognise_kind
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO, Context
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.experiments.metrics.coverage import shares, wanted
+from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference
 from fabula.graph.installed import graphs
 from fabula.server import Address
@@ -49,17 +49,23 @@ def measure(books: Path | None) -> list[Figure]:
         for name, (folder, read) in sets.items()
         if books and (books.parent / folder).is_dir()
     }
-    asked = [item.question for texts in found.values() for item in texts.items]
-    figures = [_rules(asked or ["Who is Fred?", "Why does Scrooge change?", "What is the plot?"])]
+    questions = [item.question for texts in found.values() for item in texts.items]
+    figures = [
+        _rules(questions or ["Who is Fred?", "Why does Scrooge change?", "What is the plot?"])
+    ]
     for name, texts in found.items():
         figures += _measured(name, texts)
     return figures
 
 
-def _rules(asked: Sequence[str]) -> Figure:
+def _rules(questions: Sequence[str]) -> Figure:
     recognise_kind("")
-    taken = seconds(lambda: [recognise_kind(one) for one in asked for _ in range(ROUNDS)])
-    return Figure("a question's kind, by rules", 1000 * taken / ROUNDS / len(asked), "ms", RULES)
+    taken = seconds(
+        lambda: [recognise_kind(question) for question in questions for _ in range(ROUNDS)]
+    )
+    return Figure(
+        "a question's kind, by rules", 1000 * taken / ROUNDS / len(questions), "ms", RULES
+    )
 
 
 def _measured(name: str, texts: Texts) -> Iterator[Figure]:
@@ -90,12 +96,14 @@ def _told(where: str, found: dict[str, Shares], items: Sequence[Item]) -> Iterat
         for mode, shared in found.items():
             apart = difference(shared[rows], found[BASE][rows], texts, 0)
             assert apart is not None
-            one = apart.interval
+            interval = apart.interval
             what = f"{mode}, {where}, {kind} ({len(rows)})"
-            note = f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}] against {BASE}"
+            note = (
+                f"{interval.mean:+.1f} [{interval.low:+.1f}, {interval.high:+.1f}] against {BASE}"
+            )
             yield Figure(what, float(shared[rows].mean()), "%", note="" if mode == BASE else note)
             if mode == AUTO:
-                yield Figure(f"{what}: its interval's end", one.high, "%", 0.0, at_least=True)
+                yield Figure(f"{what}: its interval's end", interval.high, "%", 0.0, at_least=True)
 
 
 def _settings(address: Address, mode: str = AUTO) -> Settings:
@@ -105,7 +113,7 @@ def _settings(address: Address, mode: str = AUTO) -> Settings:
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
-        graphs=tuple(name for name, one in graphs().items() if one.build),
+        graphs=tuple(name for name, graph in graphs().items() if graph.build),
         mode=mode,
         context_tokens=TOKENS,
     )
@@ -121,7 +129,7 @@ def _covered(
         for item in items:
             document = "" if whole else item.text
             read = fabula.context(item.question, document=document, context=context)
-            stems = wanted(item.references, item.question, stemmer)
+            stems = content_stems(item.references, item.question, stemmer)
             text = " ".join(passage.text for passage in read)
-            rows.append(statistics.fmean(shares(stems, text, stemmer)))
+            rows.append(statistics.fmean(stem_shares(stems, text, stemmer)))
     return 100 * np.array(rows)

@@ -80,7 +80,7 @@ def _edits(endpoint: Endpoint, text: str) -> list[Figure]:
         first = maker.made(text)
         chunks = len(first.chunks)
         draw = random.Random("edits")
-        one, more = (
+        of_one, more = (
             [
                 _saved(maker.made(_edited(text, count, draw), first.known()), _naive(first))
                 for _ in range(DRAWS)
@@ -89,7 +89,7 @@ def _edits(endpoint: Endpoint, text: str) -> list[Figure]:
         )
     what = f"{chunks} chunks, mean of {DRAWS} edits"
     return [
-        Figure(f"{what}: calls saved, one chunk changed", statistics.mean(one), "%", 95, True),
+        Figure(f"{what}: calls saved, one chunk changed", statistics.mean(of_one), "%", 95, True),
         Figure(f"{what}: calls saved, 1 % changed", statistics.mean(more), "%", 85, True),
     ]
 

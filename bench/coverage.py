@@ -27,7 +27,7 @@ from fabula import Fabula
 from fabula.ask.context import fill
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.experiments.metrics.coverage import shares, wanted
+from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference, mean
 from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
@@ -92,9 +92,9 @@ def _labels() -> list[str]:
 
 
 def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:
-    for label, one in found.items():
+    for label, covered in found.items():
         for column, budget in enumerate(BUDGETS):
-            shared = one.shares[:, column]
+            shared = covered.shares[:, column]
             interval = mean(shared, texts, 0)
             assert interval is not None
             notes = [f"[{interval.low:.1f}, {interval.high:.1f}]"]
@@ -105,16 +105,16 @@ def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterat
             ]
             what = f"{label}, {where}, {budget} tokens"
             yield Figure(what, interval.mean, "%", note="; ".join(notes))
-        if one.opened:
-            yield Figure(f"{label}, {where}: summaries opened a question", one.opened, "")
-            yield Figure(f"{label}, {where}: passages scored in them", one.scored, "")
+        if covered.opened:
+            yield Figure(f"{label}, {where}: summaries opened a question", covered.opened, "")
+            yield Figure(f"{label}, {where}: passages scored in them", covered.scored, "")
 
 
 def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str) -> str:
     apart = difference(shared, baseline, texts, 0)
     assert apart is not None
-    one = apart.interval
-    return f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}] against {other}"
+    interval = apart.interval
+    return f"{interval.mean:+.1f} [{interval.low:+.1f}, {interval.high:+.1f}] against {other}"
 
 
 def _settings(address: Address, label: str = "auto") -> Settings:
@@ -146,7 +146,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
             steps = Steps()
             document = "" if whole else item.text
             hits = fabula.retrieve(item.question, document=document, path=steps)
-            stems = wanted(item.references, item.question, stemmer)
+            stems = content_stems(item.references, item.question, stemmer)
             rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
             costs.append(_cost(fabula, steps.root, label))
     opened, scored = (statistics.fmean(column) for column in zip(*costs, strict=True))
@@ -154,8 +154,8 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
 
 
 def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
-    context = " ".join(one.text for one in fill(hits, budget))
-    return statistics.fmean(shares(stems, context, stemmer))
+    context = " ".join(part.text for part in fill(hits, budget))
+    return statistics.fmean(stem_shares(stems, context, stemmer))
 
 
 def _cost(fabula: Fabula, root: Step, label: str) -> tuple[float, float]:

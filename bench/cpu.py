@@ -70,9 +70,11 @@ def measure(books: Path | None) -> list[Figure]:
     """The steps of a book of 100,000 words, and growth from 10,000 to 400,000."""
     with running() as address:
         spent = {words: _best(words, books, address) for words in SIZES}
-    one = spent[BOOK]
-    figures = [Figure(f"{BOOK:,} words: {name}", value) for name, value in asdict(one).items()]
-    figures.append(Figure(f"{BOOK:,} words: all but writer and imports", one.work, goal=SECONDS))
+    of_book = spent[BOOK]
+    figures = [Figure(f"{BOOK:,} words: {name}", value) for name, value in asdict(of_book).items()]
+    figures.append(
+        Figure(f"{BOOK:,} words: all but writer and imports", of_book.work, goal=SECONDS)
+    )
     per = {words: spent[words].work / (words * math.log(words)) for words in SIZES}
     for words in SIZES:
         figures.append(Figure(f"{words:,} words: all but writer and imports", spent[words].work))

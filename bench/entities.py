@@ -82,11 +82,11 @@ def _run(url: str, words: int, books: Path | None, address: Address) -> Built:
 class _Steps:
     """Hears of one document; batches of calls that are asked for one after another."""
 
-    asked: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
 
     def expect(self, step: str, count: int) -> None:
         if count and step != "write":
-            self.asked.append(step)
+            self.steps.append(step)
 
     def done(self, step: str, usage: Usage) -> None:
         """Nothing is to be counted."""
@@ -125,7 +125,7 @@ def _build(url: str, words: int, folder: Path | None) -> Built:
         ended = time.monotonic()
         if outcome.error:
             raise outcome.error
-    steps = listener.steps.asked
+    steps = listener.steps.steps
     return Built(ended - began, time.process_time() - cpu, outcome.usage.calls, len(steps))
 
 

@@ -179,10 +179,10 @@ async def _live(
     service: Service, keys: list[str], admin: str, home: Path, books: Path | None, diary: Diary
 ) -> list[Figure]:
     over = asyncio.Event()
-    asked = questions(200)
+    question_texts = questions(200)
     await _ready(admin)
     readers = [
-        asyncio.create_task(_read(key, asked[number::READERS], over, diary))
+        asyncio.create_task(_read(key, question_texts[number::READERS], over, diary))
         for number, key in enumerate(keys)
     ]
     troubles = asyncio.create_task(_trouble(service, admin, home, diary))
@@ -198,9 +198,9 @@ async def _live(
     lost = (
         [] if state == "succeeded" and len(listed) == 1 else [f"job {state}, {len(listed)} books"]
     )
-    told = service.run("check", "--collection", "novels")
-    if "No errors" not in told:
-        lost.append(told)
+    output = service.run("check", "--collection", "novels")
+    if "No errors" not in output:
+        lost.append(output)
     return [
         Figure("the book took", seconds, note=state),
         Figure("lost", len(lost), "", goal=0, note="; ".join(lost)),
@@ -237,13 +237,13 @@ async def _again(
     return None
 
 
-async def _read(key: str, asked: list[str], over: asyncio.Event, diary: Diary) -> None:
+async def _read(key: str, question_texts: list[str], over: asyncio.Event, diary: Diary) -> None:
     """Ask and open pages until the evening is over."""
     collection = "/api/v1/collections/default"
     async with client(key) as reader:
         turn = 0
         while not over.is_set():
-            body = {"json": {"question": asked[turn % len(asked)]}}
+            body = {"json": {"question": question_texts[turn % len(question_texts)]}}
             kind, method, path, given = (
                 ("ask", "POST", f"{collection}/ask", body),
                 ("search", "POST", f"{collection}/search", body),
@@ -253,8 +253,8 @@ async def _read(key: str, asked: list[str], over: asyncio.Event, diary: Diary) -
             began = time.perf_counter()
             response = await _again(reader, diary, method, path, **given)
             if response is None or response.status_code >= 400:
-                told = "nobody" if response is None else f"{response.status_code} {response.text}"
-                diary.failures.append(f"{kind}: {told[:200]}")
+                reply = "nobody" if response is None else f"{response.status_code} {response.text}"
+                diary.failures.append(f"{kind}: {reply[:200]}")
             else:
                 diary.waits.setdefault(kind, []).append(time.perf_counter() - began)
             turn += 1
@@ -281,10 +281,10 @@ async def _progress(admin: str, job: str, diary: Diary) -> dict[str, Any]:
 
 
 async def _wait(admin: str, job: str, diary: Diary) -> str:
-    while (told := await _progress(admin, job, diary))["state"] in ("queued", "running"):
+    while (status := await _progress(admin, job, diary))["state"] in ("queued", "running"):
         await asyncio.sleep(1)
-    diary.note(f"the job {told['state']}: {told.get('error') or told.get('why') or ''}")
-    return str(told["state"])
+    diary.note(f"the job {status['state']}: {status.get('error') or status.get('why') or ''}")
+    return str(status["state"])
 
 
 async def _trouble(service: Service, admin: str, home: Path, diary: Diary) -> None:
@@ -341,7 +341,7 @@ def _bill(service: Service, admin: str, notes: Path, before: int) -> list[Figure
         headers={"Authorization": f"Bearer {admin}"},
         timeout=60,
     ).json()["items"]
-    billed = {name: sum(one[name] or 0 for one in spent) for name in ("calls", "tokens", "money")}
+    billed = {name: sum(row[name] or 0 for row in spent) for name in ("calls", "tokens", "money")}
     return [
         Figure("calls that the endpoint answered", calls, "", note=f"ledger {billed['calls']}"),
         Figure("tokens", tokens, "", note=f"ledger {billed['tokens']}"),

@@ -214,13 +214,13 @@ def _named(when: str, figures: Iterable[Figure]) -> list[Figure]:
 def _grow(server: PrivateServer, written: int, count: int) -> Iterator[Figure]:
     """What is measured while the library grows from `written` books to `count`."""
     address = server.start()
-    asked = count - MEANWHILE
-    took = seconds(lambda: write(address, written, asked))
-    questions = make_questions(asked)
+    size = count - MEANWHILE
+    took = seconds(lambda: write(address, written, size))
+    questions = make_questions(size)
     with connected(address) as driver:
         ask(driver, questions[:WARM_UP], "collection")
         began = time.perf_counter()
-        with _writing(address, asked, count) as writer:
+        with _writing(address, size, count) as writer:
             coming = takewhile(lambda _: writer.poll() is None, cycle(questions))
             yield from _waits(driver, coming, twice=2)
         took += time.perf_counter() - began

@@ -38,7 +38,7 @@ def measure(books: Path | None, count: int = DOCUMENTS) -> list[Figure]:
     with running() as address, _collection(address) as collection:
         writing = seconds(partial(_write, collection, count))
         drawn = random.Random(0).sample(range(count), 2 * NAMES)
-        named = [next(documents(LIBRARY, range(one, one + 1), 1)) for one in drawn]
+        named = [next(documents(LIBRARY, range(number, number + 1), 1)) for number in drawn]
         titles = [str(part.nodes[0].properties["title"]) for part in named]
         sorts = {
             "id": [part.owner.document for part in named],

@@ -40,7 +40,7 @@ def cut(kit: Kit, document: Document, known: Sequence[Chunk] = ()) -> tuple[Chun
     bare = split(document, settings["chunk_tokens"], [chunk.text for chunk in known])
     embedded = {chunk.id: chunk.embedding for chunk in known}
     return tuple(
-        replace(one, embedding=embedded[one.id]) if one.id in embedded else one for one in bare
+        replace(node, embedding=embedded[node.id]) if node.id in embedded else node for node in bare
     )
 
 
@@ -69,9 +69,9 @@ def _embed(chunks: Sequence[Chunk], models: Models, job: Job) -> tuple[Chunk, ..
 
     def embed(batch: Sequence[Chunk]) -> list[Chunk]:
         vectors = models.embedder.embed([chunk.text.strip() for chunk in batch]).vectors
-        return [replace(one, embedding=row) for one, row in zip(batch, vectors, strict=True)]
+        return [replace(node, embedding=row) for node, row in zip(batch, vectors, strict=True)]
 
-    made = {one.id: one for batch in job.each(0, embed, batches) for one in batch}
+    made = {node.id: node for batch in job.each(0, embed, batches) for node in batch}
     return tuple(made.get(chunk.id, chunk) for chunk in chunks)
 
 

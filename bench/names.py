@@ -66,13 +66,13 @@ def _measure(book: str, file: Path) -> list[Figure]:
         :LISTED
     ]
     persons = [entity for entity in cast.entities if entity.type == "person"]
-    listed = [one for one in found if one.type == "person"]
-    places = [one for one in found if one.type == "place"]
-    true_persons = [one for one in found if _is(one, judged) == "person"]
-    others = [one for one in found if judged.get(one.name, {}).get("same")]
+    listed = [entity for entity in found if entity.type == "person"]
+    places = [entity for entity in found if entity.type == "place"]
+    true_persons = [entity for entity in found if _is(entity, judged) == "person"]
+    others = [entity for entity in found if judged.get(entity.name, {}).get("same")]
     return [
         _share(f"{book}: persons, of {len(listed)} found so among the {LISTED} names of most uses",
-               sum(_is(one, judged) == "person" for one in listed), len(listed), PERSONS),
+               sum(_is(entity, judged) == "person" for entity in listed), len(listed), PERSONS),
         _share(f"{book}: persons, of all {len(persons)} found so",
                sum(_is(person, judged) == "person" for person in persons), len(persons)),
         _share(f"{book}: of the {len(true_persons)} persons among these names, found to be persons",
@@ -80,7 +80,7 @@ def _measure(book: str, file: Path) -> list[Figure]:
         _share(f"{book}: places, of {len(places)} found so",
                sum(_is(place, judged) == "place" for place in places), len(places)),
         _share(f"{book}: names, of the {LISTED}",
-               sum(_is(one, judged) not in ("none", "") for one in found), len(found)),
+               sum(_is(entity, judged) not in ("none", "") for entity in found), len(found)),
         _share(f"{book}: of the {LISTED}, another name of one above", len(others), len(found)),
         Figure(f"{book}: CPU for 100,000 words", seconds, goal=SECONDS),
     ]  # fmt: skip

@@ -94,21 +94,21 @@ def draw(number: int, size: Size) -> Drawn:
     dice = np.random.default_rng(number)
     words = random.Random(number)
     many = size.entities
-    names = tuple(f"{words.choice(WORDS).title()} {number}x{one}" for one in range(many))
+    names = tuple(f"{words.choice(WORDS).title()} {number}x{source}" for source in range(many))
     weights = 1 / np.arange(1, many + 1)
     who = dice.choice(many, size.mentions, p=weights / weights.sum())
     where = dice.integers(0, size.chunks, size.mentions)
-    mentions: list[set[int]] = [{one % size.chunks} for one in range(many)]
+    mentions: list[set[int]] = [{source % size.chunks} for source in range(many)]
     for entity, chunk in zip(who.tolist(), where.tolist(), strict=True):
         mentions[entity].add(chunk)
     pairs: set[tuple[int, int]] = set()
     while len(pairs) < size.relations:
-        one, other = sorted(dice.choice(many, 2, p=weights / weights.sum()).tolist())
-        if one != other:
-            pairs.add((one, other))
+        source, target = sorted(dice.choice(many, 2, p=weights / weights.sum()).tolist())
+        if source != target:
+            pairs.add((source, target))
     related = tuple(
-        (one, other, tuple(sorted(mentions[other])[: 1 + (one + other) % 3]))
-        for one, other in sorted(pairs)
+        (source, target, tuple(sorted(mentions[target])[: 1 + (source + target) % 3]))
+        for source, target in sorted(pairs)
     )
     return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
 
@@ -138,7 +138,7 @@ def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
     yield Figure(f"{where}found as it was kept", statistics.median(again), "ms")
     yield from _walks(network, where, WALK if is_walked else None)
     dice = random.Random(0)
-    asked = [
+    questions = [
         f"What did {choice} tell {other} of the {word}?"
         for choice, other, word in zip(
             dice.choices(names, k=QUESTIONS),
@@ -148,7 +148,7 @@ def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
         )
     ]
     for name in (*MODES, BASELINE):
-        yield from _mode(name, where, asked, filters, tools)
+        yield from _mode(name, where, questions, filters, tools)
 
 
 def _again(store: Store) -> Store:
@@ -172,7 +172,7 @@ def _walks(network: Network, size: str, goal: float | None) -> Iterator[Figure]:
 
 
 def _mode(
-    name: str, where: str, asked: Sequence[str], filters: Filters, tools: Tools
+    name: str, where: str, questions: Sequence[str], filters: Filters, tools: Tools
 ) -> Iterator[Figure]:
     mode = modes()[name]
     own = replace(tools, knobs=mode.knobs(), k=50)
@@ -180,9 +180,9 @@ def _mode(
     def ask(question: str) -> None:
         assert mode.retrieve(question, filters, replace(own, path=Steps()))
 
-    for question in asked:
+    for question in questions:
         ask(question)
-    taken = sorted(1000 * seconds(partial(ask, question)) for question in asked)
+    taken = sorted(1000 * seconds(partial(ask, question)) for question in questions)
     yield Figure(f"{where}mode {name}: median", statistics.median(taken), "ms")
     yield Figure(f"{where}mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
 
@@ -210,21 +210,21 @@ def _columns(
     chunks: list[str] = []
     for number in range(count):
         drawn = draw(number, WALKED)
-        own = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
-        chunks += own
+        properties = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
+        chunks += properties
         for row, name in enumerate(drawn.names):
             cast["ids"].append(f"entity{number:08}{row:08}")
             cast["keys"].append(name.casefold())
             cast["names"].append([name])
             cast["counts"].append([len(drawn.mentions[row])])
             cast["types"].append("person")
-            cast["sources"].append([own[chunk] for chunk in drawn.mentions[row]])
-        for one, other, where in drawn.relations:
-            links["ids"].append(f"relation{number:08}{one:04}{other:04}")
-            links["starts"].append(f"entity{number:08}{one:08}")
-            links["ends"].append(f"entity{number:08}{other:08}")
+            cast["sources"].append([properties[chunk] for chunk in drawn.mentions[row]])
+        for source, target, where in drawn.relations:
+            links["ids"].append(f"relation{number:08}{source:04}{target:04}")
+            links["starts"].append(f"entity{number:08}{source:08}")
+            links["ends"].append(f"entity{number:08}{target:08}")
             links["counts"].append(len(where))
-            links["sources"].append([own[chunk] for chunk in where])
+            links["sources"].append([properties[chunk] for chunk in where])
             links["keywords"].append(["word"])
     none: dict[str, list[Any]] = {name: [] for name in links}
     return cast, chunks, links, none
@@ -249,16 +249,22 @@ def _part(text: Part, drawn: Drawn) -> Part:
     nodes = []
     edges = []
     for row, name in enumerate(drawn.names):
-        told: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
-        told |= {"names": [name], "counts": [len(drawn.mentions[row])]}
+        properties: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
+        properties |= {"names": [name], "counts": [len(drawn.mentions[row])]}
         below = [chunks[chunk] for chunk in drawn.mentions[row]]
-        nodes.append(_node(ids[row], "Entity", f"{name} is told of.", below, told, next(rows)))
-    for one, other, where in drawn.relations:
-        id = f"{ids[one]}-{other:04}"
-        told = {"source": drawn.names[one], "target": drawn.names[other], "count": len(where)}
+        nodes.append(
+            _node(ids[row], "Entity", f"{name} is told of.", below, properties, next(rows))
+        )
+    for source, target, where in drawn.relations:
+        id = f"{ids[source]}-{target:04}"
+        properties = {
+            "source": drawn.names[source],
+            "target": drawn.names[target],
+            "count": len(where),
+        }
         below = [chunks[chunk] for chunk in where]
-        nodes.append(_node(id, "Relation", "One knows the other.", below, told, next(rows)))
-        edges += [Edge("SOURCE", id, ids[one]), Edge("TARGET", id, ids[other])]
+        nodes.append(_node(id, "Relation", "One knows the other.", below, properties, next(rows)))
+        edges += [Edge("SOURCE", id, ids[source]), Edge("TARGET", id, ids[target])]
     made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
     labels = frozenset(("Entity", "Relation"))
     return Part(owner, tuple(nodes), tuple(edges), Record(made_from), labels)
@@ -269,12 +275,14 @@ def _node(
     label: str,
     text: str,
     below: Sequence[Node],
-    own: Mapping[str, Any],
+    properties: Mapping[str, Any],
     vector: Vector,
 ) -> Node:
     place = {name: below[0].properties[name] for name in ("section", "start", "end")}
-    told = {"text": text, "tokens": 8, "aspect": "", "level": 0}
-    return Node(id, label, {**place, **told, **own}, tuple(node.id for node in below), vector)
+    common = {"text": text, "tokens": 8, "aspect": "", "level": 0}
+    return Node(
+        id, label, {**place, **common, **properties}, tuple(node.id for node in below), vector
+    )
 
 
 def _vectors(count: int, seed: int) -> Vectors:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.experiments.data import read
-from fabula.experiments.metrics.coverage import wanted
+from fabula.experiments.metrics.coverage import content_stems
 from fabula.experiments.model import DataSet
 from fabula.text.stems import Stemmer
 
@@ -47,9 +47,9 @@ def stories(data: Path) -> Texts:
     for line in (data / "quality" / "sample.jsonl").read_text(encoding="utf-8").splitlines():
         article = json.loads(line)
         texts[article["article_id"]] = article["article"]
-        for one in article["questions"]:
-            right = one["options"][one["gold_label"] - 1]
-            items.append(Item(article["article_id"], one["question"], (right,)))
+        for question in article["questions"]:
+            right = question["options"][question["gold_label"] - 1]
+            items.append(Item(article["article_id"], question["question"], (right,)))
     return _kept(texts, items)
 
 
@@ -70,5 +70,6 @@ def _texts(data: DataSet) -> dict[str, str]:
 def _kept(texts: Mapping[str, str], items: list[Item]) -> Texts:
     stemmer = Stemmer("en")
     return Texts(
-        texts, tuple(item for item in items if wanted(item.references, item.question, stemmer))
+        texts,
+        tuple(item for item in items if content_stems(item.references, item.question, stemmer)),
     )

@@ -65,7 +65,7 @@ class Bench:
     nodes: int
     store: Store
     kit: Kit
-    asked: Sequence[str]
+    questions: Sequence[str]
     shelf: Shelf
 
     def figure(self, what: str, value: float, unit: str = "", **goal: Any) -> Figure:
@@ -86,25 +86,25 @@ def _figures(nodes: int, kit: Kit, books: Path | None) -> Iterator[Figure]:
     library = Library(kit, books)
     size = nodes // len(COLLECTIONS)
     graphs = [library.graph(size, name, seed) for seed, name in enumerate(COLLECTIONS)]
-    asked = questions(QUESTIONS, books)
-    vectors = list(kit.embedder.embed(asked).vectors)
+    sentences = questions(QUESTIONS, books)
+    vectors = list(kit.embedder.embed(sentences).vectors)
     with running() as address, connected(address) as store:
         for name in set(COLLECTIONS):
             store.prepare(name, kit.embedder.model, len(vectors[0]))
         for parts in graphs:
             store.apply(parts, kit.embedder.model)
         shelf = Shelf.of([part for parts in graphs for part in parts])
-        bench = Bench(nodes, store, kit, asked, shelf)
+        bench = Bench(nodes, store, kit, sentences, shelf)
         yield bench.figure("passages", len(bench.shelf.ids), "nodes")
         yield from _nearest(bench, vectors)
         yield from _modes(bench)
-        yield bench.figure("fabula query --no-answer, a process", _command(address, asked), "s")
+        yield bench.figure("fabula query --no-answer, a process", _command(address, sentences), "s")
 
 
 def _nearest(bench: Bench, vectors: Sequence[Vector]) -> Iterator[Figure]:
     """Time and recall of the vector index, without a filter but the collection and with each."""
     filters = Filters(collection=COLLECTIONS[0])
-    named = {
+    filters_by_name = {
         "collection": filters,
         "one document": replace(filters, document=bench.shelf.documents[0]),
         "two aspects": replace(filters, aspects=("plot", "theme")),
@@ -112,10 +112,10 @@ def _nearest(bench: Bench, vectors: Sequence[Vector]) -> Iterator[Figure]:
         "details": replace(filters, kinds=("detail",)),
         "the other collection": Filters(collection=COLLECTIONS[-1]),
     }
-    for name, one in named.items():
-        ask = partial(_ask, bench.store, one)
+    for name, chosen in filters_by_name.items():
+        ask = partial(_ask, bench.store, chosen)
         yield from _times(bench, f"nearest, {name}", ask, vectors, MILLISECONDS)
-        within = bench.shelf.within(one)
+        within = bench.shelf.within(chosen)
         recall = statistics.fmean(
             len(bench.shelf.best(vector, within, K) & {hit.id for hit in ask(vector)}) / K
             for vector in vectors
@@ -135,11 +135,11 @@ def _modes(bench: Bench) -> Iterator[Figure]:
     filters = Filters(collection=COLLECTIONS[0])
     for name in (*modes(), AUTO):
         ask = partial(_search, Query.of("?", offline(), mode=name), filters, store, bench.kit)
-        yield from _times(bench, f"mode {name}", ask, bench.asked, None)
+        yield from _times(bench, f"mode {name}", ask, bench.questions, None)
         before = counted.statements
-        for question in bench.asked:
+        for question in bench.questions:
             ask(question)
-        trips = (counted.statements - before) / len(bench.asked)
+        trips = (counted.statements - before) / len(bench.questions)
         yield bench.figure(f"mode {name}: round trips a question", trips)
 
 
@@ -164,7 +164,7 @@ def _times(
     yield bench.figure(f"{name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
 
 
-def _command(address: Address, asked: Sequence[str]) -> float:
+def _command(address: Address, questions: Sequence[str]) -> float:
     """The wall time of the command, from a shell, for other questions each time."""
     fabula = Path(sys.executable).with_name("fabula")
     known = environment(address) | {"FABULA_COLLECTION": COLLECTIONS[0]}
@@ -173,4 +173,4 @@ def _command(address: Address, asked: Sequence[str]) -> float:
         command = [str(fabula), "query", "--no-answer", question]
         subprocess.run(command, env=known, capture_output=True, check=True)
 
-    return statistics.median(seconds(partial(query, one)) for one in asked[:QUERIES])
+    return statistics.median(seconds(partial(query, question)) for question in questions[:QUERIES])

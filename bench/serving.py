@@ -73,16 +73,16 @@ def _answers(address: Address, url: str) -> list[Figure]:
     models |= {"FABULA_SERVE__REQUESTS_A_MINUTE": "1000000"}
     own = environment(address) | models
     subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
-    asked = questions(EACH)
-    figures = [Figure("library: first token", statistics.median(_library(own, asked[:ALONE])))]
+    sentences = questions(EACH)
+    figures = [Figure("library: first token", statistics.median(_library(own, sentences[:ALONE])))]
     with serving(own) as it:
         for at_once in AT_ONCE:
-            figures += _load(it, asked, at_once, "")
+            figures += _load(it, sentences, at_once, "")
         figures.append(Figure("memory", it.memory / 2**20, "MiB"))
     with serving(own | {"FABULA_CONCURRENCY": "8"}) as it:
-        idle = _load(it, asked, 1, "8 calls at most, ")
+        idle = _load(it, sentences, 1, "8 calls at most, ")
         with _ingesting(it):
-            busy = _load(it, asked, 1, "8 calls at most, during an ingest, ")
+            busy = _load(it, sentences, 1, "8 calls at most, during an ingest, ")
         times = busy[2].value / idle[2].value
         figures += [*idle, *busy, Figure("answer p95 during an ingest, by idle", times, "x", TIMES)]
     alone = {figure.what: figure.value for figure in figures}
@@ -90,13 +90,13 @@ def _answers(address: Address, url: str) -> list[Figure]:
     return [*figures, Figure("added until the first token", over, goal=OVERHEAD)]
 
 
-def _library(own: dict[str, str], asked: Sequence[str]) -> Iterator[float]:
+def _library(own: dict[str, str], questions: Sequence[str]) -> Iterator[float]:
     """Seconds until the first token of each question, without a service."""
     before = dict(os.environ)
     os.environ.update(own)
     try:
         with Fabula() as fabula:
-            for question in ["Who is it?", *asked]:
+            for question in ["Who is it?", *questions]:
                 began = time.perf_counter()
                 stream = fabula.stream(question)
                 next(iter(stream))
@@ -109,11 +109,11 @@ def _library(own: dict[str, str], asked: Sequence[str]) -> Iterator[float]:
         os.environ.update(before)
 
 
-def _load(it: Serving, asked: Sequence[str], at_once: int, when: str) -> list[Figure]:
-    wanted = asked[: ALONE if at_once == 1 else EACH]
-    done, seconds, failed = asyncio.run(_together(it, wanted, at_once, _ask))
+def _load(it: Serving, questions: Sequence[str], at_once: int, when: str) -> list[Figure]:
+    chosen = questions[: ALONE if at_once == 1 else EACH]
+    done, seconds, failed = asyncio.run(_together(it, chosen, at_once, _ask))
     name = f"{when}{at_once} at once"
-    first, whole = [one.first for one in done], [one.whole for one in done]
+    first, whole = [answer.first for answer in done], [answer.whole for answer in done]
     return [
         Figure(f"{name}, first token p50", statistics.median(first)),
         Figure(f"{name}, answer p50", statistics.median(whole)),
@@ -132,14 +132,14 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             parts = library.graph(PASSAGES // 5, "default", seed)
             store.prepare("default", STATIC, 256)
             store.apply(parts, STATIC)
-    asked = questions(EACH, books)
+    sentences = questions(EACH, books)
     figures = []
     with serving(own) as it:
         # Neo4j plans each statement when it first meets it, and Java compiles what is asked often.
-        asyncio.run(_together(it, asked * 5, 2, _find))
+        asyncio.run(_together(it, sentences * 5, 2, _find))
         for at_once in (1, 2, 4, 8, 16, 32):
-            done, seconds, failed = asyncio.run(_together(it, asked * 2, at_once, _find))
-            whole = [one.whole for one in done]
+            done, seconds, failed = asyncio.run(_together(it, sentences * 2, at_once, _find))
+            whole = [answer.whole for answer in done]
             name = f"search, {at_once} at once"
             figures += [
                 Figure(f"{name}, p50", statistics.median(whole)),
@@ -149,9 +149,9 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             ]
             if _p95(whole) > SLOWEST_SEARCH:
                 break
-        asyncio.run(_together(it, (asked * WARM)[:WARM], 4, _find))
+        asyncio.run(_together(it, (sentences * WARM)[:WARM], 4, _find))
         warm = it.memory
-        asyncio.run(_together(it, (asked * LONG)[:LONG], 4, _find))
+        asyncio.run(_together(it, (sentences * LONG)[:LONG], 4, _find))
         figures += [
             Figure(f"memory after {WARM:,} questions", warm / 2**20, "MiB"),
             Figure(f"memory after {LONG:,} more", it.memory / 2**20, "MiB"),
@@ -232,12 +232,12 @@ Ask = Callable[[httpx2.AsyncClient, str], Awaitable[Asked]]
 
 
 async def _together(
-    it: Serving, asked: Sequence[str], at_once: int, ask: Ask
+    it: Serving, questions: Sequence[str], at_once: int, ask: Ask
 ) -> tuple[list[Asked], float, int]:
     """Asks all, so many at once: what each took, seconds of all, and how many failed."""
     done: list[Asked] = []
     failed = 0
-    left = iter(asked)
+    left = iter(questions)
     async with it.client() as client:
 
         async def reader() -> None:

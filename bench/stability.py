@@ -47,7 +47,7 @@ class Divided:
     """A text's communities, and the digests of what their reports are written from."""
 
     communities: tuple[Community, ...]
-    said: frozenset[str]
+    statements: frozenset[str]
 
 
 def measure(books: Path | None) -> list[Figure]:
@@ -71,10 +71,10 @@ def _measure(file: Path) -> Iterator[Figure]:
             now = read(edited(chunks, share, seed, document.language), document.language)
             changed[""].append(differ(whole, divide(now, whole.communities)))
             changed[", from nothing"].append(differ(whole, divide(now)))
-        for how, found in changed.items():
+        for how, figures in changed.items():
             goal = FIFTH if what == "one chunk" and not how else None
             groups, reports = (
-                100 * statistics.fmean(column) for column in zip(*found, strict=True)
+                100 * statistics.fmean(column) for column in zip(*figures, strict=True)
             )
             yield Figure(f"{name}: {what}{how}: communities changed", groups, "%", goal)
             yield Figure(f"{name}: {what}{how}: reports asked again", reports, "%", goal)
@@ -94,19 +94,21 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
     )
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
-    def told(subject: str, records: Sequence[Mention | Tie]) -> tuple[str, tuple[str, ...]]:
+    def describe_mentions(
+        subject: str, records: Sequence[Mention | Tie]
+    ) -> tuple[str, tuple[str, ...]]:
         statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
     members = []
     for entity in cast.entities:
-        text, where = told(entity.name, entity.mentions)
+        text, where = describe_mentions(entity.name, entity.mentions)
         members.append(
             Member(entity.id, entity.name, entity.type, text, entity.names, where, (entity.id,))
         )
     bonds = []
     for tied in cast.relations:
-        text, where = told("", tied.ties)
+        text, where = describe_mentions("", tied.ties)
         weight = float(len(where))
         ends = (tied.source, tied.target)
         bonds.append(Bond(tied.id, *ends, text, weight, where, (tied.id,)))
@@ -115,15 +117,17 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
 
 def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
     """Its communities, started from others, and what would be read of each that has a report."""
-    found = find_communities(
+    communities = find_communities(
         _weights(network),
         KNOBS.max_cluster_size,
         before,
         lambda level, members: community_id("bench", level, sorted(members)),
     )
     renderer = Renderer(network, KNOBS.report_tokens_in)
-    some = [one for one in found if len(one.members) > 1]
-    return Divided(tuple(found), frozenset(renderer.render(one).said for one in some))
+    reported = [community for community in communities if len(community.members) > 1]
+    return Divided(
+        tuple(communities), frozenset(renderer.render(community).said for community in reported)
+    )
 
 
 def differ(was: Divided, now: Divided) -> tuple[float, float]:
@@ -132,24 +136,26 @@ def differ(was: Divided, now: Divided) -> tuple[float, float]:
     groups = sum(
         (community.level, community.members) not in before for community in now.communities
     )
-    reports = len(now.said - was.said)
-    return groups / max(1, len(now.communities)), reports / max(1, len(now.said))
+    reports = len(now.statements - was.statements)
+    return groups / max(1, len(now.communities)), reports / max(1, len(now.statements))
 
 
 def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> list[Chunk]:
     """The chunks, of which a share, one at least, has lost every second sentence."""
     draw = random.Random(seed)
     rows = set(draw.sample(range(len(chunks)), max(1, round(share * len(chunks)))))
-    found: list[Chunk] = []
+    edited_chunks: list[Chunk] = []
     start = 0
     for row, chunk in enumerate(chunks):
         text = chunk.text
         if row in rows:
             text = " ".join(sentences(text, language)[::2]) + "\n"
         id = chunk_id("bench", text, row)
-        found.append(Chunk(id, row, chunk.section, start, start + len(text), text, chunk.tokens))
+        edited_chunks.append(
+            Chunk(id, row, chunk.section, start, start + len(text), text, chunk.tokens)
+        )
         start += len(text)
-    return found
+    return edited_chunks
 
 
 def _weights(network: Network) -> dict[tuple[str, str], float]:

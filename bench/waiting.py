@@ -73,7 +73,7 @@ def measure(books: Path | None) -> list[Figure]:
             check=True,
         )
     cold, *warm = (Run(**run) for run in json.loads(done.stdout))
-    run = sorted(warm[-COUNTED:], key=lambda one: one.seconds)[COUNTED // 2]
+    run = sorted(warm[-COUNTED:], key=lambda wait: wait.seconds)[COUNTED // 2]
     return [
         Figure("calls", run.calls, ""),
         Figure("longest chain of calls", run.chain, ""),
@@ -131,19 +131,19 @@ class _Notes:
 
     def chain(self) -> int:
         """How many calls of the longest chain wait for each other."""
-        asked = [batch for batch in self.batches if batch.step != "write"]
-        rounds = [batch for batch in asked if batch.step == "aspects"]
+        calls = [batch for batch in self.batches if batch.step != "write"]
+        rounds = [batch for batch in calls if batch.step == "aspects"]
         builder = rounds[0].thread
-        embedding = sum(batch.thread is builder for batch in asked) - len(rounds)
+        embedding = sum(batch.thread is builder for batch in calls) - len(rounds)
         chains = [embedding + len(rounds)]
-        for thread in {batch.thread for batch in asked} - {builder}:
-            own = [batch for batch in asked if batch.thread is thread]
-            if own[0].step == "details":
-                chains.append(len(own))
+        for thread in {batch.thread for batch in calls} - {builder}:
+            of_thread = [batch for batch in calls if batch.thread is thread]
+            if of_thread[0].step == "details":
+                chains.append(len(of_thread))
                 continue
             # A round takes a whole call: one that began just before is not the tree's.
-            before = sum(batch.at < own[0].at - CALL / 2 for batch in rounds)
-            chains.append(embedding + before + len(own))
+            before = sum(batch.at < of_thread[0].at - CALL / 2 for batch in rounds)
+            chains.append(embedding + before + len(of_thread))
         return max(chains)
 
 

@@ -80,8 +80,8 @@ def _let_write(writers: list[subprocess.Popen[str]]) -> None:
 
 def _hear(writer: subprocess.Popen[str], word: str) -> None:
     assert writer.stdout is not None
-    if (said := writer.stdout.readline().strip()) != word:
-        raise RuntimeError(f"a writer was to say {word!r} and said {said!r}")
+    if (events := writer.stdout.readline().strip()) != word:
+        raise RuntimeError(f"a writer was to say {word!r} and said {events!r}")
 
 
 def _write(numbers: range) -> None:

@@ -55,14 +55,14 @@ def measure(books: Path | None) -> list[Figure]:
             store.remove("bench", parts[0].owner.document)
     kit.close()
     cold, warm = rounds[0], rounds[1:]
-    first = _median([one for one, _ in warm])
-    again = _median([one for _, one in warm])
+    first = _median([single for single, _ in warm])
+    again = _median([single for _, single in warm])
     return [
         Figure("passages", nodes, "nodes"),
         *_figures("new, server just started", cold[0], nodes),
         *_figures("new", first, nodes, GOAL),
         *_figures("replacement", again, nodes),
-        Figure("new, the best round", nodes / min(one.all for one, _ in warm), "nodes/s"),
+        Figure("new, the best round", nodes / min(single.all for single, _ in warm), "nodes/s"),
     ]
 
 
@@ -89,7 +89,7 @@ def _write(store: Store, parts: Sequence[Part], space: Space) -> Written:
 
 def _median(rounds: list[Written]) -> Written:
     return Written(
-        statistics.median(one.stage for one in rounds),
-        statistics.median(one.switch for one in rounds),
-        statistics.median(one.sweep for one in rounds),
+        statistics.median(run.stage for run in rounds),
+        statistics.median(run.switch for run in rounds),
+        statistics.median(run.sweep for run in rounds),
     )

@@ -101,13 +101,13 @@ class Shell:
     """Runs commands as they are typed, in an empty home, and keeps what they print."""
 
     def __init__(self, home: Path, folder: Path) -> None:
-        kept = {
+        environment = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("FABULA_", "OPENAI_", "NEO4J_", "XDG_"))
         }
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        self._environment = kept | {
+        self._environment = environment | {
             "HOME": str(home),
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_CONFIG_HOME": str(home / "config"),
@@ -130,12 +130,12 @@ class Shell:
         if done.returncode:
             raise SystemExit(f"{command} failed:\n{done.stdout}")
         # What a terminal overwrites, and where this machine keeps its files.
-        said = re.sub(r"^Fetching Neo4j .*\n", "", done.stdout, flags=re.MULTILINE)
+        printed = re.sub(r"^Fetching Neo4j .*\n", "", done.stdout, flags=re.MULTILINE)
         package = str(Path(fabula.__file__).parent)
-        said = said.replace(str(self._folder), "~").replace(package, "fabula")
-        told = [line.rstrip() for line in said.rstrip().splitlines()]
-        more = ["..."] if len(told) > lines else []
-        return "\n".join(["```", f"$ {command}", *told[:lines], *more, "```"])
+        printed = printed.replace(str(self._folder), "~").replace(package, "fabula")
+        output = [line.rstrip() for line in printed.rstrip().splitlines()]
+        more = ["..."] if len(output) > lines else []
+        return "\n".join(["```", f"$ {command}", *output[:lines], *more, "```"])
 
 
 def main(books: Path) -> None:
@@ -178,12 +178,12 @@ def _page(shell: Shell) -> str:
             (COUNT, 8),
         ],
     }
-    told = {
+    parts = {
         name: "\n\n".join(shell.run(command, lines) for command, lines in commands)
         for name, commands in visits.items()
     }
     printed = "\n".join(shell.run("python engineer.py", 30).splitlines()[2:-1])
-    return TEXT.format(**told, engineer=ENGINEER, printed=printed)
+    return TEXT.format(**parts, engineer=ENGINEER, printed=printed)
 
 
 if __name__ == "__main__":

@@ -46,10 +46,10 @@ def _table(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         total = sum(outcome.indexing.spent.values(), Usage())
         tokens = total.prompt_tokens + total.completion_tokens
-        said = outcome.skipped or "; ".join(outcome.failed[:1])
-        answered = f"{outcome.answered} of {outcome.asked}"
+        note = outcome.skipped or "; ".join(outcome.failed[:1])
+        answered = f"{outcome.answered} of {outcome.questions}"
         seconds = f"{outcome.indexing.seconds:.1f}"
-        rows.append(ROW.format(outcome.peer.name, answered, seconds, total.calls, tokens, said))
+        rows.append(ROW.format(outcome.peer.name, answered, seconds, total.calls, tokens, note))
     return "\n".join(rows)
 
 

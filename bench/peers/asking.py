@@ -65,36 +65,36 @@ class Asking:
 
     def index_folder(self, texts: Sequence[str]) -> Path:
         """Where the index of these texts is: it depends on them, the models and the version."""
-        models = {name: told for name, told in self.environment.items() if "MODEL" in name}
-        told = [self.peer.requirements, models, list(texts)]
-        return self.folder / hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+        models = {name: content for name, content in self.environment.items() if "MODEL" in name}
+        content = [self.peer.requirements, models, list(texts)]
+        return self.folder / hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
-    def results(self, asked: Asked) -> Iterator[Result | PeerFailed]:
+    def results(self, part: Asked) -> Iterator[Result | PeerFailed]:
         """A result, or why there is none, for each question in turn.
 
         Raises PeerFailed where the texts can't be indexed, or the peer ends.
         """
-        with self._adapter(asked.texts) as adapter:
+        with self._adapter(part.texts) as adapter:
             # A peer's Neo4j holds only the last index.
-            if self.peer.neo4j or not (self.index_folder(asked.texts) / INDEXED).is_file():
-                self._index(adapter, asked.texts)
-            for question in asked.questions:
+            if self.peer.neo4j or not (self.index_folder(part.texts) / INDEXED).is_file():
+                self._index(adapter, part.texts)
+            for question in part.questions:
                 self.proxy.take()
                 began = time.monotonic()
                 try:
-                    said = adapter.ask(worded(question, self.ask))
+                    reply = adapter.ask(worded(question, self.ask))
                 except PeerFailed as failed:
                     if failed.gone:
                         raise
                     yield PeerFailed(f"question {question.id}: {failed}")
                     continue
                 seconds = time.monotonic() - began
-                yield result(self.peer, question, said, self.ask, Cost(seconds, self.proxy.take()))
+                yield result(self.peer, question, reply, self.ask, Cost(seconds, self.proxy.take()))
 
     @contextmanager
     def _adapter(self, texts: Sequence[str]) -> Iterator[Adapter]:
         folder = self.index_folder(texts)
-        told = {
+        config = {
             **self.environment,
             "OPENAI_BASE_URL": self.proxy.url,
             "OPENAI_API_KEY": "counted",
@@ -104,13 +104,13 @@ class Asking:
         try:
             if server:
                 address = server.start()
-                told |= {
+                config |= {
                     "NEO4J_URI": address.uri,
                     "NEO4J_USERNAME": address.username,
                     "NEO4J_PASSWORD": address.password,
                 }
             busy = lambda: self.proxy.last  # noqa: E731
-            with Adapter(self.python, self.peer.adapter, folder, told, busy) as adapter:
+            with Adapter(self.python, self.peer.adapter, folder, config, busy) as adapter:
                 yield adapter
         finally:
             if server:
@@ -121,17 +121,17 @@ class Asking:
         began = time.monotonic()
         adapter.index(texts)
         cost = Cost(round(time.monotonic() - began, 3), self.proxy.take())
-        told = json.dumps(asdict(cost)) + "\n"
-        replace_file(self.index_folder(texts) / INDEXED, told)
+        line = json.dumps(asdict(cost)) + "\n"
+        replace_file(self.index_folder(texts) / INDEXED, line)
 
 
 def indexing(folder: Path) -> Cost:
     """What the indexes in a peer's folder cost together, whenever they were made."""
     total = Cost()
     for file in sorted(folder.glob(f"*/{INDEXED}")):
-        told = json.loads(file.read_text(encoding="utf-8"))
-        spent = {model: Usage(**usage) for model, usage in told["spent"].items()}
-        total.add(Cost(told["seconds"], spent))
+        record = json.loads(file.read_text(encoding="utf-8"))
+        spent = {model: Usage(**usage) for model, usage in record["spent"].items()}
+        total.add(Cost(record["seconds"], spent))
     return total
 
 
@@ -153,15 +153,15 @@ def chosen(answer: str, options: int) -> int | None:
     return number - 1 if 1 <= number <= options else None
 
 
-def result(peer: Peer, question: Question, said: Said, ask: Ask, cost: Cost) -> Result:
+def result(peer: Peer, question: Question, reply: Said, ask: Ask, cost: Cost) -> Result:
     """What a peer said, as a run keeps it. Of its passages only the words are known."""
     total = sum(cost.spent.values(), Usage())
-    passages = [text for text in said.context if text.strip()]
+    passages = [text for text in reply.context if text.strip()]
     return Result(
         system=f"{PEER}{peer.name}",
         question=question.id,
-        answer=said.answer,
-        choice=chosen(said.answer, len(question.options)) if ask == "choose" else None,
+        answer=reply.answer,
+        choice=chosen(reply.answer, len(question.options)) if ask == "choose" else None,
         context=tuple(
             Retrieved(str(number), "peer", "", 0, "", 0, 0, 0.0, text)
             for number, text in enumerate(passages, 1)

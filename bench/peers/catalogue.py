@@ -51,8 +51,8 @@ class Peer:
 
 def read_peers(file: Path = FILE) -> dict[str, Peer]:
     """All peers by name."""
-    told = tomllib.loads(file.read_text(encoding="utf-8"))
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
     return {
-        name: Peer(name=name, **told.get(entry.get("of", ""), {}) | entry)
-        for name, entry in told.items()
+        name: Peer(name=name, **tables.get(entry.get("of", ""), {}) | entry)
+        for name, entry in tables.items()
     }

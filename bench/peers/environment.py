@@ -41,7 +41,7 @@ def installed(peer: Peer, cache: Path) -> Path:
 def _run(peer: Peer, command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        reason = next((line for line in reversed(said) if "ERROR" in line), "".join(said[-1:]))
+        output = (done.stderr or done.stdout).strip().splitlines()
+        reason = next((line for line in reversed(output) if "ERROR" in line), "".join(output[-1:]))
         raise NotInstalled(f"{' '.join(peer.requirements)} can't be installed: {reason}")
     return done.stdout

@@ -26,7 +26,7 @@ class Outcome:
 
     peer: Peer
     models: Mapping[str, str]
-    asked: int
+    questions: int
     answered: int = 0
     indexing: Cost = field(default_factory=Cost)
     failed: list[str] = field(default_factory=list)
@@ -38,29 +38,29 @@ def keep(folder: Path, outcomes: Iterable[Outcome], log: Log) -> None:
 
     Those of earlier runs into this folder stay. Raises FabulaError where there is no run.json.
     """
-    told = (read_json(folder / FILE) or {}) | {
-        outcome.peer.name: _told(outcome) for outcome in outcomes
+    entries = (read_json(folder / FILE) or {}) | {
+        outcome.peer.name: _entry(outcome) for outcome in outcomes
     }
-    _write(folder / FILE, told)
+    _write(folder / FILE, entries)
     run = read_json(folder / RUN)
     if run is None:
         raise FabulaError(f"{folder} holds no run.")
     own = [system for system in run["systems"] if not system["name"].startswith(PEER)]
-    peers = [asdict(_system(name, entry, log)) for name, entry in told.items()]
+    peers = [asdict(_system(name, entry, log)) for name, entry in entries.items()]
     _write(folder / RUN, run | {"systems": own + peers})
 
 
-def _told(one: Outcome) -> dict[str, Any]:
+def _entry(outcome: Outcome) -> dict[str, Any]:
     return {
-        "title": one.peer.title,
-        "package": f"{one.peer.package}=={one.peer.version}",
-        "licence": one.peer.licence,
-        "models": dict(one.models),
-        "asked": one.asked,
-        "answered": one.answered,
-        "indexing": asdict(one.indexing),
-        "failed": one.failed,
-        "skipped": one.skipped,
+        "title": outcome.peer.title,
+        "package": f"{outcome.peer.package}=={outcome.peer.version}",
+        "licence": outcome.peer.licence,
+        "models": dict(outcome.models),
+        "asked": outcome.questions,
+        "answered": outcome.answered,
+        "indexing": asdict(outcome.indexing),
+        "failed": outcome.failed,
+        "skipped": outcome.skipped,
     }
 
 

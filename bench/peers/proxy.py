@@ -116,18 +116,20 @@ class _Handler(BaseHTTPRequestHandler):
             if self._begun:
                 self.close_connection = True
                 return
-            told = {"error": {"message": f"The endpoint failed: {error}", "type": "server_error"}}
-            self._send(502, {}, json.dumps(told).encode())
+            problem = {
+                "error": {"message": f"The endpoint failed: {error}", "type": "server_error"}
+            }
+            self._send(502, {}, json.dumps(problem).encode())
 
     def _pass(self, answer: HTTPResponse, model: str) -> None:
-        told = _whole(json.loads(answer.read()), model)
-        if isinstance(told.get("data"), list):
+        reply = _whole(json.loads(answer.read()), model)
+        if isinstance(reply.get("data"), list):
             # Endpoints may send rows in any order, and not every client looks.
-            told["data"].sort(key=lambda row: row["index"])
+            reply["data"].sort(key=lambda row: row["index"])
         # Counted first: who has the reply may ask what it cost.
-        self.server.proxy.count(model, _usage(told.get("usage")))
+        self.server.proxy.count(model, _usage(reply.get("usage")))
         self._begun = True
-        self._send(200, answer.headers, json.dumps(told).encode())
+        self._send(200, answer.headers, json.dumps(reply).encode())
 
     def _pass_stream(self, answer: HTTPResponse, model: str, *, wants_usage: bool) -> None:
         """Events as they come; that of the usage only to a client that asked for it."""
@@ -138,11 +140,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         usage = None
         for line in answer:
-            told = line.removeprefix(b"data:").strip()
-            event = json.loads(told) if told.startswith(b"{") else {}
+            payload = line.removeprefix(b"data:").strip()
+            event = json.loads(payload) if payload.startswith(b"{") else {}
             usage = event.get("usage") or usage
             sent = b"data: " + json.dumps(_whole(event, model)).encode() + b"\n" if event else line
-            if told == b"[DONE]":
+            if payload == b"[DONE]":
                 self.server.proxy.count(model, _usage(usage))
             if event.get("usage") and not event.get("choices") and not wants_usage:
                 continue
@@ -171,13 +173,13 @@ def _adjusted(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _whole(told: dict[str, Any], model: str) -> dict[str, Any]:
+def _whole(reply: dict[str, Any], model: str) -> dict[str, Any]:
     """A reply with the fields that some endpoints leave out, and some clients can't do without."""
-    return {"created": int(time.time()), "model": model, **told}
+    return {"created": int(time.time()), "model": model, **reply}
 
 
-def _usage(told: Any) -> Usage:
-    counts = told if isinstance(told, dict) else {}
+def _usage(usage: Any) -> Usage:
+    counts = usage if isinstance(usage, dict) else {}
     return Usage(
         calls=1,
         prompt_tokens=counts.get("prompt_tokens") or 0,

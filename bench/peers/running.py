@@ -17,12 +17,12 @@ from bench.peers.speaking import PeerFailed
 from fabula.config.kit import Kit
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
-from fabula.experiments.log import PEER, Log, locked
+from fabula.experiments.log import PEER, Log, lock_folder
 from fabula.experiments.model import DataSet, Question, Result
-from fabula.experiments.plan import Tested, limited, planned, read_data
+from fabula.experiments.plan import TestedSystem, limit_questions, plan_systems, read_data
 from fabula.experiments.report.about import Run
-from fabula.experiments.report.read import read
-from fabula.experiments.scoring import measured
+from fabula.experiments.report.read import read_run
+from fabula.experiments.scoring import choose_metrics
 from fabula.experiments.suite import Suite
 
 MODELS = ("model", "embedding_model")
@@ -45,7 +45,7 @@ class Job:
     suite: Suite
     folder: Path
     data: DataSet
-    asking: Tested
+    asking: TestedSystem
     peers: Sequence[Peer]
     cache: Path
 
@@ -58,7 +58,7 @@ def prepared(
     Raises FabulaError where there is no run, or one of another suite, other data or other models;
     SettingsError where no endpoint's models are named.
     """
-    run = read(folder).run
+    run = read_run(folder).run
     found = read_data(suite, data)
     if (run.suite, dict(run.data.sha256)) != (suite.name, dict(found.sha256)):
         raise FabulaError(f"{folder} holds a run of {run.suite}, or of other data: name its own.")
@@ -66,7 +66,7 @@ def prepared(
     found = replace(
         found, questions=tuple(question for question in found.questions if question.id in ids)
     )
-    system = planned(suite, found, _models())[0]
+    system = plan_systems(suite, found, _models())[0]
     if system.settings.offline or system.settings.embedding_model == STATIC:
         raise SettingsError(
             "Peers need a chat and an embedding model of an endpoint: set FABULA_MODEL, "
@@ -74,7 +74,7 @@ def prepared(
         )
     _refuse_others(run, system.settings)
     cache = Settings.read().cache_folder / INDEXES
-    return Job(suite, folder, limited(found, None, limit, suite.seed), system, peers, cache)
+    return Job(suite, folder, limit_questions(found, None, limit, suite.seed), system, peers, cache)
 
 
 def _refuse_others(run: Run, settings: Settings) -> None:
@@ -100,23 +100,23 @@ def run(job: Job, say: Say) -> list[Outcome]:
 
     Raises FabulaError where another run is writing into the folder.
     """
-    with locked(job.folder):
+    with lock_folder(job.folder):
         return _run(job, say)
 
 
 def _run(job: Job, say: Say) -> list[Outcome]:
     settings = job.asking.settings
     log, kit = Log(job.folder), Kit(settings)
-    score = measured(job.suite, job.data, job.asking).by(kit, job.asking)
+    score = choose_metrics(job.suite, job.data, job.asking).by(kit, job.asking)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     outcomes: list[Outcome] = []
     try:
         with Proxy(settings.base_url, key, settings.concurrency, settings.timeout) as proxy:
-            told = _environment(job, proxy)
+            environment = _environment(job, proxy)
             for peer in job.peers:
                 say(f"{peer.title} {peer.version}")
-                one = _one(job, peer, proxy, told, log, score, say)
-                outcomes.append(one)
+                outcome = _one(job, peer, proxy, environment, log, score, say)
+                outcomes.append(outcome)
                 keep(job.folder, outcomes, log)
     finally:
         kit.close()
@@ -140,7 +140,7 @@ def _one(
     job: Job,
     peer: Peer,
     proxy: Proxy,
-    told: Mapping[str, str],
+    environment: Mapping[str, str],
     log: Log,
     score: Score,
     say: Say,
@@ -152,9 +152,9 @@ def _one(
     folder = job.folder.resolve() / INDEXES / peer.home
     try:
         python = installed(peer, job.cache)
-        asking = Asking(peer, python, folder, proxy, told, job.asking.ask)
-        for asked in _asked(job, _there(peer, log)):
-            for result in asking.results(asked):
+        asking = Asking(peer, python, folder, proxy, environment, job.asking.ask)
+        for part in _asked(job, _there(peer, log)):
+            for result in asking.results(part):
                 if isinstance(result, PeerFailed):
                     outcome.failed.append(str(result))
                     say(f"  failed     {result}")
@@ -174,7 +174,7 @@ def _one(
 
 def _there(peer: Peer, log: Log) -> set[str]:
     """The questions with a result of this peer."""
-    return {one.question for one in log.of(f"{PEER}{peer.name}")}
+    return {result.question for result in log.of(f"{PEER}{peer.name}")}
 
 
 def _asked(job: Job, there: set[str]) -> list[Asked]:
@@ -183,7 +183,7 @@ def _asked(job: Job, there: set[str]) -> list[Asked]:
     if job.suite.data.scope == "collection":
         return [Asked([text.text for text in job.data.texts], missing)] if missing else []
     by_text = [
-        Asked([text.text], [one for one in missing if one.text == text.id])
+        Asked([text.text], [item for item in missing if item.text == text.id])
         for text in job.data.texts
     ]
-    return [one for one in by_text if one.questions]
+    return [item for item in by_text if item.questions]

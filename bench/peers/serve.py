@@ -34,13 +34,13 @@ def loaded(path: Path) -> Any:
     return module.Peer()
 
 
-def replied(peer: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def replied(peer: Any, request: dict[str, Any]) -> dict[str, Any]:
     """What the peer says to one line."""
-    if "index" in asked:
-        peer.index(asked["index"])
-        return {"indexed": len(asked["index"])}
-    answer, context = peer.ask(asked["ask"])
-    return {"answer": str(answer), "context": [str(one) for one in context]}
+    if "index" in request:
+        peer.index(request["index"])
+        return {"indexed": len(request["index"])}
+    answer, context = peer.ask(request["ask"])
+    return {"answer": str(answer), "context": [str(passage) for passage in context]}
 
 
 def serve(path: Path) -> None:
@@ -56,11 +56,11 @@ def serve(path: Path) -> None:
 
     def say(reply: Callable[[], dict[str, Any]]) -> bool:
         try:
-            told, good = reply(), True
+            message, good = reply(), True
         except (Exception, SystemExit) as error:  # noqa: BLE001 - told, whatever it is
             traceback.print_exc()
-            told, good = {"error": f"{type(error).__name__}: {error}"[:LONGEST]}, False
-        replies.write(json.dumps(told) + "\n")
+            message, good = {"error": f"{type(error).__name__}: {error}"[:LONGEST]}, False
+        replies.write(json.dumps(message) + "\n")
         replies.flush()
         return good
 

@@ -244,7 +244,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert "Asking Summer." in result.stderr
     assert "Asking all documents." in result.stderr
     assert result.stderr.count("Mode: naive. Available: auto, bottom-up, ") == 2
-    assert "Asking by auto." in result.stderr
+    assert "Mode: auto." in result.stderr
     assert "Winter ·" in second
 
 

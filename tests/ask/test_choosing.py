@@ -22,7 +22,7 @@ from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.config.kit import Kit
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
-from fabula.experiments.report.published import published
+from fabula.experiments.report.published import read_published
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import KINDS, Kind, Mode, NoKnobs, Tools, Way
 from fabula.graph.path import Path as Steps
@@ -168,7 +168,7 @@ def test_a_question_that_an_endpoint_refuses_is_left_to_the_rules() -> None:
 
 
 def test_the_figures_of_modes_are_those_that_were_published() -> None:
-    [table] = published("graphrag-bench-novel")
+    [table] = read_published("graphrag-bench-novel")
     for name, mode in modes().items():
         if mode.serves:
             columns = zip(table.columns, table.values[NAMES[name]], strict=True)

@@ -51,9 +51,7 @@ def test_ingest_says_what_it_made_and_that_it_is_offline(ingested: Result) -> No
 
 
 def test_ingest_again_changes_nothing(ingested: Result, story: Path) -> None:
-    assert (
-        "unchanged  lighthouse.txt: The Lighthouse is in the graph" in run("ingest", story).stdout
-    )
+    assert "unchanged  lighthouse.txt: The Lighthouse is up to date" in run("ingest", story).stdout
 
 
 def test_ingest_names_what_it_cannot_read_and_goes_on(

@@ -231,7 +231,7 @@ def test_what_is_there_stays_and_is_replaced_only_when_told(
     own_file().write_text('# mine\nmodel = "old"  # the best\ntop_k = 7\n\n[aspects]\nlevels = 3\n')
     answers = (server.url, KEY, "good", "vectors", "", "", "y")
     result = init(typed=(*answers, "n"))
-    assert "has model = 'old'. Make it 'good'?" in result.stdout
+    assert "has model = 'old'. Change it to 'good'?" in result.stdout
     kept_as_it_was = {"model": "old", "top_k": 7, "aspects": {"levels": 3}}
     added = {"base_url": server.url, "embedding_model": "vectors", "keyring": True}
     assert own() == kept_as_it_was | added

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from fabula.experiments.report.about import Swept, System
-from fabula.experiments.report.summary import baselines
+from fabula.experiments.report.about import SweepPoint, System
+from fabula.experiments.report.summary import choose_baselines
 
 
-def system(name: str, swept: Swept | None = None) -> System:
+def system(name: str, swept: SweepPoint | None = None) -> System:
     return System(name, {}, {}, {}, swept)
 
 
 def swept(series: str, value: int) -> System:
-    return system(f"{series} {value}", Swept("context_tokens", value, series))
+    return system(f"{series} {value}", SweepPoint("context_tokens", value, series))
 
 
 def test_systems_are_compared_with_the_first() -> None:
-    assert baselines([system("naive"), system("raptor"), swept("graph", 5)]) == {
+    assert choose_baselines([system("naive"), system("raptor"), swept("graph", 5)]) == {
         "raptor": "naive",
         "graph 5": "naive",
     }
-    assert baselines([]) == {}
+    assert choose_baselines([]) == {}
 
 
 def test_in_a_sweep_of_several_systems_each_is_compared_at_its_own_value() -> None:
     systems = [swept(name, value) for name in ("naive", "graph") for value in (500, 1000)]
-    assert baselines([*systems, swept("graph", 9), system("whole text")]) == {
+    assert choose_baselines([*systems, swept("graph", 9), system("whole text")]) == {
         "naive 1000": "naive 500",
         "graph 500": "naive 500",
         "graph 1000": "naive 1000",

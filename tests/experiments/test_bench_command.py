@@ -19,7 +19,7 @@ from endpoint.faults import Fault
 from fabula.build.outcome import Silence
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
-from fabula.experiments.run import Bench, run
+from fabula.experiments.run import BenchRun, run
 from fabula.experiments.suite import read_suite
 from fabula.store import Store
 from forked import Forked
@@ -101,7 +101,7 @@ def bench(*words: str | Path, code: int = 0) -> Result:
 
 def go(path: Path, out: str = "runs/tiny", questions: int | None = None, **given: Any) -> None:
     """A run without a report, as drawing takes longer than all else."""
-    run(Bench(read_suite(str(path)), Path(out), given, questions=questions), Silence())
+    run(BenchRun(read_suite(str(path)), Path(out), given, questions=questions), Silence())
 
 
 def lines(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:
@@ -298,7 +298,8 @@ def test_a_folder_of_another_run_is_refused(tales: Path) -> None:
     go(tales, questions=1)
     tales.write_text(tales.read_text().replace("chunk_tokens = 32", "chunk_tokens = 64"))
     told = bench("run", tales, code=1).stderr
-    assert "runs/tiny holds another run, with chunk_tokens 32 for 'naive', and this one 64" in told
+    differing = "chunk_tokens 32 for 'naive', and this one 64"
+    assert f"runs/tiny contains another run, with {differing}" in told
     assert "--out" in told
     assert len(lines()) == 2
 
@@ -327,7 +328,7 @@ def test_other_data_is_another_run(tales: Path, tmp_path: Path) -> None:
     go(tales, questions=1)
     questions = tmp_path / "tales" / "questions.jsonl"
     questions.write_text(questions.read_text().replace("letter", "parcel"))
-    assert "holds another run, with data" in bench("run", tales, code=1).stderr
+    assert "contains another run, with data" in bench("run", tales, code=1).stderr
 
 
 def test_a_wrong_key_of_a_suite_is_named(tales: Path) -> None:

@@ -17,11 +17,11 @@ from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
-from fabula.experiments.log import RESULTS, Log, locked
+from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
-from fabula.experiments.plan import limited, made_with, planned, told
-from fabula.experiments.suite import read_suite, shipped
+from fabula.experiments.plan import flat_settings, limit_questions, plan_systems, version_info
+from fabula.experiments.suite import read_suite, shipped_suites
 from fabula.graph.installed import graphs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.models import prompts
@@ -89,17 +89,17 @@ def test_the_suites_of_the_documentation_are_there() -> None:
         "temperature",
         "modes",
         "all-ways",
-    } <= set(shipped())
+    } <= set(shipped_suites())
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_suites())
 def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     read = read_suite(name)
     assert read.name == name
     assert set(read.metrics) <= set(names())
     assert read.data.set in NAMES
     assert read.data.part in parts(read.data.set)
-    systems = planned(read, DATA, {})
+    systems = plan_systems(read, DATA, {})
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
@@ -109,7 +109,7 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
 
 def test_the_suites_of_modes_try_every_mode() -> None:
     def tried(name: str) -> list[str]:
-        return sorted(system.settings.mode for system in planned(read_suite(name), DATA, {}))
+        return sorted(system.settings.mode for system in plan_systems(read_suite(name), DATA, {}))
 
     assert tried("modes") == list(modes())
     assert [name for name in tried("all-ways") if "," not in name] == sorted(["auto", *modes()])
@@ -122,7 +122,7 @@ def test_the_suites_of_modes_try_every_mode() -> None:
 
 def test_systems_that_share_a_graph_share_a_collection() -> None:
     collections = [
-        {one.settings.collection for one in planned(read_suite(name), DATA, {})}
+        {one.settings.collection for one in plan_systems(read_suite(name), DATA, {})}
         for name in ("modes", "sweep-top-k", "sweep-details", "aspects-single")
     ]
     assert [len(found) for found in collections] == [1, 3, 7, 1]
@@ -146,14 +146,14 @@ def test_a_change_of_the_prompts_makes_other_graphs(
         monkeypatch.setattr("fabula.experiments.plan.graphs", lambda: installed)
 
     def collections() -> set[str]:
-        return {one.settings.collection for one in planned(read_suite("smoke"), DATA, {})}
+        return {one.settings.collection for one in plan_systems(read_suite("smoke"), DATA, {})}
 
-    before, made_before = made_with(), collections()
+    before, made_before = version_info(), collections()
     assert collections() == made_before
     with next(folder.glob("*_system.txt")).open("a") as file:
         file.write("Be brief.")
-    assert made_with()["fabula"] == before["fabula"]
-    assert made_with()["prompts"] != before["prompts"]
+    assert version_info()["fabula"] == before["fabula"]
+    assert version_info()["prompts"] != before["prompts"]
     assert collections().isdisjoint(made_before)
 
 
@@ -165,9 +165,9 @@ def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
     path = Path(suite(tmp_path, f"settings = {{ aspects = '{aspects}' }}"))
     path.write_text(path.read_text().replace('preset = "naive"', 'preset = "fabula"'))
     read = read_suite(str(path))
-    [before] = planned(read, DATA, {})
+    [before] = plan_systems(read, DATA, {})
     aspects.write_text(aspects.read_text().replace("happens", "is done"))
-    [after] = planned(read, DATA, {})
+    [after] = plan_systems(read, DATA, {})
     assert (before.settings.tables, before.filters) == (after.settings.tables, after.filters)
     assert before.fingerprint != after.fingerprint
 
@@ -185,44 +185,44 @@ def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
 def test_a_setting_of_a_table_goes_by_its_whole_name_and_by_its_own(
     said: str, tmp_path: Path
 ) -> None:
-    [system] = planned(read_suite(suite(tmp_path, said)), DATA, {})
+    [system] = plan_systems(read_suite(suite(tmp_path, said)), DATA, {})
     assert system.settings.table("aspects").levels == 3
-    assert told(system.settings)["aspects.levels"] == 3
+    assert flat_settings(system.settings)["aspects.levels"] == 3
 
 
 def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> None:
     path = Path(suite(tmp_path, "settings = { aspects.details = 1 }"))
     path.write_text(path.read_text().replace('preset = "naive"', 'preset = "raptor"'))
-    [system] = planned(read_suite(str(path)), DATA, {})
+    [system] = plan_systems(read_suite(str(path)), DATA, {})
     assert system.settings.table("aspects").details == 1
     assert system.settings.table("aspects").cluster_count == "bic"
 
 
 def test_each_value_of_a_sweep_is_a_system() -> None:
-    systems = planned(read_suite("sweep-details"), DATA, {})
+    systems = plan_systems(read_suite("sweep-details"), DATA, {})
     assert [one.settings.table("aspects").details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
     assert systems[2].name == "aspect graph, details 2"
     assert (systems[2].series, systems[2].value) == ("aspect graph", 2)
 
 
 def test_the_environment_changes_no_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = planned(read_suite("quality"), DATA, {})
+    before = plan_systems(read_suite("quality"), DATA, {})
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "50")
     monkeypatch.setenv("FABULA_TOP_K", "9")
-    assert planned(read_suite("quality"), DATA, {}) == before
+    assert plan_systems(read_suite("quality"), DATA, {}) == before
     assert [one.settings.chunk_tokens for one in before] == [200, 100, 200, 200, 200]
 
 
 def test_a_flag_replaces_the_model_of_a_suite() -> None:
-    [first, *_] = planned(read_suite("smoke"), DATA, {})
+    [first, *_] = plan_systems(read_suite("smoke"), DATA, {})
     assert (first.settings.model, first.settings.embedding_model) == (OFFLINE, STATIC)
-    [first, *_] = planned(read_suite("smoke"), DATA, {"model": "m", "base_url": "http://a/v1"})
+    [first, *_] = plan_systems(read_suite("smoke"), DATA, {"model": "m", "base_url": "http://a/v1"})
     assert first.settings.model == "m"
 
 
 def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
-    assert {one.ask for one in planned(read_suite("quality"), DATA, {})} == {"retrieve"}
-    asked = planned(read_suite("quality"), DATA, {"base_url": "http://a/v1"})
+    assert {one.ask for one in plan_systems(read_suite("quality"), DATA, {})} == {"retrieve"}
+    asked = plan_systems(read_suite("quality"), DATA, {"base_url": "http://a/v1"})
     assert {one.ask for one in asked} == {"answer"}
 
 
@@ -251,7 +251,7 @@ def test_a_wrong_key_is_named(tmp_path: Path, more: str, told: str) -> None:
 def test_a_wrong_value_names_the_suite_and_the_system(tmp_path: Path) -> None:
     read = read_suite(suite(tmp_path, "settings = { top_k = 0 }"))
     with pytest.raises(SettingsError, match=r"Suite tiny, system 'naive': .*top-k = 0"):
-        planned(read, DATA, {})
+        plan_systems(read, DATA, {})
 
 
 def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
@@ -263,21 +263,23 @@ def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
 
 
 def test_few_questions_are_spread_over_the_texts() -> None:
-    drawn = limited(DATA, None, 10, seed=0)
+    drawn = limit_questions(DATA, None, 10, seed=0)
     assert Counter(one.text for one in drawn.questions) == dict.fromkeys(
         ["t0", "t1", "t2", "t3", "t4"], 2
     )
-    assert limited(DATA, None, 10, seed=0) == drawn
-    assert limited(DATA, None, 10, seed=1) != drawn
+    assert limit_questions(DATA, None, 10, seed=0) == drawn
+    assert limit_questions(DATA, None, 10, seed=1) != drawn
 
 
 def test_fewer_questions_are_among_more() -> None:
-    several = [{one.id for one in limited(DATA, None, n, 0).questions} for n in range(1, 31)]
+    several = [
+        {one.id for one in limit_questions(DATA, None, n, 0).questions} for n in range(1, 31)
+    ]
     assert all(fewer < more for fewer, more in itertools.pairwise(several))
 
 
 def test_a_limit_of_texts_leaves_the_other_texts_out() -> None:
-    drawn = limited(DATA, 2, None, seed=0)
+    drawn = limit_questions(DATA, 2, None, seed=0)
     assert len(drawn.texts) == 2
     assert {one.text for one in drawn.questions} == {text.id for text in drawn.texts}
 
@@ -303,7 +305,7 @@ def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
     (tmp_path / RESULTS).write_text('{"system": 3}\n' + json.dumps(asdict(RESULT)) + "\n")
-    with pytest.raises(FabulaError, match="line 1, is no result"):
+    with pytest.raises(FabulaError, match="line 1, is not a result"):
         Log(tmp_path)
 
 
@@ -326,18 +328,21 @@ def test_lines_end_in_the_order_of_the_suite_and_others_come_last(tmp_path: Path
 def test_a_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "tiny"
     with (
-        locked(folder),
+        lock_folder(folder),
         pytest.raises(FabulaError, match=r"Another run is writing into .*tiny: .* --out"),
-        locked(folder),
+        lock_folder(folder),
     ):
         pass
-    with locked(folder):
+    with lock_folder(folder):
         pass
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("")
-    with pytest.raises(FabulaError, match="can't be written to"), locked(tmp_path / "runs" / "a"):
+    with (
+        pytest.raises(FabulaError, match="can't be written to"),
+        lock_folder(tmp_path / "runs" / "a"),
+    ):
         pass
 
 

@@ -21,22 +21,30 @@ from chromium import browser
 from fabula.errors import FabulaError
 from fabula.experiments.model import Result
 from fabula.experiments.report import markdown, write_report
-from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
-from fabula.experiments.report.published import published
+from fabula.experiments.report.about import (
+    Data,
+    Measure,
+    Run,
+    RunQuestion,
+    Stage,
+    SweepPoint,
+    System,
+)
+from fabula.experiments.report.published import read_published
 from fabula.models.prices import Price
 from fabula.models.usage import Usage
 
 HOSTILE = "graph | <b>wide</b> & `deep` _all_"
 PRICES = {"storyteller": Price(2.0, 10.0)}
 QUESTIONS = tuple(
-    Asked(f"q{number}", f"text {number % 4}", "who" if number % 2 else "why", number < 4)
+    RunQuestion(f"q{number}", f"text {number % 4}", "who" if number % 2 else "why", number < 4)
     for number in range(12)
 )
 ACCURACY = Measure("answer_accuracy", 0, 1, "a paper of <2025>", "Whether it was luck.")
 TOKENS = Measure("context_tokens", 0, None, "Fabula's own", "What they were worth.")
 
 
-def system(name: str, swept: Swept | None = None, **settings: object) -> System:
+def system(name: str, swept: SweepPoint | None = None, **settings: object) -> System:
     usage = Usage(24, prompt_tokens=1_000_000, completion_tokens=200_000, cached_tokens=400_000)
     spent = {"storyteller": usage}
     stages = {"ingest": Stage(90.0), "ask": Stage(60.0, spent)}
@@ -62,8 +70,8 @@ RUN = Run(
     systems=(
         system("naive"),
         system(HOSTILE, mode="details"),
-        system("graph, k 1", Swept("k", 1, "graph"), k=1),
-        system("graph, k 10", Swept("k", 10, "graph"), k=10),
+        system("graph, k 1", SweepPoint("k", 1, "graph"), k=1),
+        system("graph, k 10", SweepPoint("k", 10, "graph"), k=10),
     ),
     metrics=(ACCURACY, TOKENS),
     seeds={"questions": 7},
@@ -165,11 +173,11 @@ def test_published_numbers_are_in_a_table_of_their_own(folder: Path) -> None:
 
 
 def test_published_numbers_are_as_their_sources_have_them() -> None:
-    [quality], [hard], [stories] = map(published, ("quality", "quality-hard", "narrativeqa"))
+    [quality], [hard], [stories] = map(read_published, ("quality", "quality-hard", "narrativeqa"))
     assert list(quality.values.values()) == [(52, 61), (76, 86), (81, 91)]
     assert list(hard.values.values()) == [(39, 52), (70, 80), (77, 87)]
     assert list(stories.values.values()) == [(33, 47), (64, 74), (67, 77)]
-    for one in (quality, hard, stories, *published("graphrag-bench-novel")):
+    for one in (quality, hard, stories, *read_published("graphrag-bench-novel")):
         assert {len(values) for values in one.values.values()} == {len(one.columns)}
 
 
@@ -291,7 +299,7 @@ def test_an_unfinished_run_says_so_on_top(tmp_path: Path, no_plots: None) -> Non
         stream.write('{"system": "naive", "quest')
     write_report(tmp_path, PRICES)
     first, second, third = re.findall("^> (.*)$", text_of(tmp_path), re.M)
-    assert first.startswith("**Unfinished: 9 of 48 results are there")
+    assert first.startswith("**Unfinished: 9 of 48 results exist")
     assert "naive 9" in first
     assert second.startswith("**Offline: summaries, details and answers are extracts of the text")
     assert "pip install 'fabula\\[bench\\]'" in third

@@ -56,8 +56,8 @@ class Peer:
     def ask(self, question: str) -> tuple[str, list[str]]:
         reply = self.rag.query(question, QueryParam())
         found = reply.context
-        entities = [f"{one.name}: {one.description}" for one, _ in found.entities]
+        entities = [f"{entry.name}: {entry.description}" for entry, _ in found.entities]
         relations = [
-            f"{one.source} - {one.target}: {one.description}" for one, _ in found.relations
+            f"{entry.source} - {entry.target}: {entry.description}" for entry, _ in found.relations
         ]
-        return reply.response, entities + relations + [one.content for one, _ in found.chunks]
+        return reply.response, entities + relations + [entry.content for entry, _ in found.chunks]

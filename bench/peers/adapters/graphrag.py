@@ -71,9 +71,9 @@ class Peer:
         search, names, more = SEARCHES[os.environ["PEER_SEARCH"]]
         tables = {name: pd.read_parquet(ROOT / "output" / f"{name}.parquet") for name in names}
         # What the search returns itself is, of DRIFT, the context of its last step alone.
-        found: list[dict[str, Any]] = []
+        tables: list[dict[str, Any]] = []
         listener = NoopQueryCallbacks()
-        listener.on_context = found.append
+        listener.on_context = tables.append
         answer, _ = asyncio.run(
             search(
                 config=self.config,
@@ -86,7 +86,10 @@ class Peer:
             )
         )
         read = [
-            word for one in found for kind, table in one.items() for word in _words(kind, table)
+            word
+            for group in tables
+            for kind, table in group.items()
+            for word in _words(kind, table)
         ]
         return str(answer), list(dict.fromkeys(read))
 

@@ -55,17 +55,17 @@ class Peer:
             raise RuntimeError(f"{len(failed)} of {len(texts)} texts were not indexed: {why}")
 
     def ask(self, question: str) -> tuple[str, list[str]]:
-        asked = QueryParam(mode=MODE, enable_rerank=False)
-        reply = LOOP.run_until_complete(self.rag.aquery_llm(question, asked))
+        parameters = QueryParam(mode=MODE, enable_rerank=False)
+        reply = LOOP.run_until_complete(self.rag.aquery_llm(question, parameters))
         answer, found = reply["llm_response"]["content"], reply.get("data") or {}
         if answer is None:
             raise RuntimeError(reply.get("message"))
         entities = [
-            f"{one['entity_name']}: {one['description']}" for one in found.get("entities", [])
+            f"{entry['entity_name']}: {entry['description']}" for entry in found.get("entities", [])
         ]
         relations = [
-            f"{one['src_id']} - {one['tgt_id']}: {one['description']}"
-            for one in found.get("relationships", [])
+            f"{entry['src_id']} - {entry['tgt_id']}: {entry['description']}"
+            for entry in found.get("relationships", [])
         ]
-        chunks = [one["content"] for one in found.get("chunks", [])]
+        chunks = [entry["content"] for entry in found.get("chunks", [])]
         return str(answer), entities + relations + chunks

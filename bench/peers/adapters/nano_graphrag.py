@@ -26,7 +26,7 @@ SEEN: list[str] = []
 """The system prompts that were sent. Out here, as nano-graphrag copies what its functions hold."""
 
 
-async def asked(prompt: str, system_prompt: str | None = None, **how: Any) -> str:
+async def complete(prompt: str, system_prompt: str | None = None, **how: Any) -> str:
     """Asks as its own functions do it, another model."""
     SEEN.append(system_prompt or "")
     model = os.environ["PEER_MODEL"]
@@ -38,7 +38,7 @@ async def embedded(texts: list[str]) -> Any:
     reply = await get_openai_async_client_instance().embeddings.create(
         model=os.environ["PEER_EMBEDDING_MODEL"], input=texts, encoding_format="float"
     )
-    return np.array([one.embedding for one in reply.data])
+    return np.array([row.embedding for row in reply.data])
 
 
 class Peer:
@@ -47,8 +47,8 @@ class Peer:
     def __init__(self) -> None:
         self.rag = GraphRAG(
             working_dir="index",
-            best_model_func=asked,
-            cheap_model_func=asked,
+            best_model_func=complete,
+            cheap_model_func=complete,
             embedding_func=EmbeddingFunc(
                 embedding_dim=int(os.environ["PEER_DIMENSIONS"]),
                 max_token_size=8192,

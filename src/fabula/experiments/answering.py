@@ -1,4 +1,4 @@
-"""One question, asked of one system: what is found, what is answered, and what it took."""
+"""Ask a system a question, and record the context, the answer and the usage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from fabula.app.collection import Collection
 from fabula.config.kit import Kit
 from fabula.experiments.model import Question, Result, Retrieved
-from fabula.experiments.plan import Tested
+from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
@@ -21,20 +21,20 @@ from fabula.models.usage import Usage
 from fabula.text import tokens
 
 CHOICE_TOKENS = 100
-"""Room for a number in JSON, and for a model that says a word before it."""
+"""Enough for a number in JSON and a few words before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """A system that is asked. `documents`: the document of each text; empty to look in them all."""
+class QuestionRunner:
+    """Asks a system questions, each within its document, or in all if `documents` is empty."""
 
-    system: Tested
+    system: TestedSystem
     collection: Collection
     kit: Kit
     documents: Mapping[str, str]
 
     def __call__(self, question: Question) -> Result:
-        """The system's result, not scored yet; raises what the collection and models raise."""
+        """Return the result, not scored yet; errors of the collection and models are raised."""
         began = time.monotonic()
         where: dict[str, Any] = dict(self.system.filters)
         where["document"] = self.documents.get(question.text, "")
@@ -72,17 +72,17 @@ class Asking:
 
 
 def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
-    """The index of the option that the model takes, from the context. Raises ModelError."""
+    """Return the index of the option that the model chooses. May raise ModelError."""
     numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
     listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
-    asked = Prompt(
+    request = Prompt(
         system=prompt("choose_system"),
         user=prompt("choose", passages=numbered, question=question.question, options=listed),
         max_tokens=CHOICE_TOKENS,
         temperature=0,
         schema=ChoiceReply,
     )
-    return ask(chat, asked, lambda reply: read_choice(reply, len(question.options))) - 1
+    return ask(chat, request, lambda reply: read_choice(reply, len(question.options))) - 1
 
 
 def _retrieved(passage: Passage) -> Retrieved:

@@ -1,4 +1,4 @@
-"""The texts of a data set into a system's graph; those that are there already are used again."""
+"""Ingest the texts of a data set for a system; texts that are in the graph are used again."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from fabula.build.outcome import Outcome
 from fabula.config.settings import STATIC
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.model import Text
-from fabula.experiments.plan import Tested
+from fabula.experiments.plan import TestedSystem
 from fabula.models.parallel import Job, Workers
 from fabula.models.usage import Usage, sum_usage
 
-AT_ONCE = 4
-"""Texts that are made at the same time, where models are waited for."""
+MAX_PARALLEL = 4
+"""How many texts are ingested at the same time if models are asked."""
 
 
-def ingested(
+def ingest_texts(
     texts: Sequence[Text],
     set: str,
-    system: Tested,
+    system: TestedSystem,
     collection: Collection,
-    done: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> dict[str, str]:
-    """The document of each text, by the text's id; a text that can't become one is left out.
+    """Return the document of each text by the id of the text; texts that fail are left out.
 
-    `done` is told of each text, with '' or why it failed. Raises what `ingest_text` raises but
-    for what is wrong with one text alone.
+    `report` is called for each text, with '' or the reason why it failed. Errors that are not about
+    one text are raised, as `ingest_text` does.
     """
     settings = system.settings
-    waits = not (settings.offline and settings.embedding_model == STATIC)
-    one = partial(_one, set, collection, done)
-    workers = Workers(AT_ONCE if waits else 1)
+    uses_models = not (settings.offline and settings.embedding_model == STATIC)
+    ingest_one = partial(_ingest_one, set, collection, report)
+    workers = Workers(MAX_PARALLEL if uses_models else 1)
     try:
         with Job(workers) as job:
-            # The first alone: it makes the indexes, which two at a time would both make.
-            outcomes = [*job.each(0, one, texts[:1]), *job.each(0, one, texts[1:])]
+            # The first text alone, as it creates the indexes.
+            outcomes = [*job.each(0, ingest_one, texts[:1]), *job.each(0, ingest_one, texts[1:])]
     except BudgetSpent:
         workers.settle()
         raise
@@ -50,10 +50,10 @@ def ingested(
     }
 
 
-def cost(
-    collection: Collection, system: Tested, set: str, texts: Sequence[Text]
+def ingest_cost(
+    collection: Collection, system: TestedSystem, set: str, texts: Sequence[Text]
 ) -> dict[str, Usage]:
-    """What making the documents of these texts asked of each model, whenever that was."""
+    """Return the usage of each model for the documents of these texts, whenever they were built."""
     sources = {_source(set, text) for text in texts}
     return sum_usage(
         system.settings.by_model(entry.usage)
@@ -62,8 +62,8 @@ def cost(
     )
 
 
-def _one(
-    set: str, collection: Collection, done: Callable[[str], None], text: Text
+def _ingest_one(
+    set: str, collection: Collection, report: Callable[[str], None], text: Text
 ) -> Outcome | None:
     try:
         outcome = collection.ingest_text(
@@ -74,9 +74,9 @@ def _one(
             language=text.language,
         )
     except (LoadError, BadReply, TooLarge) as error:
-        done(f"{text.title or text.id}: {error}")
+        report(f"{text.title or text.id}: {error}")
         return None
-    done("")
+    report("")
     return outcome
 
 

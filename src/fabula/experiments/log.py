@@ -1,4 +1,4 @@
-"""The result log: one line a system and question, kept the moment it is there."""
+"""Store results: one line for each system and question, written as soon as it exists."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from fabula.errors import FabulaError
 from fabula.experiments.model import Result
 
 RUN, RESULTS = "run.json", "results.jsonl"
-"""What a run leaves in its folder: what it says of itself, and a line a result."""
+"""The files of a run: its description, and its results."""
 LOCK = ".lock"
 PEER = "peer:"
-"""How the names of other systems begin, whose lines others put there."""
+"""The prefix of systems whose results other programs add."""
 
 _RESULT = TypeAdapter(Result)
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keeps every other process from writing into a run's folder meanwhile; all may read it.
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Prevent other processes from writing into the folder of a run, which is created if needed.
 
-    The folder is made where there is none. Raises FabulaError where another process holds it; one
-    that was killed holds nothing.
+    Raises:
+        FabulaError: Another process is writing into it. A process that was killed holds no lock.
     """
     lock = FileLock(folder / LOCK)
     try:
@@ -51,10 +51,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Log:
-    """The lines of a folder's `results.jsonl`; safe to share between threads, not processes.
+    """The lines of `results.jsonl` in a folder; safe for threads, not for processes.
 
-    A line that a kill left unfinished is dropped: its question is asked again. Raises FabulaError
-    for a line in the middle that can't be read.
+    A last line that a kill left unfinished is dropped, and its question is asked again. Another
+    line that can't be read raises FabulaError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,7 +63,7 @@ class Log:
         self.results = self._whole()
 
     def append(self, result: Result) -> None:
-        """Keeps a result, whole and on the disk before this returns."""
+        """Write a result; it is on the disk before this returns."""
         line = json.dumps(asdict(result), ensure_ascii=False)
         with self._writing:
             with self._file.open("a", encoding="utf-8", newline="\n") as file:
@@ -73,22 +73,22 @@ class Log:
             self.results.append(result)
 
     def of(self, system: str) -> list[Result]:
-        """The results of one system, in the order they were made."""
+        """Return the results of one system in the order they were made."""
         with self._writing:
             return [result for result in self.results if result.system == system]
 
     def sort(self, systems: Sequence[str], questions: Sequence[str]) -> None:
-        """Puts the lines in the order of systems and questions; those of others come last.
+        """Sort the lines by system and question; those of other systems come last.
 
-        They were written as they came, and threads are done in another order each time.
+        Threads finish in a different order each time.
         """
         first = {name: place for place, name in enumerate(systems)}
         then = {id: place for place, id in enumerate(questions)}
 
-        def place(one: Result) -> tuple[int, str, int, str]:
-            known = first.get(one.system, len(first))
-            name = "" if one.system in first else one.system
-            return known, name, then.get(one.question, len(then)), one.question
+        def place(result: Result) -> tuple[int, str, int, str]:
+            system_place = first.get(result.system, len(first))
+            name = "" if result.system in first else result.system
+            return system_place, name, then.get(result.question, len(then)), result.question
 
         with self._writing:
             self.results.sort(key=place)
@@ -96,7 +96,7 @@ class Log:
             replace_file(self._file, "".join(f"{line}\n" for line in lines))
 
     def _whole(self) -> list[Result]:
-        """The results there are; what is torn at the end is cut off the file."""
+        """Read the results and cut an unfinished line off the file."""
         if not self._file.is_file():
             return []
         data = self._file.read_bytes()
@@ -108,24 +108,24 @@ class Log:
 
     def _read(self, number: int, line: str) -> Result:
         try:
-            read = _RESULT.validate_json(line)
+            result = _RESULT.validate_json(line)
         except ValidationError as error:
             raise FabulaError(
-                f"{self._file}, line {number}, is no result: take it out, or name another folder "
+                f"{self._file}, line {number}, is not a result: remove it, or name another folder "
                 "with --out."
             ) from error
-        return replace(read, scores=dict(read.scores))
+        return replace(result, scores=dict(result.scores))
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Writes a file so that a kill leaves the old one or the new one."""
+    """Replace a file atomically."""
     new = path.with_name(f"{path.name}.new")
     new.write_text(text, encoding="utf-8", newline="\n")
     new.replace(path)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A file of one JSON object, None where there is none. Raises FabulaError."""
+    """Return the JSON object in a file, or None if there is no file. May raise FabulaError."""
     if not path.is_file():
         return None
     try:
@@ -133,5 +133,5 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise FabulaError(f"{path} can't be read: {error}.") from error
     if not isinstance(value, Mapping):
-        raise FabulaError(f"{path} is no run's: it should hold one JSON object.")
+        raise FabulaError(f"{path} is not a file of a run: it must contain one JSON object.")
     return dict(value)

@@ -1,4 +1,4 @@
-"""What flows through an experiment: texts with questions, a system's results, what they score."""
+"""The data of an experiment: texts with questions, and the results of systems."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Literal
 from fabula.models.usage import Usage
 
 Need = Literal["answers", "options", "evidence", "answer", "context", "judge", "embedder"]
-"""What a metric can't do without: reference answers, options with the right one known, or evidence
-of the question; an answer or a context of the system; a chat model that judges; an embedder."""
+"""What a metric needs: from the question reference answers, options with the right one, or
+evidence; from the system an answer or a context; and a chat model that judges, or an embedder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that questions are about, as its data set gives it."""
+    """A text of a data set."""
 
     id: str
     title: str
@@ -26,11 +26,18 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about one text, with what is known of its answer.
+    """A question about one text, with what is known about its answer.
 
-    `answers`: reference answers, each good on its own; `options` and the index of the right one,
-    for multiple choice; `evidence`: short statements that the answer rests on; `kind`: the data
-    set's own; `is_hard`: whether it belongs to the hard subset, None where that is not known.
+    Attributes:
+        id: Its id, unique in the data set.
+        text: The id of the text.
+        question: Its words.
+        answers: Reference answers, each of which is complete.
+        options: The options of a multiple-choice question.
+        right: The index of the right option.
+        evidence: Short statements that the answer is based on.
+        kind: The kind of question in the data set.
+        is_hard: Whether it belongs to the hard subset; None if that isn't known.
     """
 
     id: str
@@ -46,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Texts and questions; `sha256` is of the files they were read from, by file name."""
+    """Texts and questions; `sha256` has the hashes of their files, by name."""
 
     name: str
     texts: tuple[Text, ...]
@@ -56,7 +63,10 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """One passage of a context, as the answering model saw it."""
+    """One passage of a context, as the answering model saw it.
+
+    `cosine` is the score of the hit; a mode that fuses rankings gives a fused score, not a cosine.
+    """
 
     id: str
     kind: str
@@ -71,15 +81,25 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one system did with one question; one line of `results.jsonl`.
+    """The result of one system for one question; a line of `results.jsonl`, with these names.
 
-    `answer` is empty where only retrieval was asked for; `choice` is the index of the option that
-    was chosen; `cited` are the numbers of the passages that the answer cites, from 1.
-    `context_tokens` counts the context; calls and tokens are those of this question alone, also
-    where the response cache answered, so that they don't depend on what was asked before. `seconds`
-    are from the question to the end of the answer, as they were. `spent` is what was asked of each
-    model and what the cache saved, and `judged` what its scores cost beside. `asked` are the
-    question's words.
+    Attributes:
+        system: The name of the system.
+        question: The id of the question.
+        answer: Its answer; empty if only retrieval was asked for.
+        choice: The index of the chosen option.
+        context: The passages that were found.
+        cited: Numbers of the passages that the answer cites, from 1.
+        context_tokens: The tokens of the context.
+        calls: Model calls for this question, including those that the response cache answered, so
+            that they don't depend on what was asked before; the same holds for tokens.
+        prompt_tokens: Tokens that were sent.
+        completion_tokens: Tokens that were received.
+        seconds: From the question to the end of the answer.
+        scores: Values by metric.
+        asked: The words of the question.
+        spent: The usage of each model, and what the cache saved.
+        judged: The usage of scoring.
     """
 
     system: str

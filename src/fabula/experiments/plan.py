@@ -1,4 +1,4 @@
-"""What a run will do: the systems of a suite with all their settings, and the questions."""
+"""Plan a run: the systems of a suite with all their settings, and the questions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,21 @@ from fabula.graph.recipes import with_bases
 from fabula.models import prompts
 
 DATA = "data"
-"""The folder in which data sets are looked for, each in one of its name."""
+"""The folder of the data sets; each is in a folder of its name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """A system under test, its settings complete.
+class TestedSystem:
+    """A system under test with its complete settings.
 
-    `filters` are fields of a `Query`; `series` and `value` say where it lies in a sweep: the
-    system that is varied, and the setting's value, None where there is no sweep. `fingerprint` is
-    of all that its results depend on but the data.
+    Attributes:
+        name: Its name in the results.
+        ask: What a question is asked for.
+        settings: All its settings.
+        filters: Fields of a `Query`.
+        series: In a sweep, the system of the suite that is varied.
+        value: In a sweep, the value of the setting, otherwise None.
+        fingerprint: A hash of everything its results depend on except the data.
     """
 
     name: str
@@ -45,56 +50,68 @@ class Tested:
 
 
 def read_data(suite: Suite, folder: Path | None) -> DataSet:
-    """The suite's data, its questions filtered as it says. Raises DataError, or FabulaError."""
+    """Read the data of a suite with the questions it selects; may raise FabulaError."""
     part = suite.data
     usual = Path(part.folder or Path(DATA, part.set))
-    found = read(part.set, folder or (SMOKE / part.set if part.shipped else usual), part.part)
-    hard = [question for question in found.questions if question.is_hard]
-    questions = hard if part.hard else found.questions
+    data = read(part.set, folder or (SMOKE / part.set if part.shipped else usual), part.part)
+    hard = [question for question in data.questions if question.is_hard]
+    questions = hard if part.hard else data.questions
     if not questions:
         what = "hard question: it doesn't say which are" if part.hard else "question"
         raise FabulaError(f"The data set {part.set}, {part.part}, has no {what}.")
-    return replace(found, questions=tuple(questions))
+    return replace(data, questions=tuple(questions))
 
 
-def limited(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
-    """At most so many texts, and questions spread evenly over them, all drawn by the seed.
+def limit_questions(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
+    """Draw at most so many texts, and questions that are spread evenly over them.
 
-    Fewer are always among more, so that a run can grow. The order stays the data set's.
+    A smaller draw is always part of a larger one with the same seed, so that a run can grow. The
+    order of the data set stays.
     """
     draw = random.Random(seed)
     by_text: dict[str, list[Question]] = {}
     for question in data.questions:
         by_text.setdefault(question.text, []).append(question)
-    for asked in by_text.values():
-        draw.shuffle(asked)
+    for questions_of_text in by_text.values():
+        draw.shuffle(questions_of_text)
     drawn = list(by_text)
     draw.shuffle(drawn)
-    turns = _in_turn([by_text[text] for text in drawn[:texts]])
-    kept = {turn.id for turn in turns[:questions]}
-    left = tuple(question for question in data.questions if question.id in kept)
-    used = {one.text for one in left}
+    turns = _interleave([by_text[text] for text in drawn[:texts]])
+    chosen = {turn.id for turn in turns[:questions]}
+    limited = tuple(question for question in data.questions if question.id in chosen)
+    used = {question.text for question in limited}
     return replace(
-        data, texts=tuple(text for text in data.texts if text.id in used), questions=left
+        data, texts=tuple(text for text in data.texts if text.id in used), questions=limited
     )
 
 
-def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
-    """The first of each list, then the second of each, and so on."""
+def _interleave(lists: Sequence[Sequence[Question]]) -> list[Question]:
+    """Return the first of each list, then the second of each, and so on."""
     longest = max(map(len, lists), default=0)
-    return [one[turn] for turn in range(longest) for one in lists if turn < len(one)]
+    return [
+        questions[position]
+        for position in range(longest)
+        for questions in lists
+        if position < len(questions)
+    ]
 
 
-def planned(suite: Suite, data: DataSet, given: Mapping[str, Any]) -> list[Tested]:
-    """The suite's systems, each value of a sweep one, in order.
+def plan_systems(suite: Suite, data: DataSet, overrides: Mapping[str, Any]) -> list[TestedSystem]:
+    """Return the systems of a suite in order; each value of a sweep is a system.
 
-    `given` are settings of the run and models, as flags give them; they win over the suite's
-    models. A system's own settings come from its suite, its preset and the defaults alone, so that
-    nothing in the environment changes what is measured. Without a chat model only contexts are
-    asked for. Raises SettingsError.
+    The settings of a system come only from its suite, its preset and the defaults, so that nothing
+    in the environment changes what is measured. Without a chat model only contexts are asked for.
+
+    Args:
+        suite: The suite.
+        data: Its data, which is part of the name of the collection.
+        overrides: Settings of the run and models from flags; they override the suite's models.
+
+    Raises:
+        SettingsError: A setting or a graph does not exist.
     """
     return [
-        _tested(suite, data, given, name, system, value)
+        _plan_system(suite, data, overrides, name, system, value)
         for name, system in suite.systems.items()
         for value in _values(suite, name)
     ]
@@ -105,22 +122,22 @@ def _values(suite: Suite, name: str) -> tuple[bool | int | float | str | None, .
     return sweep.values if sweep and name in (sweep.systems or suite.systems) else (None,)
 
 
-def _tested(
+def _plan_system(
     suite: Suite,
     data: DataSet,
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
     series: str,
     system: SystemPart,
     value: bool | int | float | str | None,
-) -> Tested:
-    own = {**suite.settings, **system.settings}
+) -> TestedSystem:
+    own_settings = {**suite.settings, **system.settings}
     name = series
     if suite.sweep and value is not None:
-        own[suite.sweep.setting] = value
+        own_settings[suite.sweep.setting] = value
         name = f"{series}, {suite.sweep.setting} {value}"
     try:
-        settings = _settings(suite, given, system, own)
-        wanted = [graph(name).name for name in settings.graphs]
+        settings = _settings(suite, overrides, system, own_settings)
+        graph_names = [graph(name).name for name in settings.graphs]
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
     filters: dict[str, tuple[str, ...]] = {}
@@ -129,17 +146,19 @@ def _tested(
     if system.kinds:
         filters["kinds"] = system.kinds
     ask: Ask = "retrieve" if settings.offline else suite.ask
-    # A graph of all texts is another with other texts; one of each text is the same for all suites.
-    made_from = Kit(settings).recipes("", with_bases(graphs(), wanted))
+    # A graph over all texts depends on which they are; graphs of single texts are shared by suites.
+    made_from = Kit(settings).recipes("", with_bases(graphs(), graph_names))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
-    collection = f"bench-{data.name}-{_digest([made_from, texts, made_with()])[:8]}"
+    collection = f"bench-{data.name}-{_digest([made_from, texts, version_info()])[:8]}"
     result = {
         "ask": ask,
         "filters": filters,
-        "settings": {name: value for name, value in told(settings).items() if name not in RUNNING},
+        "settings": {
+            name: value for name, value in flat_settings(settings).items() if name not in RUNNING
+        },
         "made_from": made_from,
     }
-    return Tested(
+    return TestedSystem(
         name=name,
         ask=ask,
         settings=settings.model_copy(update={"collection": collection}),
@@ -151,23 +170,23 @@ def _tested(
 
 
 def _settings(
-    suite: Suite, given: Mapping[str, Any], system: SystemPart, own: Mapping[str, Any]
+    suite: Suite, overrides: Mapping[str, Any], system: SystemPart, own_settings: Mapping[str, Any]
 ) -> Settings:
-    """The defaults, then the preset, then the system's own; models as `planned` says."""
+    """Combine the defaults, the preset and the system's own settings; see `plan_systems`."""
     preset = presets()[system.preset]
     method = {name: names()[name].get_default() for name in METHOD}
-    preset = {name: value for name, value in _whole(preset).items() if name in METHOD}
-    flags = method | preset | _whole(own)
-    return Settings.read(**{**flags, **suite.models, **given, "preset": system.preset})
+    preset = {name: value for name, value in _full_names(preset).items() if name in METHOD}
+    flags = method | preset | _full_names(own_settings)
+    return Settings.read(**{**flags, **suite.models, **overrides, "preset": system.preset})
 
 
-def _whole(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by their whole names; of two names for the same the later wins."""
-    return {path: value for name, value in given.items() for path in paths(name)}
+def _full_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by their full names; the later of two names for one setting wins."""
+    return {path: value for name, value in values.items() for path in paths(name)}
 
 
-def made_with() -> dict[str, str]:
-    """What results depend on beside settings and data: Fabula's version, and its prompts' texts."""
+def version_info() -> dict[str, str]:
+    """Return Fabula's version and a hash of all prompts, on which results depend too."""
     of_graphs = [graph.prompts for graph in graphs().values() if graph.prompts]
     texts = {
         f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
@@ -177,15 +196,17 @@ def made_with() -> dict[str, str]:
     return {"fabula": version("fabula"), "prompts": _digest(texts)}
 
 
-def told(settings: Settings) -> dict[str, Any]:
-    """All settings by their whole names, as JSON holds them; no password of an address."""
+def flat_settings(settings: Settings) -> dict[str, Any]:
+    """Return all settings by their full names as JSON values, without passwords in addresses."""
     values = settings.shown()
     tables = values.pop("tables")
-    return values | {f"{table}.{name}": own[name] for table, own in tables.items() for name in own}
+    return values | {
+        f"{table}.{name}": options[name] for table, options in tables.items() for name in options
+    }
 
 
 def models(settings: Settings) -> dict[str, str]:
-    """The models of a system by setting, those that are used."""
+    """Return the models that a system uses, by the name of the setting."""
     return {name: getattr(settings, name) for name in MODELS if getattr(settings, name)}
 
 

@@ -1,4 +1,4 @@
-"""What a run says of itself, in `run.json`: all that it takes to run it again."""
+"""Write `run.json`: everything needed to repeat a run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ from fabula.errors import FabulaError
 from fabula.experiments.log import PEER, RUN, Log, read_json, replace_file
 from fabula.experiments.metrics import Metric
 from fabula.experiments.model import DataSet, Result
-from fabula.experiments.plan import Tested, made_with, models, told
-from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
+from fabula.experiments.plan import TestedSystem, flat_settings, models, version_info
+from fabula.experiments.report.about import (
+    Data,
+    Measure,
+    Run,
+    RunQuestion,
+    Stage,
+    SweepPoint,
+    System,
+)
 from fabula.experiments.suite import Suite
 from fabula.models.usage import Usage, sum_usage
 
@@ -27,18 +35,18 @@ SECRETS = frozenset({"api_key", "neo4j_password"})
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The record of one folder, brought up to date and written as the run goes.
+    """The record of a folder of results, updated and written during the run.
 
-    `clock` are wall-clock seconds by stage and by graph or system, over all the runs into this
-    folder; those of a run that was killed are lost. `graphs` is what each system's graph cost,
-    whenever that was; `left_out` says why a metric is not measured; `peers` are the systems that
-    others put into the folder.
+    `clock` has wall-clock seconds by stage and by graph or system, over all runs into this folder;
+    those of a run that was killed are lost. `graphs` is the usage of each system's graph, whenever
+    it was built; `left_out` says why a metric is not measured; `peers` are systems that other
+    programs added to the folder.
     """
 
     folder: Path
     suite: Suite
     data: DataSet
-    systems: Sequence[Tested]
+    systems: Sequence[TestedSystem]
     metrics: Sequence[Metric]
     left_out: Mapping[str, str]
     command: str
@@ -50,13 +58,13 @@ class Record:
     clock: dict[str, dict[str, float]] = field(default_factory=dict)
     graphs: dict[str, dict[str, Usage]] = field(default_factory=dict)
 
-    def took(self, stage: str, name: str, seconds: float) -> None:
-        """Adds to the time that a stage took for a graph or a system."""
-        kept = self.clock.setdefault(stage, {})
-        kept[name] = kept.get(name, 0.0) + seconds
+    def add_seconds(self, stage: str, name: str, seconds: float) -> None:
+        """Add to the time of a stage for a graph or a system."""
+        seconds_by_name = self.clock.setdefault(stage, {})
+        seconds_by_name[name] = seconds_by_name.get(name, 0.0) + seconds
 
     def write(self, log: Log, finished: str | None = None) -> None:
-        """Writes `run.json` as things stand; `finished` says when all was done."""
+        """Write `run.json` with the present state; `finished` is when the run was complete."""
         run = Run(
             suite=self.suite.name,
             purpose=self.suite.purpose,
@@ -67,7 +75,7 @@ class Record:
             finished=finished,
             data=Data(self.data.name, len(self.data.texts), self.data.sha256),
             questions=tuple(
-                Asked(question.id, question.text, question.kind, question.is_hard)
+                RunQuestion(question.id, question.text, question.kind, question.is_hard)
                 for question in self.data.questions
             ),
             systems=tuple(self._system(system, log.of(system.name)) for system in self.systems),
@@ -81,7 +89,7 @@ class Record:
             versions=self.versions,
             limits=self.limits,
         )
-        own = {
+        details = {
             "identity": identity(self.suite, self.data, self.systems),
             "plan": self.suite.model_dump(mode="json"),
             "left_out": dict(self.left_out),
@@ -93,27 +101,29 @@ class Record:
                 for name, spent in self.graphs.items()
             },
         }
-        whole = asdict(run) | own
-        whole["systems"] = [*whole["systems"], *self.peers]
-        text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+        content = asdict(run) | details
+        content["systems"] = [*content["systems"], *self.peers]
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         replace_file(self.folder / RUN, f"{text}\n")
 
-    def _system(self, tested: Tested, results: Sequence[Result]) -> System:
+    def _system(self, tested: TestedSystem, results: Sequence[Result]) -> System:
         settings = tested.settings
         graph = settings.collection
         stages = {}
         if graph in self.graphs:
             stages["ingest"] = Stage(self._time("ingest", graph), self.graphs[graph])
         if results:
-            asked = sum_usage(result.spent for result in results)
-            scored = sum_usage(result.judged for result in results)
-            stages["ask"] = Stage(self._time("ask", tested.name), asked)
-            stages["score"] = Stage(self._time("score", tested.name), scored)
+            ask_usage = sum_usage(result.spent for result in results)
+            score_usage = sum_usage(result.judged for result in results)
+            stages["ask"] = Stage(self._time("ask", tested.name), ask_usage)
+            stages["score"] = Stage(self._time("score", tested.name), score_usage)
         sweep = self.suite.sweep
         swept = None
         if sweep and tested.value is not None:
-            swept = Swept(sweep.setting, tested.value, tested.series)
-        values = {name: value for name, value in told(settings).items() if name not in SECRETS}
+            swept = SweepPoint(sweep.setting, tested.value, tested.series)
+        values = {
+            name: value for name, value in flat_settings(settings).items() if name not in SECRETS
+        }
         return System(
             name=tested.name,
             settings=values | {"base_url": _without_user(settings.base_url)},
@@ -126,29 +136,30 @@ class Record:
         return round(self.clock.get(stage, {}).get(name, 0.0), 3)
 
 
-def opened(
+def open_record(
     folder: Path,
     log: Log,
     suite: Suite,
     data: DataSet,
-    systems: Sequence[Tested],
+    systems: Sequence[TestedSystem],
     metrics: Sequence[Metric],
     left_out: Mapping[str, str],
     command: str,
     limits: Mapping[str, Any],
 ) -> Record:
-    """The record of a folder, gone on with where it has one.
+    """Return the record of a folder, which continues an existing one.
 
-    Raises FabulaError where the folder is another run's: of another version of Fabula, another
-    suite, other data, or other settings of a system with results.
+    Raises:
+        FabulaError: The folder belongs to another run: of another version of Fabula, another suite,
+            other data, or other settings of a system with results.
     """
-    former = read_json(folder / RUN) or {}
-    if not former and any(not result.system.startswith(PEER) for result in log.results):
+    previous = read_json(folder / RUN) or {}
+    if not previous and any(not result.system.startswith(PEER) for result in log.results):
         raise FabulaError(
             f"{folder} has results, but no {RUN} that says whose: name another folder with --out."
         )
-    if former:
-        _refuse_foreign(folder, former, identity(suite, data, systems), systems)
+    if previous:
+        _refuse_foreign(folder, previous, identity(suite, data, systems), systems)
     return Record(
         folder=folder,
         suite=suite,
@@ -158,27 +169,27 @@ def opened(
         left_out=left_out,
         command=command,
         limits=limits,
-        started=former.get("started") or now(),
-        finished=former.get("finished"),
-        peers=[one for one in former.get("systems", []) if one["name"].startswith(PEER)],
+        started=previous.get("started") or now(),
+        finished=previous.get("finished"),
+        peers=[system for system in previous.get("systems", []) if system["name"].startswith(PEER)],
         versions=_versions(),
-        clock=former.get("clock", {}),
-        graphs=_graphs(former),
+        clock=previous.get("clock", {}),
+        graphs=_graphs(previous),
     )
 
 
-def _graphs(former: Mapping[str, Any]) -> dict[str, dict[str, Usage]]:
-    """What each system's graph cost, by model, as a run before this one knew it."""
+def _graphs(previous: Mapping[str, Any]) -> dict[str, dict[str, Usage]]:
+    """Return the usage of each system's graph, by model, from a previous record."""
     return {
         name: {model: Usage(**usage) for model, usage in spent.items()}
-        for name, spent in former.get("graphs", {}).items()
+        for name, spent in previous.get("graphs", {}).items()
     }
 
 
-def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str, Any]:
-    """What two runs into one folder must have in common; how many questions they ask is free."""
+def identity(suite: Suite, data: DataSet, systems: Sequence[TestedSystem]) -> dict[str, Any]:
+    """Return what runs into one folder must have in common; the number of questions may differ."""
     return {
-        "made_with": made_with(),
+        "made_with": version_info(),
         "suite": suite.name,
         "data": {
             **suite.data.model_dump(include={"set", "part", "hard", "scope"}),
@@ -191,11 +202,14 @@ def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str
 
 
 def _refuse_foreign(
-    folder: Path, former: Mapping[str, Any], now: Mapping[str, Any], systems: Sequence[Tested]
+    folder: Path,
+    previous: Mapping[str, Any],
+    now: Mapping[str, Any],
+    systems: Sequence[TestedSystem],
 ) -> None:
-    before = former.get("identity") or {}
+    before = previous.get("identity") or {}
     if before.get("made_with") != now["made_with"]:
-        raise FabulaError(_other_version(folder, former, now["made_with"]))
+        raise FabulaError(_other_version(folder, previous, now["made_with"]))
     differs = [
         name for name in ("suite", "data", "metrics", "seed") if before.get(name) != now[name]
     ]
@@ -204,35 +218,38 @@ def _refuse_foreign(
     if differs:
         what = f"{differs[0]} {before.get(differs[0])!r}, and this one {now[differs[0]]!r}"
     else:
-        what = _difference(former, before["systems"], systems)
+        what = _difference(previous, before["systems"], systems)
     raise FabulaError(
-        f"{folder} holds another run, with {what}: name another folder with --out, or delete it."
+        f"{folder} contains another run, with {what}: name another folder with --out, or delete it."
     )
 
 
-def _other_version(folder: Path, former: Mapping[str, Any], now: Mapping[str, str]) -> str:
-    was, then = former.get("versions", {}).get("fabula", "(unknown)"), "other prompts"
-    if was != now["fabula"]:
-        then = f"Fabula {was}"
+def _other_version(folder: Path, previous: Mapping[str, Any], now: Mapping[str, str]) -> str:
+    previous_version, made_by = (
+        previous.get("versions", {}).get("fabula", "(unknown)"),
+        "other prompts",
+    )
+    if previous_version != now["fabula"]:
+        made_by = f"Fabula {previous_version}"
     return (
-        f"{folder} was made with {then}, and this is Fabula {now['fabula']}: results of both can't "
-        "be in one table. Name another folder with --out to begin anew, or go on with the version "
-        f"that began it. `fabula bench report {folder}` reports what is there."
+        f"{folder} was made with {made_by}, and this is Fabula {now['fabula']}: results of "
+        "both can't be in one table. Name another folder with --out, or continue with the version "
+        f"that began it. `fabula bench report {folder}` reports the existing results."
     )
 
 
 def _difference(
-    former: Mapping[str, Any], before: Mapping[str, str], systems: Sequence[Tested]
+    previous: Mapping[str, Any], before: Mapping[str, str], systems: Sequence[TestedSystem]
 ) -> str:
-    """The first setting of the first system that was another."""
+    """Return the first setting that differs, in words."""
     now = {system.name: system for system in systems}
-    for system in former.get("systems", []):
+    for system in previous.get("systems", []):
         name = system["name"]
         if name in before and name not in now:
             return f"a system {name!r} that this one hasn't"
         if name not in before or before[name] == now[name].fingerprint:
             continue
-        settings = told(now[name].settings)
+        settings = flat_settings(now[name].settings)
         for key, value in system["settings"].items():
             if key in settings and settings[key] != value and key not in ("collection", "base_url"):
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
@@ -240,33 +257,37 @@ def _difference(
     return "other systems"
 
 
-def _seeds(system: Tested) -> dict[str, int]:
-    """The seeds of what its graphs are made with, by their whole names."""
-    return {name: value for name, value in told(system.settings).items() if name.endswith(".seed")}
+def _seeds(system: TestedSystem) -> dict[str, int]:
+    """Return the seeds of a system's graphs by their full names."""
+    return {
+        name: value
+        for name, value in flat_settings(system.settings).items()
+        if name.endswith(".seed")
+    }
 
 
 def _end(highest: float) -> float | None:
-    """JSON has no infinity."""
+    """Return None for infinity, which JSON lacks."""
     return None if math.isinf(highest) else highest
 
 
 def _versions() -> dict[str, str]:
-    """Versions of what results depend on; the Neo4j server's is added once it is reached."""
-    found = {"python": platform.python_version()}
+    """Return the versions of packages; that of the Neo4j server is added during the run."""
+    versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found["neo4j driver" if name == "neo4j" else name] = version(name)
+            versions["neo4j driver" if name == "neo4j" else name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _without_user(url: str | None) -> str | None:
-    """An address without a name and password in it."""
+    """Return an address without its user name and password."""
     scheme, slashes, rest = (url or "").partition("://")
     return f"{scheme}{slashes}{rest.rpartition('@')[2]}" if url else None
 
 
 def now() -> str:
-    """The time, in UTC, as ISO 8601 has it."""
+    """Return the time in UTC, in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

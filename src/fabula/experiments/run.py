@@ -1,8 +1,8 @@
-"""A run of a suite: each system's graph is made, each question asked, each result kept and scored.
+"""Run a suite: build each system's graph, ask each question, score and store each result.
 
     suite -> data, systems -> for each system: ingest -> ask -> score -> results.jsonl, run.json
 
-A run that was stopped goes on where it was: results that are there are not asked again.
+A run that was stopped continues where it was: existing results are not asked for again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fabula.app import Fabula
 from fabula.app.collection import Collection
 from fabula.config.kit import Kit
 from fabula.errors import BadReply, BudgetSpent
-from fabula.experiments import record
-from fabula.experiments.answering import Asking
-from fabula.experiments.ingesting import cost, ingested
-from fabula.experiments.log import Log, locked
+from fabula.experiments import record as records
+from fabula.experiments.answering import QuestionRunner
+from fabula.experiments.ingesting import ingest_cost, ingest_texts
+from fabula.experiments.log import Log, lock_folder
 from fabula.experiments.model import DataSet, Question
-from fabula.experiments.plan import Tested, limited, planned, read_data
-from fabula.experiments.scoring import Scoring, measured
+from fabula.experiments.plan import TestedSystem, limit_questions, plan_systems, read_data
+from fabula.experiments.scoring import RunMetrics, choose_metrics
 from fabula.experiments.suite import Suite
 from fabula.models.budget import Budget
 from fabula.models.parallel import Job
@@ -36,20 +36,26 @@ from fabula.server import Report
 LOG = logging.getLogger("fabula")
 
 
-class Watching(Protocol):
-    """Sees how a run goes; called from several threads."""
+class ProgressView(Protocol):
+    """Shows the progress of a run; it is called from several threads."""
 
     def begin(self, source: str) -> Progress:
-        """A system's next work begins; what is returned hears its steps."""
+        """Begin the next work of a system and return what shows its steps."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What is to be run, and where to. `given`: settings of the run and models, as flags say.
+class BenchRun:
+    """What to run.
 
-    `data` is the folder of the data set's files, where it isn't the suite's; `texts` and
-    `questions` limit those of the suite further; `command` is what to type to run it again.
+    Attributes:
+        suite: The suite.
+        folder: Where the results are written.
+        given: Settings of the run and models from flags.
+        data: The folder of the data set, if it isn't that of the suite.
+        texts: The maximum number of texts, if it is less than the suite's.
+        questions: The maximum number of questions, if it is less than the suite's.
+        command: The command line that repeats the run.
     """
 
     suite: Suite
@@ -62,74 +68,77 @@ class Bench:
 
 
 @dataclass(slots=True)
-class Done:
-    """How a run ended: results that are there, those that it should have, and what failed."""
+class RunOutcome:
+    """The outcome of a run: existing and expected results, and messages about failures."""
 
     results: int = 0
     expected: int = 0
     failed: list[str] = field(default_factory=list)
 
 
-def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
-    """Runs what of a suite isn't there yet, and leaves `results.jsonl` and `run.json`.
+def run(bench: BenchRun, watching: ProgressView, report: Report | None = None) -> RunOutcome:
+    """Run what is missing of a suite, and write `results.jsonl` and `run.json`.
 
-    A question or a text whose replies stay malformed fails alone, and is tried again the next
-    time. Raises FabulaError for everything else, as where another run is writing into the folder;
-    what was done until then is kept.
+    A question or a text whose replies stay malformed fails alone, and is retried the next time.
+
+    Raises:
+        FabulaError: Anything else failed, or another run writes into the folder. Results so far
+            are stored.
     """
     data = _data(bench)
-    systems = planned(bench.suite, data, bench.given)
-    metrics = measured(bench.suite, data, systems[0])
-    with locked(bench.folder):
+    systems = plan_systems(bench.suite, data, bench.given)
+    metrics = choose_metrics(bench.suite, data, systems[0])
+    with lock_folder(bench.folder):
         return _run(bench, data, systems, metrics, watching, report)
 
 
 def _run(
-    bench: Bench,
+    bench: BenchRun,
     data: DataSet,
-    systems: Sequence[Tested],
-    metrics: Scoring,
-    watching: Watching,
+    systems: Sequence[TestedSystem],
+    metrics: RunMetrics,
+    watching: ProgressView,
     report: Report | None,
-) -> Done:
+) -> RunOutcome:
     log = Log(bench.folder)
-    kept = _record(bench, log, data, systems, metrics)
+    record = _record(bench, log, data, systems, metrics)
     for name, reason in metrics.left_out.items():
         LOG.warning("%s is not measured: %s", name, reason)
     names = [system.name for system in systems]
     questions = [question.id for question in data.questions]
-    done = Done(expected=len(names) * len(questions))
-    if _there(log, names, questions) == done.expected:
+    done = RunOutcome(expected=len(names) * len(questions))
+    if _count_answered(log, names, questions) == done.expected:
         done.results = done.expected
-        kept.write(log, finished=kept.finished)
+        record.write(log, finished=record.finished)
         return done
-    kept.write(log)
-    made: dict[str, dict[str, str]] = {}
+    record.write(log)
+    documents_by_graph: dict[str, dict[str, str]] = {}
     parts = [
-        _System(bench, system, data, log, kept, metrics, watching, done, made) for system in systems
+        _System(bench, system, data, log, record, metrics, watching, done, documents_by_graph)
+        for system in systems
     ]
     try:
         _run_systems(parts, report)
     finally:
         log.sort(names, questions)
-        done.results = _there(log, names, questions)
-        kept.write(log, finished=record.now() if done.results == done.expected else None)
+        done.results = _count_answered(log, names, questions)
+        record.write(log, finished=records.now() if done.results == done.expected else None)
     return done
 
 
 def _run_systems(systems: Sequence[_System], report: Report | None) -> None:
-    """One after the other, within one budget; the record is written after each."""
+    """Run the systems one after the other within one budget; write the record after each."""
     first = systems[0].system.settings
     budget = Budget(first.max_calls, first.max_tokens)
     for system in systems:
         system.run(budget, report)
-        system.kept.write(system.log)
+        system.record.write(system.log)
 
 
 def _record(
-    bench: Bench, log: Log, data: DataSet, systems: Sequence[Tested], metrics: Scoring
-) -> record.Record:
-    return record.opened(
+    bench: BenchRun, log: Log, data: DataSet, systems: Sequence[TestedSystem], metrics: RunMetrics
+) -> records.Record:
+    return records.open_record(
         bench.folder,
         log,
         bench.suite,
@@ -142,115 +151,117 @@ def _record(
     )
 
 
-def _there(log: Log, systems: Sequence[str], questions: Sequence[str]) -> int:
-    """How many of these questions these systems have answered."""
-    wanted = {(system, question) for system in systems for question in questions}
-    return len(wanted & {(result.system, result.question) for result in log.results})
+def _count_answered(log: Log, systems: Sequence[str], questions: Sequence[str]) -> int:
+    """Return how many results of these systems and questions exist."""
+    expected = {(system, question) for system in systems for question in questions}
+    return len(expected & {(result.system, result.question) for result in log.results})
 
 
-def _data(bench: Bench) -> DataSet:
+def _data(bench: BenchRun) -> DataSet:
     suite = bench.suite
     texts = bench.texts or suite.limits.texts
     questions = bench.questions or suite.limits.questions
-    return limited(read_data(suite, bench.data), texts, questions, suite.seed)
+    return limit_questions(read_data(suite, bench.data), texts, questions, suite.seed)
 
 
-def _limits(bench: Bench) -> dict[str, Any]:
-    given = {name: bench.given.get(name) for name in ("max_calls", "max_tokens")}
-    return given | {"texts": bench.texts, "questions": bench.questions}
+def _limits(bench: BenchRun) -> dict[str, Any]:
+    limits = {name: bench.given.get(name) for name in ("max_calls", "max_tokens")}
+    return limits | {"texts": bench.texts, "questions": bench.questions}
 
 
 @dataclass(frozen=True, slots=True)
 class _System:
-    """One system's part of a run; `made`: by graph the documents of texts, as far as looked at."""
+    """The part of a run for one system; `documents` are those of the texts, by graph."""
 
-    bench: Bench
-    system: Tested
+    bench: BenchRun
+    system: TestedSystem
     data: DataSet
     log: Log
-    kept: record.Record
-    metrics: Scoring
-    watching: Watching
-    done: Done
-    made: dict[str, dict[str, str]]
+    record: records.Record
+    metrics: RunMetrics
+    watching: ProgressView
+    done: RunOutcome
+    documents: dict[str, dict[str, str]]
 
     def run(self, budget: Budget, report: Report | None) -> None:
-        """Makes its graph and asks what isn't answered yet."""
-        there = {one.question for one in self.log.of(self.system.name)}
-        missing = [question for question in self.data.questions if question.id not in there]
+        """Build its graph and ask the questions that have no result yet."""
+        answered = {result.question for result in self.log.of(self.system.name)}
+        missing = [question for question in self.data.questions if question.id not in answered]
         if not missing:
             return
         settings = self.system.settings
         kit = Kit(settings, budget)
         with Fabula(settings, report=report, kit=kit) as fabula:
-            self.kept.versions["neo4j"] = fabula.store.version()
+            self.record.versions["neo4j"] = fabula.store.version()
             documents = self._ingest(fabula, missing)
-            asked = [one for one in missing if one.text in documents]
+            answerable = [question for question in missing if question.text in documents]
             within = documents if self.bench.suite.data.scope == "document" else {}
-            self._ask(Asking(self.system, fabula, kit, within), asked, kit)
+            self._ask(QuestionRunner(self.system, fabula, kit, within), answerable, kit)
 
     def _ingest(self, collection: Collection, missing: Sequence[Question]) -> dict[str, str]:
         graph = self.system.settings.collection
-        made = self.made.setdefault(graph, {})
+        documents = self.documents.setdefault(graph, {})
         needed = {question.text for question in missing}
         if self.bench.suite.data.scope == "collection":
             needed = {text.id for text in self.data.texts}
-        texts = [text for text in self.data.texts if text.id in needed - made.keys()]
+        texts = [text for text in self.data.texts if text.id in needed - documents.keys()]
         if not texts:
-            return made
-        tell = self._begin("texts", len(texts))
+            return documents
+        report_piece = self._begin("texts", len(texts))
         began = time.monotonic()
         try:
-            made |= ingested(texts, self.data.name, self.system, collection, tell)
+            documents |= ingest_texts(texts, self.data.name, self.system, collection, report_piece)
         finally:
-            self.kept.took("ingest", graph, time.monotonic() - began)
-        self.kept.graphs[graph] = cost(collection, self.system, self.data.name, self.data.texts)
-        return made
+            self.record.add_seconds("ingest", graph, time.monotonic() - began)
+        self.record.graphs[graph] = ingest_cost(
+            collection, self.system, self.data.name, self.data.texts
+        )
+        return documents
 
-    def _ask(self, asking: Asking, questions: Sequence[Question], kit: Kit) -> None:
+    def _ask(self, asking: QuestionRunner, questions: Sequence[Question], kit: Kit) -> None:
         score = self.metrics.by(kit, self.system)
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
 
-        def one(question: Question) -> None:
+        def ask_one(question: Question) -> None:
             try:
                 result = asking(question)
                 answered = time.monotonic()
-                scored = score(question, result)
+                scored_result = score(question, result)
             except BudgetSpent:
                 raise
             except BadReply as error:
-                tell(f"{self.system.name}, question {question.id}: {error}")
+                report_piece(f"{self.system.name}, question {question.id}: {error}")
                 return
-            # Several threads ask at once, and adding is no single step.
+            # Several threads ask at once, and += is not atomic.
             with lock:
                 seconds["ask"] += result.seconds
                 seconds["score"] += time.monotonic() - answered
-            self.log.append(scored)
-            tell("")
+            self.log.append(scored_result)
+            report_piece("")
 
-        tell = self._begin("questions", len(questions))
+        report_piece = self._begin("questions", len(questions))
         began = time.monotonic()
         try:
             with Job(kit.workers) as job:
-                job.each(0, one, questions)
+                job.each(0, ask_one, questions)
         except BudgetSpent:
-            # What is under way is paid for.
+            # Wait for calls that are under way: they are paid for.
             kit.workers.settle()
             raise
         finally:
             wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0
             for stage, share in seconds.items():
-                self.kept.took(stage, self.system.name, wall * share / total)
+                self.record.add_seconds(stage, self.system.name, wall * share / total)
 
     def _begin(self, step: str, count: int) -> Callable[[str], None]:
-        """What is told of each of so many pieces of work: '', or why it failed."""
+        """Return what is called for each piece of work, with '' or the reason why it failed."""
         progress = self.watching.begin(self.system.name)
         progress.expect(step, count)
 
-        def tell(trouble: str) -> None:
-            if trouble:
-                self.done.failed.append(trouble)
+        def report_piece(failure: str) -> None:
+            if failure:
+                self.done.failed.append(failure)
             progress.done(step, Usage())
 
-        return tell
+        return report_piece

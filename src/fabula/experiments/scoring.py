@@ -1,4 +1,4 @@
-"""The measures of a run, taken of each result the moment it is there."""
+"""Score each result of a run as soon as it exists."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from fabula.config.kit import Kit
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, Metric, metric, missing
 from fabula.experiments.model import DataSet, Need, Question, Result
-from fabula.experiments.plan import Tested
+from fabula.experiments.plan import TestedSystem
 from fabula.experiments.suite import Ask, Suite
 from fabula.models.counted import Meter
 
 OF_MODELS = frozenset[Need]({"judge", "answer", "options"})
-"""What there is only with a chat model."""
+"""What exists only with a chat model."""
 JUDGE = "judge"
-"""The step that a judging model's calls are counted to."""
+"""The step under which the calls of a judging model are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring:
-    """The metrics of a run, those that it leaves out and why, and the texts' languages."""
+class RunMetrics:
+    """The metrics of a run, the reasons why others are left out, and the texts' languages."""
 
     metrics: tuple[Metric, ...]
     left_out: Mapping[str, str]
     languages: Mapping[str, str]
 
-    def by(self, kit: Kit, system: Tested) -> Callable[[Question, Result], Result]:
-        """What scores a result of this system; the kit's models judge, within its budget."""
+    def by(self, kit: Kit, system: TestedSystem) -> Callable[[Question, Result], Result]:
+        """Return a function that scores a result; the system's models judge, within its budget."""
 
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
@@ -42,40 +42,40 @@ class Scoring:
         return scored
 
 
-def measured(suite: Suite, data: DataSet, system: Tested) -> Scoring:
-    """The suite's metrics, less those that a run like this can't take.
+def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetrics:
+    """Return the metrics of a suite, without those that need a chat model if there is none.
 
-    Raises SettingsError for a metric that isn't there or whose library isn't installed, and where
-    none is left.
+    Raises:
+        SettingsError: A metric does not exist, its library isn't installed, or none is left.
     """
     languages = {text.id: text.language for text in data.texts}
     kit = Kit(system.settings)
     judges = _judges(kit, system, Meter(), languages)
-    kept: list[Metric] = []
+    chosen: list[Metric] = []
     left_out: dict[str, str] = {}
     for name in suite.metrics:
-        one = metric(name)
-        reason = _senseless(one, system.ask) or missing(one, judges)
-        if reason and not (one.needs & OF_MODELS and system.settings.offline):
+        candidate = metric(name)
+        reason = _why_unfit(candidate, system.ask) or missing(candidate, judges)
+        if reason and not (candidate.needs & OF_MODELS and system.settings.offline):
             raise SettingsError(f"Suite {suite.name}: {reason}")
         if reason:
             left_out[name] = reason
         else:
-            kept.append(one)
+            chosen.append(candidate)
     kit.close()
-    if not kept:
+    if not chosen:
         raise SettingsError(f"Suite {suite.name} measures nothing here: {reason}")
-    return Scoring(tuple(kept), left_out, languages)
+    return RunMetrics(tuple(chosen), left_out, languages)
 
 
-def _senseless(one: Metric, ask: Ask) -> str:
-    if "answer" in one.needs and ask != "answer":
-        return f"{one.name} is of answers, and here only contexts are compared."
-    if "options" in one.needs and ask != "choose":
-        return f"{one.name} is of choices, and here nothing is chosen."
+def _why_unfit(candidate: Metric, ask: Ask) -> str:
+    if "answer" in candidate.needs and ask != "answer":
+        return f"{candidate.name} is of answers, and here only contexts are compared."
+    if "options" in candidate.needs and ask != "choose":
+        return f"{candidate.name} is of choices, and here nothing is chosen."
     return ""
 
 
-def _judges(kit: Kit, system: Tested, meter: Meter, languages: Mapping[str, str]) -> Judges:
+def _judges(kit: Kit, system: TestedSystem, meter: Meter, languages: Mapping[str, str]) -> Judges:
     chat = None if system.settings.offline else kit.chat(meter, JUDGE)
     return Judges(chat, kit.counted_embedder(meter), languages)

@@ -59,14 +59,14 @@ OWN = (*METHOD, *(name for name in dict.fromkeys(SHORT) if name not in METHOD an
 """Those names, and the short ones that stand for some of them, as `levels`."""
 
 
-def _flat(given: Any) -> Any:
+def _flat(settings: Any) -> Any:
     """Settings by their whole names: TOML has `aspects.levels = 3` as a table in a table."""
-    if not isinstance(given, dict):
-        return given
+    if not isinstance(settings, dict):
+        return settings
     flat: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in settings.items():
         if isinstance(value, dict):
-            flat |= {f"{name}.{one}": own for one, own in value.items()}
+            flat |= {f"{name}.{key}": value for key, value in value.items()}
         else:
             flat[name] = value
     return flat
@@ -143,17 +143,19 @@ class Suite(_Part):
     @model_validator(mode="after")
     def _names_what_is_there(self) -> Suite:
         """Raises ValueError for a setting, a model or a system that isn't there."""
-        _known(self.models, MODELS, "models.")
-        _known(self.settings, OWN, "settings.")
+        _refuse_unknown(self.models, MODELS, "models.")
+        _refuse_unknown(self.settings, OWN, "settings.")
         for name, system in self.systems.items():
-            _known(system.settings, OWN, f"systems.{name}.settings.")
+            _refuse_unknown(system.settings, OWN, f"systems.{name}.settings.")
         if self.sweep:
-            _known([self.sweep.setting], OWN, "sweep.setting = ")
-            _known(self.sweep.systems, list(self.systems), "sweep.systems: ", what="system")
+            _refuse_unknown([self.sweep.setting], OWN, "sweep.setting = ")
+            _refuse_unknown(
+                self.sweep.systems, list(self.systems), "sweep.systems: ", what="system"
+            )
         return self
 
 
-def shipped() -> tuple[str, ...]:
+def shipped_suites() -> tuple[str, ...]:
     """The names of the suites that come with Fabula."""
     files = (entry.name for entry in (resources.files(__package__) / "suites").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
@@ -175,12 +177,12 @@ def read_suite(name_or_path: str) -> Suite:
 
 
 def _text(name_or_path: str) -> str:
-    if name_or_path in shipped():
+    if name_or_path in shipped_suites():
         file = resources.files(__package__) / "suites" / f"{name_or_path}.toml"
         return file.read_text(encoding="utf-8")
     path = Path(name_or_path)
     if not path.is_file():
-        hint = did_you_mean(name_or_path, shipped(), "See `fabula bench list`.")
+        hint = did_you_mean(name_or_path, shipped_suites(), "See `fabula bench list`.")
         raise NotFound(f"There is no suite {name_or_path!r}, and no such file. {hint}")
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -188,11 +190,11 @@ def _text(name_or_path: str) -> str:
         raise SettingsError(f"{name_or_path} can't be read: {error}.") from error
 
 
-def _known(
-    given: Iterable[str], known: Iterable[str], place: str, what: str = "setting of a system"
+def _refuse_unknown(
+    used: Iterable[str], known: Iterable[str], place: str, what: str = "setting of a system"
 ) -> None:
     known = list(known)
-    for name in given:
+    for name in used:
         if name in known:
             continue
         if name in names():

@@ -16,7 +16,7 @@ from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.experiments.run import Done
+    from fabula.experiments.run import RunOutcome
 
 RUNS = "runs"
 """The folder of all runs; a run has a folder with the name of its suite."""
@@ -39,10 +39,10 @@ def command() -> None:
 @command.command("list", examples=("bench list",))
 def list_suites() -> None:
     """List the suites that come with Fabula."""
-    from fabula.experiments.suite import read_suite, shipped
+    from fabula.experiments.suite import read_suite, shipped_suites
 
-    width = max(map(len, shipped()))
-    for name in shipped():
+    width = max(map(len, shipped_suites()))
+    for name in shipped_suites():
         click.echo(f"{name:<{width}}  {read_suite(name).purpose}")
 
 
@@ -71,12 +71,12 @@ def run_suite(
     stopped; with a larger --limit it asks more questions. The environment does not change settings
     that the suite sets.
     """
-    from fabula.experiments.run import Bench, run
+    from fabula.experiments.run import BenchRun, run
     from fabula.experiments.suite import read_suite
 
     chosen = read_suite(suite)
     folder = out or Path(RUNS, chosen.name)
-    bench = Bench(
+    bench = BenchRun(
         suite=chosen,
         folder=folder,
         given=given,
@@ -106,7 +106,7 @@ def report(folder: Path, given: dict[str, Any]) -> None:
     _write_report(folder, given)
 
 
-def _print_outcome(done: Done, folder: Path) -> None:
+def _print_outcome(done: RunOutcome, folder: Path) -> None:
     click.echo(f"{done.results:,} of {done.expected:,} results are in {folder}.")
     for failure in done.failed:
         click.echo(f"failed     {failure}", err=True)

@@ -1,4 +1,4 @@
-"""`fabula query`: an answer from the graph, and the passages it rests on."""
+"""`fabula query`: answer a question, with the passages that the answer is based on."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from fabula.ask.answer import AnswerStream
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
-"""Those of the set that is used where none is named."""
+"""The aspects of the default set."""
 NOTHING = "Nothing in the graph passes these filters."
-AROUND = 7
-"""Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
-LONGEST_QUOTED = 300
-"""Characters of a cited sentence."""
-FAR = 10_000
-"""Lines that a pipe takes."""
+SURROUNDING_LINES = 7
+"""Lines of the screen for what is around an answer: the command, the notice and the prompt."""
+MAX_QUOTED = 300
+"""How many characters of a cited sentence are shown."""
+UNLIMITED_LINES = 10_000
+"""The height of a pipe."""
 
 
 class Levels(click.ParamType[tuple[int, int]]):
-    """A level, or the first and the last as 1-3."""
+    """A level, or a range of levels such as 1-3."""
 
     name = "levels"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """The lowest and the highest level."""
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
-        if not found:
+        """Return the lowest and the highest level."""
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
+        if not match:
             self.fail("name a level as 1, or a range of levels as 1-3", param, ctx)
-        lowest, highest = int(found[1]), int(found[2] or found[1])
+        lowest, highest = int(match[1]), int(match[2] or match[1])
         if lowest > highest:
             self.fail(f"the first level of a range is the lower: {highest}-{lowest}", param, ctx)
         return lowest, highest
@@ -68,21 +68,23 @@ class Levels(click.ParamType[tuple[int, int]]):
     ),
 )
 @click.argument("words", nargs=-1, required=True, metavar="QUESTION")
-@click.option("--document", default="", metavar="NAME", help="only this one: id, title or file")
+@click.option(
+    "--document", default="", metavar="NAME", help="only this document: id, title or file"
+)
 @click.option(
     "--aspect",
     "aspects",
     multiple=True,
     metavar="NAME",
-    help=f"only summaries of these: {ASPECTS}, or another that `fabula show` tells",
+    help=f"only summaries of these: {ASPECTS}, or others that `fabula show` lists",
 )
 @click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
 @click.option(
     "--kind", "kinds", multiple=True, metavar="NAME", help="only these: chunk, summary, detail, ..."
 )
-@click.option("--no-answer", is_flag=True, help="only show what is found")
-@click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
-@click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
+@click.option("--no-answer", is_flag=True, help="only show the passages that are found")
+@click.option("--show-context", is_flag=True, help="show the passages that the model was given")
+@click.option("--explain", is_flag=True, help="show how passages were found, step by step")
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
 @click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
 @settings_flags(*GRAPH, *ASKING)
@@ -98,7 +100,7 @@ def command(
 ) -> None:
     """Answer QUESTION from the graph's passages: chunks, summaries and details.
 
-    A dash stands for what comes from standard input.
+    A dash reads the question from standard input.
     """
     from fabula.ask.query import Query
 
@@ -112,12 +114,12 @@ def command(
     with open_for_reading(settings) as fabula:
         if no_answer:
             hits = fabula.retrieve(query, path=path)
-            said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
+            result = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
         else:
             stream = fabula.stream(query, path=path)
-            said = _answer_json(stream.answer, settings) if as_json else {}
+            result = _answer_json(stream.answer, settings) if as_json else {}
         if as_json:
-            print_json(said | ({"path": trace_json(path)} if explain else {}))
+            print_json(result | ({"path": trace_json(path)} if explain else {}))
             return
         is_found = bool(hits if no_answer else stream.hits)
         if not is_found:
@@ -135,7 +137,7 @@ def command(
 def _print(
     stream: AnswerStream, collection: Collection, show_context: bool, as_markdown: bool
 ) -> None:
-    """An answer for people, whose citations `fabula read` opens then."""
+    """Print an answer for people, and store its citations for `fabula read`."""
     if as_markdown:
         from fabula.export.markdown import books_of, markdown
 
@@ -146,7 +148,7 @@ def _print(
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:
-    """An answer as it is written, then the passages it cites; or the closest passages."""
+    """Print an answer while it is written, then what it cites; or the closest passages."""
     if show_context:
         for passage in stream.context:
             echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
@@ -157,7 +159,7 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
         for piece in stream:
             echo(piece, nl=False)
     finally:
-        # An answer that is cut short must not share its line with the error.
+        # An error after a partial answer must begin on a line of its own.
         echo("\n")
     from fabula.ask.quotes import quote_cited
 
@@ -165,31 +167,31 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
         echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
         for start, end in quote.matches:
             words = " ".join(quote.hit.text[start:end].split())
-            echo(f"    {textwrap.shorten(words, LONGEST_QUOTED, placeholder=' ...')}")
+            echo(f"    {textwrap.shorten(words, MAX_QUOTED, placeholder=' ...')}")
 
 
 def print_quotes(stream: AnswerStream) -> None:
-    """The closest passages, as many whole ones as the screen holds; what matches is bold."""
+    """Print the closest passages, as many as fit on the screen; matches are bold."""
     screen = console()
-    room = screen.height - AROUND if screen.is_terminal else FAR
+    room = screen.height - SURROUNDING_LINES if screen.is_terminal else UNLIMITED_LINES
     for head, text in on_screen(stream.quotes, screen.width, room):
         screen.print(head, soft_wrap=False)
         screen.print(text, soft_wrap=False)
         screen.print()
-    found = count_noun(len(stream.context), "passage")
+    count = count_noun(len(stream.context), "passage")
     echo(
-        f"Offline: no model was asked. These are the closest of {found} that a model would answer "
+        f"Offline: no model was asked. These are the closest of {count} that a model would answer "
         "from, as the book prints them."
     )
 
 
 def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Text, Text]]:
-    """The places and the texts of the first quotes, whole, that so many lines hold; one at least.
+    """Return places and texts of the first quotes that fit into `height` lines; at least one.
 
-    A blank line is after each. What matches is bold.
+    A blank line follows each. Matches are bold.
     """
     ruler = Console(width=width)
-    found: list[tuple[Text, Text]] = []
+    fitting: list[tuple[Text, Text]] = []
     for quote in quotes:
         head = Text(f"[{quote.number}] {place(quote.hit)}", style="dim")
         text = Text(quote.hit.text)
@@ -197,10 +199,10 @@ def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Te
             text.stylize("bold", start, end)
         text.rstrip()
         height -= len(head.wrap(ruler, width)) + len(text.wrap(ruler, width)) + 1
-        if found and height < 0:
+        if fitting and height < 0:
             break
-        found.append((head, text))
-    return found
+        fitting.append((head, text))
+    return fitting
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
@@ -216,18 +218,18 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "answer": answer.text,
         "model": settings.model,
         "offline": settings.offline,
-        "quotes": [_quote_json(one) for one in answer.quotes or quote_cited(answer)],
+        "quotes": [_quote_json(quote) for quote in answer.quotes or quote_cited(answer)],
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
-        "usage": {step: one.row for step, one in answer.usage.items()},
+        "usage": {step: usage.row for step, usage in answer.usage.items()},
     }
 
 
 def _passage_json(passage: Passage) -> dict[str, Any]:
-    found = {name: one for name, one in _hit_json(passage.hit).items() if name != "tokens"}
+    hit = {name: value for name, value in _hit_json(passage.hit).items() if name != "tokens"}
     spans = [list(span) for span in in_document(passage.hit, passage.spans)]
-    return found | {"number": passage.number, "text": passage.text, "spans": spans}
+    return hit | {"number": passage.number, "text": passage.text, "spans": spans}
 
 
 def _quote_json(quote: Quote) -> dict[str, Any]:

@@ -104,8 +104,8 @@ class Files:
         try:
             return shape.model_validate(item)
         except ValidationError as error:
-            told = first_problem(error)
-            raise DataError(f"{place} is not as in {self.release.name}: {told}.") from error
+            problem = first_problem(error)
+            raise DataError(f"{place} is not as in {self.release.name}: {problem}.") from error
 
     def _place(self, name: str, where: str) -> str:
         path = printable(self.folder / name)

@@ -46,19 +46,19 @@ class _Question(BaseModel):
 def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
     """The novels that questions are about, and the questions."""
     if files.has(_BARE_QUESTIONS):
-        asked = list(files.array(_BARE_QUESTIONS, _Question))
-        novels = {name: _book(files, name) for name in _sources(asked)}
+        rows = list(files.array(_BARE_QUESTIONS, _Question))
+        novels = {name: _book(files, name) for name in _sources(rows)}
     else:
-        asked = list(files.array(_QUESTIONS, _Question))
-        novels = _corpus(files, set(_sources(asked)))
-    for place, question in asked:
+        rows = list(files.array(_QUESTIONS, _Question))
+        novels = _corpus(files, set(_sources(rows)))
+    for place, question in rows:
         if question.source not in novels:
             raise DataError(f"{place}: {_CORPUS} has no novel {question.source}.")
-    return list(novels.values()), [_question(question) for _, question in asked]
+    return list(novels.values()), [_question(question) for _, question in rows]
 
 
-def _sources(asked: list[tuple[str, _Question]]) -> list[str]:
-    return list(dict.fromkeys(question.source for _, question in asked))
+def _sources(rows: list[tuple[str, _Question]]) -> list[str]:
+    return list(dict.fromkeys(question.source for _, question in rows))
 
 
 def _corpus(files: Files, names: set[str]) -> dict[str, Text]:
@@ -72,8 +72,11 @@ def _corpus(files: Files, names: set[str]) -> dict[str, Text]:
 def _book(files: Files, name: str) -> Text:
     """A novel from Project Gutenberg's file, whose name says its encoding too: 10321-8.txt."""
     number = name.rpartition("-")[2]
-    found = [*files.matching(f"novels/{number}.txt"), *files.matching(f"novels/{number}-*.txt")]
-    file = found[0] if found else f"novels/{number}.txt"
+    paths = [
+        *files.matching(f"novels/{number}.txt"),
+        *files.matching(f"novels/{number}-*.txt"),
+    ]
+    file = paths[0] if paths else f"novels/{number}.txt"
     try:
         book = document(plain.read(files.content(file), file), file, "")
     except LoadError as error:
@@ -81,13 +84,13 @@ def _book(files: Files, name: str) -> Text:
     return Text(name, book.title, book.author, book.language, book.text)
 
 
-def _question(asked: _Question) -> Question:
-    evidence = [asked.evidence] if isinstance(asked.evidence, str) else asked.evidence
+def _question(row: _Question) -> Question:
+    evidence = [row.evidence] if isinstance(row.evidence, str) else row.evidence
     return Question(
-        id=asked.id,
-        text=asked.source,
-        question=one_line(asked.question),
-        answers=(one_line(asked.answer),),
+        id=row.id,
+        text=row.source,
+        question=one_line(row.question),
+        answers=(one_line(row.answer),),
         evidence=tuple(map(one_line, evidence)),
-        kind=asked.question_type,
+        kind=row.question_type,
     )

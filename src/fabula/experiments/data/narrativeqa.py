@@ -77,12 +77,12 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
 
 
 def _questions(files: Files, documents: set[str]) -> list[Question]:
-    found: list[Question] = []
+    questions: list[Question] = []
     count: Counter[str] = Counter()
     for _, row in files.rows("qaps.csv", _Question):
         if row.document_id in documents:
             count[row.document_id] += 1
-            found.append(
+            questions.append(
                 Question(
                     id=f"{row.document_id}-{count[row.document_id]}",
                     text=row.document_id,
@@ -90,7 +90,7 @@ def _questions(files: Files, documents: set[str]) -> list[Question]:
                     answers=(one_line(row.answer1), one_line(row.answer2)),
                 )
             )
-    return found
+    return questions
 
 
 def _summary(row: _Document, summaries: Mapping[str, str], place: str) -> Text:
@@ -112,21 +112,25 @@ def _story(files: Files, row: _Document) -> Text:
             draft = html.read(_screenplay(data), name)
         else:
             draft = plain.read(data, name)
-        found = document(draft, name, "")
+        story_file = document(draft, name, "")
     except LoadError as error:
         raise DataError(f"{RELEASE.name}: {error}") from error
-    story = found.text
+    story = story_file.text
     if row.kind != "gutenberg":
         story = _between(story, row.story_start, row.story_end)
     return Text(
-        row.document_id, one_line(row.wiki_title), found.author, found.language, story.strip()
+        row.document_id,
+        one_line(row.wiki_title),
+        story_file.author,
+        story_file.language,
+        story.strip(),
     )
 
 
 def _screenplay(page: bytes) -> bytes:
     """What a page has preformatted, if it is most of it: a screenplay among a site's menus."""
-    found = _SCRIPT.search(page)
-    return found[0] if found and len(found[0]) > len(page) / 2 else page
+    match = _SCRIPT.search(page)
+    return match[0] if match and len(match[0]) > len(page) / 2 else page
 
 
 def _between(story: str, start: str, end: str) -> str:

@@ -46,23 +46,23 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
     return list(texts.values()), questions
 
 
-def _text(files: Files, given: str, place: str) -> Text:
-    if not _is_path(given):
-        digest = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()
-        return text(f"text-{digest[:8]}", given, place)
+def _text(files: Files, path_or_text: str, place: str) -> Text:
+    if not _is_path(path_or_text):
+        digest = hashlib.sha256(path_or_text.encode("utf-8", "replace")).hexdigest()
+        return text(f"text-{digest[:8]}", path_or_text, place)
     try:
-        found = load(files.folder / given, "", _MOST_BYTES)
+        document = load(files.folder / path_or_text, "", _MOST_BYTES)
     except LoadError as error:
         raise DataError(f"{place}: {error}") from error
-    files.content(given)
-    return Text(given, found.title, found.author, found.language, found.text)
+    files.content(path_or_text)
+    return Text(path_or_text, document.title, document.author, document.language, document.text)
 
 
-def _is_path(given: str) -> bool:
+def _is_path(text: str) -> bool:
     """Whether it names a file: on one line, with a suffix that can be read, or one word."""
-    if "\n" in given or len(given) > _LONGEST_PATH:
+    if "\n" in text or len(text) > _LONGEST_PATH:
         return False
-    return PurePath(given).suffix.lower() in SUFFIXES or not any(map(str.isspace, given))
+    return PurePath(text).suffix.lower() in SUFFIXES or not any(map(str.isspace, text))
 
 
 def _question(line: _Line, id: str, document: str, place: str) -> Question:

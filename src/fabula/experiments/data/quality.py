@@ -55,20 +55,20 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
     return list(texts.values()), questions
 
 
-def _question(asked: _Question, article: str, place: str) -> Question:
-    options = tuple(map(one_line, asked.options))
-    right = None if asked.gold_label is None else asked.gold_label - 1
+def _question(row: _Question, article: str, place: str) -> Question:
+    options = tuple(map(one_line, row.options))
+    right = None if row.gold_label is None else row.gold_label - 1
     if right is not None and not 0 <= right < len(options):
         raise DataError(
-            f"{place}: question {asked.question_unique_id} has {len(options)} options, and its "
-            f"gold_label is {asked.gold_label}."
+            f"{place}: question {row.question_unique_id} has {len(options)} options, and its "
+            f"gold_label is {row.gold_label}."
         )
     return Question(
-        id=asked.question_unique_id,
+        id=row.question_unique_id,
         text=article,
-        question=one_line(asked.question),
+        question=one_line(row.question),
         answers=() if right is None else (options[right],),
         options=options,
         right=right,
-        is_hard=None if asked.difficult is None else bool(asked.difficult),
+        is_hard=None if row.difficult is None else bool(row.difficult),
     )

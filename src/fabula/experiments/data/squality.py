@@ -55,25 +55,25 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
     for place, line in files.lines(f"{part}.jsonl", _Line):
         id = line.metadata.passage_id
         if id not in texts:
-            title, author, body = _parted(story(line.document))
+            title, author, body = _split_heading(story(line.document))
             texts[id] = text(id, _BREAK.sub(" ", body), place, title=title, author=author)
         questions += (_question(question, id) for question in line.questions)
     return list(texts.values()), questions
 
 
-def _parted(raw: str) -> tuple[str, str, str]:
+def _split_heading(raw: str) -> tuple[str, str, str]:
     """Title and author, which stand above a story in no field of their own, and the story."""
-    found = _HEAD.match(raw)
-    if not found:
+    match = _HEAD.match(raw)
+    if not match:
         return "", "", raw
-    return one_line(found[1]), one_line(found[2]), raw[found.end() :]
+    return one_line(match[1]), one_line(match[2]), raw[match.end() :]
 
 
-def _question(asked: _Question, story: str) -> Question:
+def _question(row: _Question, story: str) -> Question:
     return Question(
-        id=f"{story}-{asked.question_number}",
+        id=f"{story}-{row.question_number}",
         text=story,
-        question=one_line(asked.question_text),
-        answers=tuple(one_line(response.response_text) for response in asked.responses),
-        kind="plot" if asked.question_number == _PLOT else "specific",
+        question=one_line(row.question_text),
+        answers=tuple(one_line(response.response_text) for response in row.responses),
+        kind="plot" if row.question_number == _PLOT else "specific",
     )

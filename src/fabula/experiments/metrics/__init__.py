@@ -1,4 +1,4 @@
-"""Every metric, by name: its range, its source, and what it can't tell."""
+"""All metrics by name."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _METRICS: dict[str, Metric] = {
 
 
 def names() -> list[str]:
-    """The names of all metrics, family by family."""
+    """Return the names of all metrics."""
     return list(_METRICS)
 
 
 def metric(name: str) -> Metric:
-    """The metric of that name. Raises SettingsError, with the nearest name, where there is none."""
+    """Return the metric of a name. Raise SettingsError, with the nearest name, if there is none."""
     if name not in _METRICS:
         there_are = f"There are: {', '.join(_METRICS)}."
         hint = did_you_mean(name.replace("-", "_"), _METRICS, there_are)

@@ -1,4 +1,4 @@
-"""What of an answer is measured: its text without citations, by the reference it is nearest to."""
+"""Compare an answer, without its citations, with the nearest reference."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ _CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
 
 
 def uncited(answer: str) -> str:
-    """An answer without the numbers of the passages that it cites."""
+    """Return an answer without its citations."""
     return _CITED.sub("", answer).strip()
 
 
-def told(references: Sequence[str]) -> list[str]:
-    """The references that say something."""
+def nonempty(references: Sequence[str]) -> list[str]:
+    """Return the references that aren't empty."""
     return [reference for reference in references if reference.strip()]
 
 
-def best(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
-    """The score of an answer, uncited, against the reference that it is nearest to."""
-    said = uncited(answer)
-    return max(score(said, reference) for reference in told(references))
+def best_score(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
+    """Return the best score of an answer, without citations, over all references."""
+    text = uncited(answer)
+    return max(score(text, reference) for reference in nonempty(references))
 
 
-def nearest(score: Callable[[str, str], float]) -> Callable[[Question, Result, Judges], float]:
-    """How a metric is taken that compares an answer with one reference, and asks nobody."""
-    return lambda question, result, _: best(result.answer, question.answers, score)
+def score_nearest(
+    score: Callable[[str, str], float],
+) -> Callable[[Question, Result, Judges], float]:
+    """Return a metric's function from one that compares an answer with one reference."""
+    return lambda question, result, _: best_score(result.answer, question.answers, score)

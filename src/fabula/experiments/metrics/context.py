@@ -11,12 +11,12 @@ from fabula.text.sentences import sentences
 def _duplicates(question: Question, result: Result, judges: Judges) -> float:
     """Case and white space make no difference."""
     language = judges.languages.get(question.text, "")
-    said = [
+    texts = [
         " ".join(sentence.casefold().split())
         for passage in result.context
         for sentence in sentences(passage.text, language)
     ]
-    return 1 - len(set(said)) / len(said)
+    return 1 - len(set(texts)) / len(texts)
 
 
 def _context_tokens(_: Question, result: Result, __: Judges) -> float:

@@ -1,4 +1,4 @@
-"""What a context holds of answers and evidence, by the stems of their words; no model is asked."""
+"""Measure how much of answers and evidence a context contains, by the stems of words."""
 
 from __future__ import annotations
 
@@ -10,40 +10,44 @@ from fabula.experiments.model import Question, Result
 from fabula.text.stems import Stemmer, stemmer_of
 
 ENOUGH = 0.6
-"""Share of a statement's stems from which a context is taken to hold it."""
+"""The share of a statement's stems from which the context counts as containing it."""
 OURS = "Fabula's own"
 
 
-def wanted(texts: Iterable[str], question: str, stemmer: Stemmer) -> list[set[str]]:
-    """The content-word stems of each text without the question's own; texts with none are out."""
-    asked = stemmer.content(question)
-    return [stems for text in texts if (stems := stemmer.content(text) - asked)]
+def content_stems(texts: Iterable[str], question: str, stemmer: Stemmer) -> list[set[str]]:
+    """Return the stems of each text's content words without the question's, where there are any."""
+    of_question = stemmer.content(question)
+    return [stems for text in texts if (stems := stemmer.content(text) - of_question)]
 
 
-def shares(stems: Iterable[Collection[str]], context: str, stemmer: Stemmer) -> list[float]:
-    """The share of each set of stems that `context` holds, 0 to 1."""
-    held = stemmer.content(context)
-    return [len(held.intersection(stem)) / len(stem) for stem in stems]
+def stem_shares(stems: Iterable[Collection[str]], context: str, stemmer: Stemmer) -> list[float]:
+    """Return the share of each set of stems that the context contains, 0 to 1."""
+    of_context = stemmer.content(context)
+    return [len(of_context.intersection(stem)) / len(stem) for stem in stems]
 
 
 def _answer_coverage(question: Question, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
-    return _mean(_shares(wanted(question.answers, question.question, stemmer), result, stemmer))
+    return _mean(
+        _shares(content_stems(question.answers, question.question, stemmer), result, stemmer)
+    )
 
 
 def _evidence_coverage(question: Question, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
-    return _mean(_shares(wanted(question.evidence, question.question, stemmer), result, stemmer))
+    return _mean(
+        _shares(content_stems(question.evidence, question.question, stemmer), result, stemmer)
+    )
 
 
 def _all_evidence(question: Question, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
-    found = _shares(wanted(question.evidence, "", stemmer), result, stemmer)
-    return float(min(found) >= ENOUGH) if found else None
+    covered = _shares(content_stems(question.evidence, "", stemmer), result, stemmer)
+    return float(min(covered) >= ENOUGH) if covered else None
 
 
 def _shares(stems: list[set[str]], result: Result, stemmer: Stemmer) -> list[float]:
-    return shares(stems, " ".join(passage.text for passage in result.context), stemmer)
+    return stem_shares(stems, " ".join(passage.text for passage in result.context), stemmer)
 
 
 def _mean(values: list[float]) -> float | None:

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.experiments.metrics.answers import told, uncited
+from fabula.experiments.metrics.answers import nonempty, uncited
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.judging import RATINGS, numbered, rating, statements, verdicts
+from fabula.experiments.metrics.judging import (
+    RATINGS,
+    judge_statements,
+    number_lines,
+    rate_passages,
+    split_statements,
+)
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 from fabula.models import Chat, Embedder
@@ -26,76 +32,80 @@ def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Seque
     """F1 of an answer's statements against a reference's; 1 where neither states anything."""
     if not answer or not truth:
         return float(not answer and not truth)
-    judged = verdicts(
+    judged = judge_statements(
         chat,
         "compare",
         len(answer) + len(truth),
         question=question,
-        answer=numbered(answer),
-        reference=numbered(truth, first=len(answer) + 1),
+        answer=number_lines(answer),
+        reference=number_lines(truth, first=len(answer) + 1),
     )
     right, left_out = sum(judged[: len(answer)]), judged[len(answer) :].count(False)
     wrong = len(answer) - right
     return 2 * right / (2 * right + wrong + left_out) if right else 0.0
 
 
-def similarity(embedder: Embedder, one: str, other: str) -> float:
+def similarity(embedder: Embedder, first: str, second: str) -> float:
     """The cosine of two texts, scaled from -1..1 to 0..1."""
-    left, right = embedder.embed([one, other]).vectors
+    left, right = embedder.embed([first, second]).vectors
     return (1 + float(left @ right)) / 2
 
 
 def _answer_accuracy(question: Question, result: Result, judges: Judges) -> float:
     assert judges.chat and judges.embedder
     answer = uncited(result.answer)
-    said = statements(judges.chat, question.question, answer)
-    found = []
-    for reference in told(question.answers):
-        truth = statements(judges.chat, question.question, reference)
-        facts = statements_f1(judges.chat, question.question, said, truth)
+    stated = split_statements(judges.chat, question.question, answer)
+    values = []
+    for reference in nonempty(question.answers):
+        truth = split_statements(judges.chat, question.question, reference)
+        facts = statements_f1(judges.chat, question.question, stated, truth)
         near = similarity(judges.embedder, answer, reference)
-        found.append(FACTS * facts + (1 - FACTS) * near)
-    return max(found)
+        values.append(FACTS * facts + (1 - FACTS) * near)
+    return max(values)
 
 
 def _coverage_score(question: Question, result: Result, judges: Judges) -> float | None:
     assert judges.chat
-    found = []
-    for reference in told(question.answers):
-        if truth := statements(judges.chat, question.question, reference):
-            covered = verdicts(
+    values = []
+    for reference in nonempty(question.answers):
+        if truth := split_statements(judges.chat, question.question, reference):
+            covered = judge_statements(
                 judges.chat,
                 "covered",
                 len(truth),
                 question=question.question,
                 answer=uncited(result.answer),
-                statements=numbered(truth),
+                statements=number_lines(truth),
             )
-            found.append(_share(covered))
-    return max(found, default=None)
+            values.append(_share(covered))
+    return max(values, default=None)
 
 
 def _faithfulness(question: Question, result: Result, judges: Judges) -> float | None:
     assert judges.chat
-    said = statements(judges.chat, question.question, uncited(result.answer))
-    return _supported(judges.chat, said, result) if said else None
+    stated = split_statements(judges.chat, question.question, uncited(result.answer))
+    return _supported(judges.chat, stated, result) if stated else None
 
 
 def _evidence_recall(question: Question, result: Result, judges: Judges) -> float:
     assert judges.chat
-    return _supported(judges.chat, told(question.evidence), result)
+    return _supported(judges.chat, nonempty(question.evidence), result)
 
 
 def _context_relevance(question: Question, result: Result, judges: Judges) -> float:
     assert judges.chat
     passages = _passages(result)
-    rated = [rating(judges.chat, question.question, passages, sample) for sample in range(RATERS)]
-    return sum(rated) / (RATERS * RATINGS)
+    ratings = [
+        rate_passages(judges.chat, question.question, passages, sample) for sample in range(RATERS)
+    ]
+    return sum(ratings) / (RATERS * RATINGS)
 
 
-def _supported(chat: Chat, said: Sequence[str], result: Result) -> float:
-    passages, listed = _passages(result), numbered(said)
-    return _share(verdicts(chat, "supported", len(said), passages=passages, statements=listed))
+def _supported(chat: Chat, stated: Sequence[str], result: Result) -> float:
+    passages, listed = _passages(result), number_lines(stated)
+    return _share(
+        judge_statements(chat, "supported", len(stated), passages=passages, statements=listed)
+    )
 
 
 def _passages(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""What a judge is asked: the statements of a text, which of them hold, and a rating of passages."""
+"""Ask a judging model: split a text into statements, judge them, and rate passages."""
 
 from __future__ import annotations
 
@@ -59,32 +59,32 @@ class RatingReply(BaseModel):
     rating: Literal[0, 1, 2]
 
 
-def statements(chat: Chat, question: str, answer: str) -> list[str]:
-    """What an answer to a question states, none twice; maybe nothing. Raises ModelError."""
-    asked = _prompt(
+def split_statements(chat: Chat, question: str, answer: str) -> list[str]:
+    """Return the statements of an answer, without duplicates. May raise ModelError."""
+    request = _prompt(
         "split",
         {"question": question, "answer": answer},
         StatementsReply,
         200 + 3 * tokens.count(answer),
     )
-    return ask(chat, asked, _read_statements)
+    return ask(chat, request, _read_statements)
 
 
-def verdicts(chat: Chat, name: str, count: int, **values: str) -> list[bool]:
-    """Whether each of `count` numbered statements in the prompt `name` holds. Raises ModelError."""
-    asked = _prompt(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count)
-    return ask(chat, asked, lambda reply: _read_verdicts(reply, count))
+def judge_statements(chat: Chat, name: str, count: int, **values: str) -> list[bool]:
+    """Judge whether each of `count` numbered statements in a prompt holds. May raise ModelError."""
+    request = _prompt(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count)
+    return ask(chat, request, lambda reply: _read_verdicts(reply, count))
 
 
-def rating(chat: Chat, question: str, passages: str, sample: int) -> int:
-    """How well passages serve a question, 0 to RATINGS; another sample is asked anew."""
+def rate_passages(chat: Chat, question: str, passages: str, sample: int) -> int:
+    """Rate how well passages serve a question, 0 to RATINGS; each sample is a call of its own."""
     values = {"question": question, "passages": passages}
-    asked = replace(_prompt("relevance", values, RatingReply, 100), sample=sample)
-    return ask(chat, asked, _read_rating)
+    request = replace(_prompt("relevance", values, RatingReply, 100), sample=sample)
+    return ask(chat, request, _read_rating)
 
 
-def numbered(texts: Sequence[str], first: int = 1) -> str:
-    """The texts, a line each, after their numbers."""
+def number_lines(texts: Sequence[str], first: int = 1) -> str:
+    """Return the texts on numbered lines."""
     lines = (f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, first))
     return "\n".join(lines)
 
@@ -102,19 +102,19 @@ def _prompt(
 
 
 def _read_statements(reply: str) -> list[str]:
-    told = (" ".join(text.split()) for text in read_as(reply, StatementsReply).statements)
-    return list(dict.fromkeys(text for text in told if text))
+    texts = (" ".join(text.split()) for text in read_as(reply, StatementsReply).statements)
+    return list(dict.fromkeys(text for text in texts if text))
 
 
 def _read_verdicts(reply: str, count: int) -> list[bool]:
-    found = read_as(reply, VerdictsReply).verdicts
-    if sorted(one.statement for one in found) != list(range(1, count + 1)):
+    verdicts = read_as(reply, VerdictsReply).verdicts
+    if sorted(verdict.statement for verdict in verdicts) != list(range(1, count + 1)):
         raise BadReply(f"There is not one verdict on each of the statements 1 to {count}.")
-    return [one.holds for one in sorted(found, key=lambda one: one.statement)]
+    return [verdict.holds for verdict in sorted(verdicts, key=lambda verdict: verdict.statement)]
 
 
 def _read_rating(reply: str) -> int:
-    found = _RATING.search(reply)
-    if not found:
+    match = _RATING.search(reply)
+    if not match:
         raise BadReply('Expected {"rating": 0}, or 1, or 2.')
-    return int(found[1] or found[2])
+    return int(match[1] or match[2])

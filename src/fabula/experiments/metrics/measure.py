@@ -6,24 +6,31 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from fabula.experiments.metrics.answers import told, uncited
+from fabula.experiments.metrics.answers import nonempty, uncited
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.model import Need, Question, Result
 
 Scoring = Callable[[Question, Result, Judges], float | None]
-SAID = frozenset[Need]({"answer", "context"})
-"""What a result brings; all else is the question's, or help."""
+RESULT_NEEDS = frozenset[Need]({"answer", "context"})
+"""Needs that the result satisfies; others are satisfied by the question or the judges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One measure of a result.
+    """A metric.
 
-    `lowest` and `highest` are its range; `source` the paper or library that defines it; `blind`
-    says in a sentence what it cannot tell. `how` is only called where question, result and judges
-    have what it `needs`; `empty` is what a result without the answer or the context is worth: a
-    miss, which must not drop out of a mean. `library` is what it imports, and `extra` that of ours
-    which brings it.
+    Attributes:
+        name: Its name in suites and results.
+        source: The paper or library that defines it.
+        blind: A sentence about what it cannot measure.
+        needs: What question, result and judges must have before `how` is called.
+        how: Calculates the value.
+        lowest: The lower end of its range.
+        highest: The upper end of its range.
+        empty: The value of a result without the answer or the context: it is a miss, which must
+            not be left out of a mean.
+        library: The package that it imports.
+        extra: The extra of Fabula that installs the package.
     """
 
     name: str
@@ -38,24 +45,24 @@ class Metric:
     extra: str = ""
 
     def score(self, question: Question, result: Result, judges: Judges) -> float | None:
-        """The measure; None where the question or the judges have not what it needs.
+        """Return the value, or None if the question or the judges lack what the metric needs.
 
-        Raises ModelError where a model it asks fails.
+        May raise ModelError.
         """
-        if not self.needs - SAID <= {*_asked(question), *_helpers(judges)}:
+        if not self.needs - RESULT_NEEDS <= {*_question_needs(question), *_judge_needs(judges)}:
             return None
-        if not self.needs & SAID <= {*_said(result)}:
+        if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
             return self.empty
         return self.how(question, result, judges)
 
 
 def missing(metric: Metric, judges: Judges) -> str:
-    """Why `metric` could never be taken, and what to do; '' where it can."""
-    lacking = metric.needs & {"judge", "embedder"} - {*_helpers(judges)}
-    if lacking:
+    """Return why a metric can't be used, and what to do, or '' if it can."""
+    unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
+    if unmet:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
-        those = " and ".join(what[need] for need in sorted(lacking))
-        return f"{metric.name} needs {those}: name one, or leave the metric out."
+        needed = " and ".join(what[need] for need in sorted(unmet))
+        return f"{metric.name} needs {needed}: name one, or leave the metric out."
     if metric.library and importlib.util.find_spec(metric.library) is None:
         return (
             f"{metric.name} needs the library {metric.library}, which is not installed: "
@@ -64,23 +71,23 @@ def missing(metric: Metric, judges: Judges) -> str:
     return ""
 
 
-def _asked(question: Question) -> Iterator[Need]:
-    if told(question.answers):
+def _question_needs(question: Question) -> Iterator[Need]:
+    if nonempty(question.answers):
         yield "answers"
     if question.options and question.right is not None:
         yield "options"
-    if told(question.evidence):
+    if nonempty(question.evidence):
         yield "evidence"
 
 
-def _said(result: Result) -> Iterator[Need]:
+def _result_needs(result: Result) -> Iterator[Need]:
     if uncited(result.answer):
         yield "answer"
     if any(passage.text.strip() for passage in result.context):
         yield "context"
 
 
-def _helpers(judges: Judges) -> Iterator[Need]:
+def _judge_needs(judges: Judges) -> Iterator[Need]:
     if judges.chat is not None:
         yield "judge"
     if judges.embedder is not None:

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula.experiments.metrics.answers import nearest, told, uncited
+from fabula.experiments.metrics.answers import nonempty, score_nearest, uncited
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
@@ -54,9 +54,9 @@ def rouge_l(answer: str, reference: str) -> float:
 
 def bleu(answer: str, references: tuple[str, ...], order: int) -> float:
     """BLEU of one answer up to n-grams of `order`, against all references together."""
-    wanted = [" ".join(words(reference)) for reference in told(references)]
+    targets = [" ".join(words(reference)) for reference in nonempty(references)]
     # The library's logarithms leave a rest: 100.00000000000004.
-    return min(1.0, _bleu(order).sentence_score(" ".join(words(answer)), wanted).score / 100)
+    return min(1.0, _bleu(order).sentence_score(" ".join(words(answer)), targets).score / 100)
 
 
 def meteor(answer: str, reference: str) -> float:
@@ -106,7 +106,7 @@ METRICS = (
             "scores low, and one in long sentences lower than the same in a few words."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=nearest(rouge_l),
+        how=score_nearest(rouge_l),
         library="rouge_score",
         extra="bench",
     ),
@@ -142,7 +142,7 @@ METRICS = (
             "figures; the right answer in one word gets 0.5, as its penalty takes half."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=nearest(meteor),
+        how=score_nearest(meteor),
         library="nltk",
         extra="bench",
     ),

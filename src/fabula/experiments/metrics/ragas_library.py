@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabula.errors import BadReply, first_problem
-from fabula.experiments.metrics.answers import best
+from fabula.experiments.metrics.answers import best_score
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
@@ -32,10 +32,10 @@ def _answer_correctness(question: Question, result: Result, judges: Judges) -> f
     metric = AnswerCorrectness(llm=_judge(judges.chat), embeddings=_embeddings(judges.embedder))
 
     def correctness(answer: str, reference: str) -> float:
-        asked = {"user_input": question.question, "response": answer, "reference": reference}
-        return float(metric.score(**asked).value)
+        inputs = {"user_input": question.question, "response": answer, "reference": reference}
+        return float(metric.score(**inputs).value)
 
-    return best(result.answer, question.answers, correctness)
+    return best_score(result.answer, question.answers, correctness)
 
 
 def _answer_similarity(question: Question, result: Result, judges: Judges) -> float:
@@ -47,7 +47,7 @@ def _answer_similarity(question: Question, result: Result, judges: Judges) -> fl
     def similarity(answer: str, reference: str) -> float:
         return float(metric.score(response=answer, reference=reference).value)
 
-    return best(result.answer, question.answers, similarity)
+    return best_score(result.answer, question.answers, similarity)
 
 
 def _judge(chat: Chat) -> Any:
@@ -57,8 +57,8 @@ def _judge(chat: Chat) -> Any:
     class Judge(InstructorBaseRagasLLM):  # type: ignore[misc]
         def generate(self, prompt: str, response_model: type[Shape]) -> Shape:
             # The prompt tells the shape; as a schema the library's are not strict enough to send.
-            asked = Prompt(SYSTEM, prompt, max_tokens=REPLY_TOKENS, temperature=0)
-            return ask(chat, asked, lambda reply: _shaped(reply, response_model))
+            request = Prompt(SYSTEM, prompt, max_tokens=REPLY_TOKENS, temperature=0)
+            return ask(chat, request, lambda reply: _parse(reply, response_model))
 
         async def agenerate(self, prompt: str, response_model: type[Shape]) -> Shape:
             return self.generate(prompt, response_model)
@@ -80,7 +80,7 @@ def _embeddings(embedder: Embedder) -> Any:
     return Embeddings()
 
 
-def _shaped(reply: str, shape: type[Shape]) -> Shape:
+def _parse(reply: str, shape: type[Shape]) -> Shape:
     """The JSON in a reply; nothing is repaired, as half a list of verdicts would pass for all."""
     try:
         return shape.model_validate_json(reply[reply.find("{") : reply.rfind("}") + 1])

@@ -7,7 +7,7 @@ import string
 import unicodedata
 from collections import Counter
 
-from fabula.experiments.metrics.answers import nearest
+from fabula.experiments.metrics.answers import score_nearest
 from fabula.experiments.metrics.measure import Metric
 
 SOURCE = "Rajpurkar et al. 2016, SQuAD (arXiv 1606.05250)"
@@ -15,27 +15,27 @@ SOURCE = "Rajpurkar et al. 2016, SQuAD (arXiv 1606.05250)"
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """Lower case, without punctuation and articles, with single spaces.
 
     Punctuation is SQuAD's, and that of other scripts (as MLQA takes it).
     """
-    kept = "".join(letter for letter in text.lower() if not _is_mark(letter))
-    return " ".join(_ARTICLE.sub(" ", kept).split())
+    text_without_marks = "".join(letter for letter in text.lower() if not _is_mark(letter))
+    return " ".join(_ARTICLE.sub(" ", text_without_marks).split())
 
 
 def exact_match(answer: str, reference: str) -> float:
     """1 where both are the same once normalised, else 0."""
-    return float(normalised(answer) == normalised(reference))
+    return float(normalise(answer) == normalise(reference))
 
 
 def token_f1(answer: str, reference: str) -> float:
     """F1 of the words that both have; as in SQuAD 2.0, 1 where both have none."""
-    said, wanted = normalised(answer).split(), normalised(reference).split()
-    if not said or not wanted:
-        return float(said == wanted)
-    shared = (Counter(said) & Counter(wanted)).total()
-    return 2 * shared / (len(said) + len(wanted))
+    answer_words, reference_words = normalise(answer).split(), normalise(reference).split()
+    if not answer_words or not reference_words:
+        return float(answer_words == reference_words)
+    shared = (Counter(answer_words) & Counter(reference_words)).total()
+    return 2 * shared / (len(answer_words) + len(reference_words))
 
 
 def _is_mark(letter: str) -> bool:
@@ -51,7 +51,7 @@ METRICS = (
             "sentences it says nothing."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=nearest(exact_match),
+        how=score_nearest(exact_match),
     ),
     Metric(
         name="token_f1",
@@ -61,6 +61,6 @@ METRICS = (
             "right one, and a right answer that is longer than the reference loses."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=nearest(token_f1),
+        how=score_nearest(token_f1),
     ),
 )

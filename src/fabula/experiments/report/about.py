@@ -15,7 +15,7 @@ from fabula.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunQuestion:
     """A question of the run, less its words: what results are grouped and clustered by.
 
     `text` is the id of its text; `kind` and `is_hard` as in Question.
@@ -46,7 +46,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepPoint:
     """Where a system lies in a sweep: one curve per `series`, over the values of `setting`.
 
     `series` is the system's name in the suite. Values that are no numbers make no curve.
@@ -70,7 +70,7 @@ class System:
     settings: Mapping[str, Any]
     models: Mapping[str, str]
     stages: Mapping[str, Stage]
-    swept: Swept | None = None
+    swept: SweepPoint | None = None
     skipped: str = ""
 
 
@@ -107,7 +107,7 @@ class Run:
     started: str
     finished: str | None
     data: Data
-    questions: tuple[Asked, ...]
+    questions: tuple[RunQuestion, ...]
     systems: tuple[System, ...]
     metrics: tuple[Measure, ...]
     seeds: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What a report says, in order: what was run, what came of it, what it means, how to repeat it."""
+"""Write a report in Markdown: what was run, its results, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabula.experiments.report.tables import (
     published_table,
     score_table,
 )
-from fabula.experiments.report.wording import counted, day
+from fabula.experiments.report.wording import count_noun, format_time
 from fabula.models.prices import Price
 
 OFFLINE = (
@@ -50,14 +50,14 @@ TESTED = (
 )
 
 
-def report(
+def write_markdown(
     recorded: Recorded,
     scores: Sequence[Score],
     drawings: Drawings,
     published: Sequence[Published],
     prices: Mapping[str, Price],
 ) -> str:
-    """The report of a run, in Markdown."""
+    """Return the report of a run in Markdown."""
     run = recorded.run
     sections = {
         "What was run": _run(recorded),
@@ -71,12 +71,13 @@ def report(
         "To run it again": _again(recorded),
     }
     subtitle = (
-        f"{counted(len(run.systems), 'system')}, {counted(len(run.questions), 'question')} about "
-        f"{counted(run.data.texts, 'text')} of {run.data.name}. {day(run.started)}."
+        f"{count_noun(len(run.systems), 'system')}, "
+        f"{count_noun(len(run.questions), 'question')} about "
+        f"{count_noun(run.data.texts, 'text')} of {run.data.name}. {format_time(run.started)}."
     )
-    told = [join(f"## {title}", text) for title, text in sections.items() if text]
+    parts = [join(f"## {title}", text) for title, text in sections.items() if text]
     title = f"# Experiment: {escape(run.suite)}"
-    return join(title, escape(subtitle), *_notes(recorded, drawings), *told) + "\n"
+    return join(title, escape(subtitle), *_notes(recorded, drawings), *parts) + "\n"
 
 
 def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
@@ -91,8 +92,8 @@ def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
         )
         notes.append(
             note(
-                f"{state}: {recorded.answered:,} of {recorded.expected:,} results are there, and "
-                "all figures are of these alone."
+                f"{state}: {recorded.answered:,} of {recorded.expected:,} results exist, and all "
+                "figures are based on these alone."
                 + (f" Of {len(run.questions):,} questions: {missing}." if missing else ""),
                 warning=True,
             )
@@ -118,18 +119,18 @@ def _run(recorded: Recorded) -> str:
     rows = {
         "suite": run.suite,
         "asked for": ASKED[run.ask],
-        "data": f"{run.data.name}: {counted(run.data.texts, 'text')}, "
-        f"{counted(len(run.questions), 'question')}",
+        "data": f"{run.data.name}: {count_noun(run.data.texts, 'text')}, "
+        f"{count_noun(len(run.questions), 'question')}",
         "licence of the data": run.data.licence,
         "systems": "; ".join(names),
         "baseline": names[0] if len(names) > 1 else "",
         "models": ", ".join(models),
         "limits": ", ".join(f"{name} {value}" for name, value in run.limits.items() if value),
-        "started": day(run.started),
-        "finished": day(run.finished) if run.finished else "not yet",
+        "started": format_time(run.started),
+        "finished": format_time(run.finished) if run.finished else "not yet",
     }
-    there = [row for row in rows.items() if row[1]]
-    return join(escape(run.purpose), table("The run.", ("", "this run"), there, figures=False))
+    filled = [row for row in rows.items() if row[1]]
+    return join(escape(run.purpose), table("The run.", ("", "this run"), filled, figures=False))
 
 
 def _scores(recorded: Recorded, scores: Sequence[Score], drawings: Drawings) -> str:

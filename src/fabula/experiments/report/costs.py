@@ -1,7 +1,7 @@
-"""What the systems cost: calls, tokens, money where prices are known, and time.
+"""Make the tables of costs: calls, tokens, money where prices are known, and time.
 
-All but time is what they asked for, whether a model or the response cache answered: what one
-system asks another may have asked before it, and which came first says nothing of either.
+Everything except time counts what systems asked for, whether a model or the response cache
+answered: otherwise a system would look cheaper because another one asked the same before it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,14 @@ from statistics import fmean, median
 
 from fabula.experiments.report.about import Run, Stage
 from fabula.experiments.report.markdown import Cell, table
-from fabula.experiments.report.read import Line, Recorded
-from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
+from fabula.experiments.report.read import Recorded, ResultLine
+from fabula.experiments.report.wording import (
+    NOTHING,
+    count_noun,
+    format_count,
+    format_duration,
+    format_number,
+)
 from fabula.models.prices import Price, cost
 from fabula.models.usage import Usage
 
@@ -20,52 +26,61 @@ NO_PRICE = "not known"
 
 
 def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
-    """What a question costs each system on the average, by what it is counted in.
+    """Return the mean cost of a question for each system, by its unit.
 
-    Tokens to and from models, or where no system asks one, of the contexts, as those would be
-    sent; and seconds, of systems that have a question without a reply from the cache.
+    The units are tokens to and from models (or of the contexts, if no system asks a model) and
+    seconds, for systems with a question that the cache did not answer.
     """
-    there = {name: list(lines.values()) for name, lines in recorded.results.items() if lines}
-    asked = {
-        name: fmean(line.prompt_tokens + line.completion_tokens for line in lines)
-        for name, lines in there.items()
+    lines_by_system = {
+        name: list(lines.values()) for name, lines in recorded.results.items() if lines
     }
-    read = {name: fmean(line.context_tokens for line in lines) for name, lines in there.items()}
-    tokens = {"tokens a question": asked} if any(asked.values()) else {"tokens of context": read}
-    times = {name: median(timed) for name, lines in there.items() if (timed := _seconds(lines))}
+    sent = {
+        name: fmean(line.prompt_tokens + line.completion_tokens for line in lines)
+        for name, lines in lines_by_system.items()
+    }
+    read = {
+        name: fmean(line.context_tokens for line in lines)
+        for name, lines in lines_by_system.items()
+    }
+    tokens = {"tokens a question": sent} if any(sent.values()) else {"tokens of context": read}
+    times = {
+        name: median(timed) for name, lines in lines_by_system.items() if (timed := _seconds(lines))
+    }
     return {**tokens, "seconds a question (median)": times}
 
 
 def question_table(recorded: Recorded) -> str:
-    """A row a system: what one question takes; of models only where one was asked."""
-    lines = {name: list(found.values()) for name, found in recorded.results.items() if found}
-    counts: dict[str, Callable[[Line], float]] = {"context tokens": lambda one: one.context_tokens}
-    if any(one.calls for found in lines.values() for one in found):
+    """Return what one question costs each system; models only if one was asked."""
+    lines = {name: list(results.values()) for name, results in recorded.results.items() if results}
+    counts: dict[str, Callable[[ResultLine], float]] = {
+        "context tokens": lambda line: line.context_tokens
+    }
+    if any(line.calls for results in lines.values() for line in results):
         counts |= {
-            "calls": lambda one: one.calls,
-            "tokens sent": lambda one: one.prompt_tokens,
-            "tokens written": lambda one: one.completion_tokens,
+            "calls": lambda line: line.calls,
+            "tokens sent": lambda line: line.prompt_tokens,
+            "tokens written": lambda line: line.completion_tokens,
         }
     rows = [
         (
             system,
-            *(number(fmean(map(of, found))) for of in counts.values()),
-            _time(found),
+            *(format_number(fmean(map(count_line, results))) for count_line in counts.values()),
+            _time(results),
         )
-        for system, found in lines.items()
+        for system, results in lines.items()
     ]
     head = ("system", *counts, "time (median)")
     return table("A question, on the average.", head, rows)
 
 
 def time_table(run: Run) -> str:
-    """A row a system: how long each stage took."""
+    """Return how long each stage of each system took."""
     stages = _stages(run)
     rows = [
         (
             system.name,
             *(
-                _took(system.stages[stage]) if stage in system.stages else NOTHING
+                _stage_cell(system.stages[stage]) if stage in system.stages else NOTHING
                 for stage in stages
             ),
         )
@@ -77,16 +92,16 @@ def time_table(run: Run) -> str:
 
 
 def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
-    """A table a stage in which models were asked, a row a system; none offline."""
+    """Return a table for each stage that asked models; none offline."""
     tables = []
     for name in _stages(run):
-        found = [
+        spent_by_system = [
             (system.name, system.stages[name].spent)
             for system in run.systems
             if name in system.stages
         ]
-        if any(usage != Usage() for _, spent in found for usage in spent.values()):
-            rows = [(system, *_spent(spent, prices)) for system, spent in found]
+        if any(usage != Usage() for _, spent in spent_by_system for usage in spent.values()):
+            rows = [(system, *_spent(spent, prices)) for system, spent in spent_by_system]
             head = ("calls", "from the cache", "tokens sent", "of them cached", "tokens written")
             tables.append(
                 table(f"Models, the whole run: {name}.", ("system", *head, "US dollars"), rows)
@@ -94,23 +109,25 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
     return tables
 
 
-def _seconds(lines: Sequence[Line]) -> list[float]:
-    """How long questions took that the cache had no part in."""
+def _seconds(lines: Sequence[ResultLine]) -> list[float]:
+    """Return the seconds of questions that the cache did not answer."""
     return [line.seconds for line in lines if line.is_timed]
 
 
-def _time(lines: Sequence[Line]) -> Cell | str:
+def _time(lines: Sequence[ResultLine]) -> Cell | str:
     timed = _seconds(lines)
     if not timed:
         return NOTHING
     fewer = (f"n = {len(timed)}",) if len(timed) < len(lines) else ()
-    return Cell(duration(median(timed)), fewer)
+    return Cell(format_duration(median(timed)), fewer)
 
 
-def _took(stage: Stage) -> Cell:
+def _stage_cell(stage: Stage) -> Cell:
     total = sum(stage.spent.values(), Usage())
-    saved = f"{count(total.saved)} of {counted(total.uncached.calls, 'call')} from the cache"
-    return Cell(duration(stage.seconds), (saved,) if total.saved else ())
+    saved = (
+        f"{format_count(total.saved)} of {count_noun(total.uncached.calls, 'call')} from the cache"
+    )
+    return Cell(format_duration(stage.seconds), (saved,) if total.saved else ())
 
 
 def _stages(run: Run) -> list[str]:
@@ -119,16 +136,16 @@ def _stages(run: Run) -> list[str]:
 
 def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[str, ...]:
     total = sum(spent.values(), Usage())
-    asked = total.uncached
-    sent = (asked.prompt_tokens, total.cached_tokens)
-    counts = (asked.calls, total.saved, *sent, asked.completion_tokens)
-    return (*map(count, counts), _money(spent, prices))
+    uncached = total.uncached
+    sent = (uncached.prompt_tokens, total.cached_tokens)
+    counts = (uncached.calls, total.saved, *sent, uncached.completion_tokens)
+    return (*map(format_count, counts), _money(spent, prices))
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:
-    found = cost(prices, {model: usage.uncached for model, usage in spent.items()})
-    if found.money is None:
+    total = cost(prices, {model: usage.uncached for model, usage in spent.items()})
+    if total.money is None:
         return NO_PRICE
-    known = found.known
-    told = f"{known:,.2f}" if known >= 0.01 or not known else f"{known:.4f}"
-    return f"{told} + ?" if found.unpriced else told
+    known = total.known
+    text = f"{known:,.2f}" if known >= 0.01 or not known else f"{known:.4f}"
+    return f"{text} + ?" if total.unpriced else text

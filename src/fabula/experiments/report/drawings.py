@@ -14,7 +14,7 @@ from fabula.experiments.report.figures import Drawn, Mark
 from fabula.experiments.report.markdown import gallery
 from fabula.experiments.report.read import Recorded
 from fabula.experiments.report.summary import ALL, Score
-from fabula.experiments.report.wording import heading, scale, title
+from fabula.experiments.report.wording import display_factor, metric_heading, metric_title
 
 FOLDER = "plots"
 _Marks = dict[Measure, dict[str, Mark]]
@@ -35,7 +35,7 @@ class Drawings:
     missing: str = ""
 
 
-def draw(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
+def draw_figures(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
     """Draws all figures of a run into a folder below this one. Needs matplotlib."""
     (folder / FOLDER).mkdir(exist_ok=True)
     run = recorded.run
@@ -72,8 +72,8 @@ def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[tu
     for measure, by_system in marks.items():
         single = [mark for name, mark in by_system.items() if name not in on_curves]
         if single:
-            drawn = figures.bars(single, heading(measure))
-            yield _kept(drawn, f"score {measure.name}", title(measure.name), folder)
+            drawn = figures.bars(single, metric_heading(measure))
+            yield _save(drawn, f"score {measure.name}", metric_title(measure.name), folder)
 
 
 def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
@@ -85,31 +85,33 @@ def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[tuple[st
             ]
             if not placed:
                 continue
-            drawn = figures.scatter(placed, across, heading(measure))
-            said = f"{title(measure.name)} over {across}"
-            yield _kept(drawn, f"cost {across}", said, folder)
+            drawn = figures.scatter(placed, across, metric_heading(measure))
+            caption = f"{metric_title(measure.name)} over {across}"
+            yield _save(drawn, f"cost {across}", caption, folder)
 
 
 def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
     """A figure a metric and swept setting."""
     for measure, by_system in marks.items():
         for setting, series in _series(varied, by_system).items():
-            drawn = figures.curves(list(series.items()), setting, heading(measure))
-            said = f"{title(measure.name)} over {setting}"
-            yield _kept(drawn, f"sweep {setting} {measure.name}", said, folder)
+            drawn = figures.curves(list(series.items()), setting, metric_heading(measure))
+            caption = f"{metric_title(measure.name)} over {setting}"
+            yield _save(drawn, f"sweep {setting} {measure.name}", caption, folder)
 
 
 def _series(
     varied: Sequence[System], by_system: Mapping[str, Mark]
 ) -> dict[str, dict[str, list[Mark]]]:
     """By swept setting and series the marks at the setting's values, which rise."""
-    found: dict[str, dict[str, list[Mark]]] = {}
+    by_setting: dict[str, dict[str, list[Mark]]] = {}
     for system in varied:
         if system.swept and system.name in by_system:
-            series = found.setdefault(system.swept.setting, {}).setdefault(system.swept.series, [])
+            series = by_setting.setdefault(system.swept.setting, {}).setdefault(
+                system.swept.series, []
+            )
             series.append(replace(by_system[system.name], at=float(system.swept.value)))
             series.sort(key=lambda mark: mark.at)
-    return found
+    return by_setting
 
 
 def _is_on_a_curve(system: System) -> bool:
@@ -119,14 +121,14 @@ def _is_on_a_curve(system: System) -> bool:
 
 
 def _mark(score: Score, measure: Measure, base: str) -> Mark:
-    own, times = score.own, scale(measure)
-    means = (own.mean * times, own.low * times, own.high * times)
+    interval, factor = score.own, display_factor(measure)
+    means = (interval.mean * factor, interval.low * factor, interval.high * factor)
     return Mark(score.system, *means, is_base=score.system == base)
 
 
-def _kept(drawn: Drawn, name: str, said: str, folder: Path) -> tuple[str, str]:
+def _save(drawn: Drawn, name: str, caption: str, folder: Path) -> tuple[str, str]:
     """The PNG file, from the report's folder, and its title."""
     file = f"{FOLDER}/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.png"
     (folder / file).with_suffix(".svg").write_text(drawn.svg, encoding="utf-8")
     (folder / file).write_bytes(drawn.png)
-    return file, said
+    return file, caption

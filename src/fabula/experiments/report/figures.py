@@ -166,8 +166,8 @@ def _look(number: int) -> tuple[str, str]:
 
 def _short(name: str) -> str:
     # A legend leaves out what begins with an underscore.
-    shown = f" {name}" if name.startswith("_") else name
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    text = f" {name}" if name.startswith("_") else name
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _spread(marks: Sequence[Mark]) -> list[list[float]]:

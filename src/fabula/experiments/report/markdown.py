@@ -28,8 +28,8 @@ class Cell:
 
 def escape(text: str) -> str:
     """One line on which nothing is markup."""
-    line = SPECIAL.sub(lambda found: "\\" + found[0], SPACES.sub(" ", text).strip())
-    return LEADING.sub(lambda found: found[1] + "\\", line)
+    line = SPECIAL.sub(lambda match: "\\" + match[0], SPACES.sub(" ", text).strip())
+    return LEADING.sub(lambda match: match[1] + "\\", line)
 
 
 def join(*blocks: str) -> str:
@@ -63,8 +63,8 @@ def table(
     """
     rule = ["---", *(["---:" if figures else "---"] * (len(head) - 1))]
     lines = [map(escape, head), rule, *(map(_cell, row) for row in rows)]
-    said = f"### {escape(caption)}" if folded else f"*{escape(caption)}*"
-    return join(said, "\n".join(f"| {' | '.join(line)} |" for line in lines))
+    heading = f"### {escape(caption)}" if folded else f"*{escape(caption)}*"
+    return join(heading, "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def gallery(caption: str, figures: Mapping[str, str]) -> str:

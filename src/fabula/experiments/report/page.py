@@ -24,7 +24,9 @@ def to_html(markdown: str, folder: Path) -> str:
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = _with_frames(parser.parse(markdown))
-    for image in (one for token in tokens for one in token.children or () if one.type == "image"):
+    for image in (
+        child for token in tokens for child in token.children or () if child.type == "image"
+    ):
         drawing = (folder / str(image.attrs["src"])).with_suffix(".svg")
         image.type, image.content = "html_inline", _within(drawing, _text(image))
     headings = {

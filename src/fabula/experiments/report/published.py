@@ -30,7 +30,7 @@ class Published:
     values: Mapping[str, tuple[float, ...]]
 
 
-def published(suite: str) -> list[Published]:
+def read_published(suite: str) -> list[Published]:
     """What was published for a suite; nothing for most."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["tables"]
     return [

@@ -15,7 +15,7 @@ from fabula.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ResultLine:
     """Of a Result what the report needs; `seconds` and tokens are of this question alone."""
 
     system: str
@@ -39,7 +39,7 @@ class Recorded:
     """A run and its results by system and question; systems in the suite's order."""
 
     run: Run
-    results: Mapping[str, Mapping[str, Line]]
+    results: Mapping[str, Mapping[str, ResultLine]]
 
     @property
     def answered(self) -> int:
@@ -53,7 +53,7 @@ class Recorded:
         return systems * len(self.run.questions)
 
 
-def read(folder: Path) -> Recorded:
+def read_run(folder: Path) -> Recorded:
     """What a run wrote. Raises FabulaError where its files aren't there or can't be read.
 
     Only results of systems and questions that the run names count, and of two for the same
@@ -61,7 +61,7 @@ def read(folder: Path) -> Recorded:
     """
     run = _run(folder / RUN)
     questions = {question.id for question in run.questions}
-    results: dict[str, dict[str, Line]] = {system.name: {} for system in run.systems}
+    results: dict[str, dict[str, ResultLine]] = {system.name: {} for system in run.systems}
     for line in _lines(folder / RESULTS):
         if line.system in results and line.question in questions:
             results[line.system][line.question] = line
@@ -80,19 +80,19 @@ def _run(path: Path) -> Run:
         raise FabulaError(f"{path} is not a run's: {first_problem(error)}.") from error
 
 
-def _lines(path: Path) -> list[Line]:
+def _lines(path: Path) -> list[ResultLine]:
     try:
         texts = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
     except (OSError, UnicodeDecodeError) as error:
         raise FabulaError(f"{path} can't be read: {error}.") from error
-    adapter, found = TypeAdapter(Line), []
+    adapter, lines = TypeAdapter(ResultLine), []
     for number, text in enumerate(texts, 1):
         if not text.strip():
             continue
         try:
-            found.append(adapter.validate_json(text))
+            lines.append(adapter.validate_json(text))
         except ValidationError as error:
             if number == len(texts):
                 break
             raise FabulaError(f"{path}, line {number}: {first_problem(error)}.") from error
-    return found
+    return lines

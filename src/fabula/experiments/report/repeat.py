@@ -6,7 +6,7 @@ from typing import Any
 
 from fabula.experiments.report.about import Data, Run
 from fabula.experiments.report.markdown import table
-from fabula.experiments.report.wording import NOTHING, flat
+from fabula.experiments.report.wording import NOTHING, flatten_settings
 
 
 def hash_table(data: Data) -> str:
@@ -16,20 +16,20 @@ def hash_table(data: Data) -> str:
 
 def version_table(run: Run) -> str:
     """Versions and seeds."""
-    named = {**run.versions, **{f"seed of {name}": str(seed) for name, seed in run.seeds.items()}}
-    return table("Versions and seeds.", ("", "value"), named.items(), figures=False)
+    rows = {**run.versions, **{f"seed of {name}": str(seed) for name, seed in run.seeds.items()}}
+    return table("Versions and seeds.", ("", "value"), rows.items(), figures=False)
 
 
 def settings_tables(run: Run) -> list[str]:
     """Settings that all systems share, and then those in which they differ."""
     systems = {
-        system.name: flat({**system.settings, **_filters(run, system.name)})
+        system.name: flatten_settings({**system.settings, **_filters(run, system.name)})
         for system in run.systems
         if system.settings
     }
     names = sorted({name for settings in systems.values() for name in settings})
     values = {name: [system.get(name, NOTHING) for system in systems.values()] for name in names}
-    same = {name: found[0] for name, found in values.items() if len(set(found)) == 1}
+    same = {name: of_systems[0] for name, of_systems in values.items() if len(set(of_systems)) == 1}
     differing = [name for name in names if name not in same]
     tables = []
     if differing:

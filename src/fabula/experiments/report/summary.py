@@ -1,4 +1,4 @@
-"""What each system scored: means with intervals, and differences to its baseline."""
+"""Calculate what each system scored: means with intervals, and differences to its baseline."""
 
 from __future__ import annotations
 
@@ -10,23 +10,29 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.experiments.report.about import Asked, System
-from fabula.experiments.report.read import Line, Recorded
+from fabula.experiments.report.about import RunQuestion, System
+from fabula.experiments.report.read import Recorded, ResultLine
 from fabula.experiments.statistics import Interval, Scores, difference, holm, mean
 
 ALL, HARD, KIND = "all", "hard", "kind: "
 """Groups of questions; those of one kind have the kind's name after KIND."""
 SEED = 0
-"""Of all draws, so that a report made again says the same."""
+"""The seed of all random draws, so that a report can be repeated exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A system's mean by a metric over a group of questions; `to_base` is over shared questions.
+    """The mean of a system by a metric over a group of questions.
 
-    `group` is all, hard, or `kind: ` and a kind of questions. Intervals are of 95 per cent. `base`
-    is the system that it is compared with, and `p` of no difference to that one, as Holm's method
-    has it among all systems of the same metric and group.
+    Attributes:
+        system: The name of the system.
+        metric: The name of the metric.
+        group: "all", "hard", or "kind: " with a kind of questions.
+        own: The mean with its 95% interval.
+        base: The system that it is compared with.
+        to_base: The difference to that system, over the questions that both answered.
+        p: The p-value of no difference, corrected by Holm's method among all systems of the same
+            metric and group.
     """
 
     system: str
@@ -46,35 +52,36 @@ HEAD = (
 nothing to compare with."""
 
 
-def scores(recorded: Recorded) -> list[Score]:
-    """Every system by every metric over every group that has a score; the suite's order."""
+def calculate_scores(recorded: Recorded) -> list[Score]:
+    """Return the scores of every system by every metric over every group, in the suite's order."""
     return [
         score
         for measure in recorded.run.metrics
-        for group, asked in groups(recorded.run.questions).items()
-        for score in _compared(recorded, measure.name, group, asked)
+        for group, questions in group_questions(recorded.run.questions).items()
+        for score in _compare(recorded, measure.name, group, questions)
     ]
 
 
-def groups(questions: Sequence[Asked]) -> dict[str, list[Asked]]:
-    """All questions, those of each kind where there are several, and the hard among others."""
+def group_questions(questions: Sequence[RunQuestion]) -> dict[str, list[RunQuestion]]:
+    """Return all questions, those of each kind if there are several, and the hard ones."""
     kinds = dict.fromkeys(question.kind for question in questions if question.kind)
     hard = [question for question in questions if question.is_hard]
-    found = {ALL: list(questions)}
+    by_group = {ALL: list(questions)}
     if len(kinds) > 1:
-        found |= {
+        by_group |= {
             f"{KIND}{kind}": [question for question in questions if question.kind == kind]
             for kind in kinds
         }
     if 0 < len(hard) < len(questions):
-        found[HARD] = hard
-    return found
+        by_group[HARD] = hard
+    return by_group
 
 
-def baselines(systems: Sequence[System]) -> dict[str, str]:
-    """What each system but the first is compared with: the first.
+def choose_baselines(systems: Sequence[System]) -> dict[str, str]:
+    """Return the baseline of each system, which is the first system.
 
-    Where that one is swept, other systems of the sweep are compared with it at their own value.
+    If a setting of the first system is swept, other systems of the sweep are compared with it at
+    their own value.
     """
     if not systems:
         return {}
@@ -84,15 +91,15 @@ def baselines(systems: Sequence[System]) -> dict[str, str]:
         for system in systems
         if system.swept and first.swept and system.swept.series == first.swept.series
     }
-    found = {system.name: first.name for system in systems[1:]}
+    bases = {system.name: first.name for system in systems[1:]}
     for system in systems[1:]:
         if system.swept and system.name not in at.values():
-            found[system.name] = at.get(system.swept.value, first.name)
-    return found
+            bases[system.name] = at.get(system.swept.value, first.name)
+    return bases
 
 
 def write_summary(scores: Sequence[Score], file: Path) -> None:
-    """The scores as a table for other programs, a line a score."""
+    """Write the scores as CSV, one line for each."""
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(HEAD)
@@ -104,29 +111,36 @@ def write_summary(scores: Sequence[Score], file: Path) -> None:
             writer.writerow((*row, *[""] * (len(HEAD) - len(row))))
 
 
-def _compared(
-    recorded: Recorded, metric: str, group: str, asked: Sequence[Asked]
+def _compare(
+    recorded: Recorded, metric: str, group: str, questions: Sequence[RunQuestion]
 ) -> Iterator[Score]:
-    """The systems that have a score, each compared with its baseline."""
-    texts = [one.text for one in asked]
-    values = {name: _values(lines, metric, asked) for name, lines in recorded.results.items()}
-    bases = baselines(recorded.run.systems)
-    own = {name: found for name, row in values.items() if (found := mean(row, texts, SEED))}
+    """Yield the systems that have a score, each compared with its baseline."""
+    texts = [question.text for question in questions]
+    values = {name: _values(lines, metric, questions) for name, lines in recorded.results.items()}
+    bases = choose_baselines(recorded.run.systems)
+    means = {name: interval for name, row in values.items() if (interval := mean(row, texts, SEED))}
     to_base = {
         name: differs
-        for name in own
+        for name in means
         if name in bases and (differs := difference(values[name], values[bases[name]], texts, SEED))
     }
-    p_values = dict(zip(to_base, holm([one.p for one in to_base.values()]), strict=True))
-    for name, interval in own.items():
+    p_values = dict(
+        zip(to_base, holm([difference.p for difference in to_base.values()]), strict=True)
+    )
+    for name, interval in means.items():
         compared = to_base.get(name)
         more = compared.interval if compared else None
         yield Score(name, metric, group, interval, bases.get(name, ""), more, p_values.get(name))
 
 
-def _values(lines: Mapping[str, Line], metric: str, asked: Sequence[Asked]) -> Scores:
-    """A value a question, NaN where the system has no result or the metric no score."""
-    values = [lines[one.id].scores.get(metric) if one.id in lines else None for one in asked]
+def _values(
+    lines: Mapping[str, ResultLine], metric: str, questions: Sequence[RunQuestion]
+) -> Scores:
+    """Return a value for each question; NaN where the system or the metric has none."""
+    values = [
+        lines[question.id].scores.get(metric) if question.id in lines else None
+        for question in questions
+    ]
     return np.array([math.nan if value is None else value for value in values], np.float64)
 
 

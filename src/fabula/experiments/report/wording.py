@@ -23,23 +23,23 @@ WRITTEN = {
 """Metrics whose names are written in a way of their own."""
 
 
-def scale(measure: Measure) -> int:
+def display_factor(measure: Measure) -> int:
     """What a metric's values are multiplied by to be shown: shares are shown in per cent."""
     return PER_CENT if measure.highest == 1 else 1
 
 
-def title(metric: str) -> str:
+def metric_title(metric: str) -> str:
     """A metric's name as a reader knows it."""
     return WRITTEN.get(metric) or metric.replace("_", " ")
 
 
-def heading(measure: Measure) -> str:
+def metric_heading(measure: Measure) -> str:
     """A metric's name with the unit that it's shown in."""
-    name = title(measure.name)
-    return f"{name}, %" if scale(measure) == PER_CENT else name
+    name = metric_title(measure.name)
+    return f"{name}, %" if display_factor(measure) == PER_CENT else name
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A value as a table has it: about three digits that count, and no exponent."""
     if abs(value) >= PER_CENT or value == 0:
         text = f"{abs(value):,.0f}"
@@ -48,42 +48,42 @@ def number(value: float) -> str:
     return MINUS + text if value < 0 and any(digit in text for digit in "123456789") else text
 
 
-def shown(value: float, measure: Measure) -> str:
+def format_score(value: float, measure: Measure) -> str:
     """A metric's value in the unit that it's shown in."""
-    return _share(value * PER_CENT) if scale(measure) == PER_CENT else number(value)
+    return _share(value * PER_CENT) if display_factor(measure) == PER_CENT else format_number(value)
 
 
-def count(value: int) -> str:
+def format_count(value: int) -> str:
     """A number of things."""
     return f"{value:,}"
 
 
-def signed(value: float, measure: Measure) -> str:
+def format_difference(value: float, measure: Measure) -> str:
     """A difference, with its sign."""
-    text = shown(value, measure)
+    text = format_score(value, measure)
     return text if text.startswith(MINUS) or float(text.replace(",", "")) == 0 else f"+{text}"
 
 
-def between(low: float, high: float, measure: Measure) -> str:
+def format_interval(low: float, high: float, measure: Measure) -> str:
     """An interval."""
-    return f"[{shown(low, measure)}, {shown(high, measure)}]"
+    return f"[{format_score(low, measure)}, {format_score(high, measure)}]"
 
 
-def limits(measure: Measure) -> str:
+def format_range(measure: Measure) -> str:
     """A metric's range in the unit that it's shown in."""
     ends = [
-        "no limit" if end is None else f"{end * scale(measure):g}"
+        "no limit" if end is None else f"{end * display_factor(measure):g}"
         for end in (measure.lowest, measure.highest)
     ]
     return " to ".join(ends).replace("-", MINUS)
 
 
-def probability(p: float) -> str:
+def format_p(p: float) -> str:
     """A p-value."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Seconds, in the units that one would say."""
     if seconds < 120:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
@@ -91,7 +91,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def day(time: str) -> str:
+def format_time(time: str) -> str:
     """A time in ISO 8601 as a day and a time; as it is where it's no such time."""
     try:
         moment = datetime.fromisoformat(time)
@@ -100,27 +100,27 @@ def day(time: str) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M %Z}".strip()
 
 
-def counted(count: int, one: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """1 question, 2 questions."""
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def setting(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """A setting's value: text as it is, all else as JSON has it."""
     if isinstance(value, str):
         return value or '""'
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Settings of one level: those within others by a path with points."""
-    found: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping) and value:
-            found |= flat(value, f"{prefix}{name}.")
+            flat |= flatten_settings(value, f"{prefix}{name}.")
         else:
-            found[prefix + name] = setting(value)
-    return found
+            flat[prefix + name] = format_setting(value)
+    return flat
 
 
 def _share(value: float) -> str:

@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fabula.errors import FabulaError
-from fabula.experiments.report.contents import report
-from fabula.experiments.report.drawings import Drawings, draw
+from fabula.experiments.report.contents import write_markdown
+from fabula.experiments.report.drawings import Drawings, draw_figures
 from fabula.experiments.report.page import to_html
-from fabula.experiments.report.published import published
-from fabula.experiments.report.read import read
-from fabula.experiments.report.summary import scores, write_summary
+from fabula.experiments.report.published import read_published
+from fabula.experiments.report.read import read_run
+from fabula.experiments.report.summary import calculate_scores, write_summary
 from fabula.models.prices import Price
 
 SUMMARY, MARKDOWN, PAGE = "summary.csv", "report.md", "report.html"
@@ -36,15 +36,19 @@ def write_report(folder: Path, prices: Mapping[str, Price]) -> Written:
 
     Raises FabulaError where the folder holds no run, or can't be written to.
     """
-    recorded = read(folder)
-    found = scores(recorded)
+    recorded = read_run(folder)
+    scores = calculate_scores(recorded)
     try:
-        write_summary(found, folder / SUMMARY)
+        write_summary(scores, folder / SUMMARY)
         has_plots = find_spec("matplotlib") is not None
-        drawings = draw(recorded, found, folder) if has_plots else Drawings(missing=NO_PLOTS)
-        told = report(recorded, found, drawings, published(recorded.run.suite), prices)
-        (folder / MARKDOWN).write_text(told, encoding="utf-8")
-        (folder / PAGE).write_text(to_html(told, folder), encoding="utf-8")
+        drawings = (
+            draw_figures(recorded, scores, folder) if has_plots else Drawings(missing=NO_PLOTS)
+        )
+        markdown = write_markdown(
+            recorded, scores, drawings, read_published(recorded.run.suite), prices
+        )
+        (folder / MARKDOWN).write_text(markdown, encoding="utf-8")
+        (folder / PAGE).write_text(to_html(markdown, folder), encoding="utf-8")
     except OSError as error:
         why = error.strerror or str(error)
         raise FabulaError(f"The report can't be written into {folder}: {why}.") from error
