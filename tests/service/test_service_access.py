@@ -35,7 +35,7 @@ from fabula.service.core.rate_limits import RateLimit
 from fabula.service.http.admission import is_open
 from fabula.service.http.dependencies import PERSON, Caller, Quotas
 from fabula.service.http.openid import OpenID
-from fabula.service.state import GUESSES, LARGE_TASKS, REQUESTS
+from fabula.service.state import MAX_GUESSES, MAX_LARGE_TASKS, MAX_REQUESTS
 from fabula.store import Store
 from served import Served, served
 
@@ -75,7 +75,7 @@ def it(
 @pytest.fixture
 def stranger(it: Served) -> Iterator[httpx2.Client]:
     """Somebody without a key, who has not guessed yet."""
-    it.state.guess_limit = RateLimit(GUESSES)
+    it.state.guess_limit = RateLimit(MAX_GUESSES)
     with httpx2.Client(base_url=it.url) as client:
         yield client
 
@@ -408,11 +408,11 @@ def name_of(client: httpx2.Client) -> str:
 def test_one_key_can_not_have_all_threads(it: Served) -> None:
     client, other = it.client("read"), it.client("read")
     with ExitStack() as stack:
-        for _ in range(REQUESTS):
+        for _ in range(MAX_REQUESTS):
             stack.enter_context(it.state.request_limit.hold(name_of(client)))
         refused = client.get("/api/v1/usage")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-        assert f"At most {REQUESTS} requests of one key at once" in refused.json()["detail"]
+        assert f"At most {MAX_REQUESTS} requests of one key at once" in refused.json()["detail"]
         assert other.get("/api/v1/usage").status_code == 200
     assert client.get("/api/v1/usage").status_code == 200
 
@@ -423,7 +423,7 @@ def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
     form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
     it.state.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
     with ExitStack() as stack:
-        for _ in range(LARGE_TASKS):
+        for _ in range(MAX_LARGE_TASKS):
             stack.enter_context(it.state.large_task_limit.hold(name_of(client)))
         for refused in (
             client.get(f"{shelf}/export"),

@@ -151,7 +151,7 @@ def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
         nowhere = called(it, tool, collection="nowhere", **given)
         assert nowhere.endswith(missing.replace("other", "nowhere"))
     refused = called(it, "add_text", collection="mine", text="A tale.", source="tale")
-    assert refused.endswith("That takes a key with the role write; this one has read.")
+    assert refused.endswith("This needs a key with the role write; this key has the role read.")
 
 
 def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:

@@ -32,7 +32,7 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
-from fabula.service.http.multipart import FORM, Body
+from fabula.service.http.multipart import MEDIA_TYPE, Body
 from fabula.service.http.parameters import Key
 from fabula.service.state import ServiceState
 
@@ -163,7 +163,7 @@ BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            FORM: {
+            MEDIA_TYPE: {
                 "schema": {
                     "type": "object",
                     "properties": {
@@ -316,7 +316,7 @@ async def _receive(
     """
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == FORM:
+    if kind == MEDIA_TYPE:
         form = await body.form(state.uploads)
         if unknown := sorted(form.fields.keys() - {"graphs"}):
             raise Problem(
@@ -327,7 +327,7 @@ async def _receive(
         items = await to_thread.run_sync(state.uploads.items, uploads)
         return items, uploads, None if graphs is None else [graphs]
     if kind != "application/json":
-        problem = Problem(f"Send files as {FORM}, or application/json.")
+        problem = Problem(f"Send files as {MEDIA_TYPE}, or application/json.")
         problem.status, problem.name = 415, "unsupported-media-type"
         raise problem
     try:

@@ -255,7 +255,9 @@ class Jobs:
         """Queue a job again. It belongs to this caller from then on, who also pays for it."""
         job = self.find(caller, id)
         if job.kind == "remove" and not caller.may("admin"):
-            raise Forbidden(f"That takes a key with the role admin; this one has {caller.role}.")
+            raise Forbidden(
+                f"This needs a key with the role admin; this key has the role {caller.role}."
+            )
         # The job is done by the settings of this process, as it is asked for here now.
         left = [
             item for item in job.items if item.state not in ("succeeded", "unchanged", "skipped")

@@ -38,7 +38,7 @@ from fabula.service.core.jobs.start import (
 from fabula.service.core.jobs.uploads import SOURCE_FOLDER, Upload, label
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
-from fabula.service.http.multipart import MOST_PARTS, Body
+from fabula.service.http.multipart import MAX_PARTS, Body
 from fabula.service.http.multipart import Form as Filled
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
@@ -139,7 +139,7 @@ def add(
         "collection": collection.name,
         "readable": known(),
         "most_mb": state.serving.max_upload_mb,
-        "most_files": MOST_PARTS - len(FIELDS),
+        "most_files": MAX_PARTS - len(FIELDS),
         "longest": LONGEST_TEXT,
     }
     if not batch:

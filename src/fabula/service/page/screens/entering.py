@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.service.core.errors import Unauthorized
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
-from fabula.service.http.cookies import keep_session
+from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State
 
 router = APIRouter()
@@ -32,5 +32,5 @@ def enter(request: Request, state: State, token: str = "") -> Response:
             "prints another one."
         )
     response = RedirectResponse("/", 303)
-    keep_session(response, cookie, request, state)
+    set_session_cookie(response, cookie, request, state)
     return response

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
-from fabula.service.http.cookies import keep_session
+from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State
 from fabula.service.page.rendering import show
 
@@ -36,7 +36,7 @@ def sign_in(
         wrong = "That key is not good: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
     response = RedirectResponse(_own(to), 303)
-    keep_session(response, cookie, request, state)
+    set_session_cookie(response, cookie, request, state)
     return response
 
 
