@@ -54,8 +54,8 @@ def at(url: str, collection: str, key: str) -> Search:
             raise FabulaError(f"The service at {url} can't be reached: {error}.") from error
         if response.is_error:
             problem = _detail(response) or (
-                f"What answered at {url}, with status {response.status_code}, is not a Fabula "
-                "service. Check the address."
+                f"The service at {url} can't be reached: the reply has status "
+                f"{response.status_code}, and is not one of Fabula's. Check the address."
             )
             raise (NotFound if response.status_code == 404 else FabulaError)(problem)
         try:
