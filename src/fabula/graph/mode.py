@@ -75,12 +75,12 @@ class GraphReader(Protocol):
         ...
 
     def found(
-        self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
+        self, statement: str, vector: Vector, filters: Filters, model: str, **parameters: Any
     ) -> list[dict[str, Any]]:
         """Return the rows of a statement over embeddings; it is given the filters."""
         ...
 
-    def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
+    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters."""
         ...
 

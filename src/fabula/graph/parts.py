@@ -54,7 +54,7 @@ def text_part(
     )
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
-    edges += [Edge("NEXT_CHUNK", one.id, two.id) for one, two in itertools.pairwise(chunks)]
+    edges += [Edge("NEXT_CHUNK", chunk.id, after.id) for chunk, after in itertools.pairwise(chunks)]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),
         nodes=(node, *map(_chunk_node, chunks)),

@@ -207,7 +207,7 @@ def test_a_record_may_lack_all_but_a_name() -> None:
     [one] = read_extracted(
         '```json\n{"entities": [{"name": "“Bob”", "aliases": null}]}\n```'
     ).entities
-    assert (one.name, one.type, one.aliases, one.said, one.parts) == ("Bob", "", (), "", ())
+    assert (one.name, one.type, one.aliases, one.description, one.parts) == ("Bob", "", (), "", ())
 
 
 @pytest.mark.parametrize("reply", ["", "I can't.", "{}", '{"answer": 1}', "[1"])

@@ -274,8 +274,8 @@ def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:
         types = {node.id: node.properties["type"] for node in part.nodes if node.label == ENTITY}
         for edge in part.edges:
             if edge.type == FROM_CHUNK and edge.start in types:
-                places = edge.properties
-                for form, start in zip(places["names"], places["starts"], strict=True):
+                properties = edge.properties
+                for form, start in zip(properties["names"], properties["starts"], strict=True):
                     yield edge.end, types[edge.start], form, start
         return
     for mention in extract_by_rules(text.chunks, text.document.language).mentions:

@@ -77,22 +77,19 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         cut = windows(text.chunks, knobs.window_tokens, text.document.language)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect((2 if knobs.triples else 1) * len(cut))
-        ask = partial(
+        state = partial(
             calls.ask_windows,
             ask_triples(placeholders),
             cut,
             previous.asked[TRIPLES],
             STATE_PRIORITY,
         )
-        stating = work.job.start(ask) if knobs.triples else None
+        stating = work.job.start(state) if knobs.triples else None
         types = read_types(knobs.types)
         question = ask_entities(types, knobs.gleanings, placeholders)
         known_chunks = previous.asked[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(replies.extracted, types, previous)
-        if stating:
-            replies.stated = stating.result()
-            stated = replies.stated.collect(lambda _, reply: reply.records, previous.facts)
     cast = merge(
         text.document.id,
         extraction,
@@ -111,6 +108,9 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
             placeholders,
         )
         descriptions, replies.merged = describe(statements, describer, previous, calls)
+        if stating:
+            replies.stated = stating.result()
+            stated = replies.stated.collect(lambda _, reply: reply.records, previous.facts)
     triples = join_facts(text.document.id, stated)
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)

@@ -71,15 +71,10 @@ class ExtractedRecords(Records[EntityRecord | RelationRecord]):
     def as_json(self) -> str:
         """Return the records as a reply has them, for the prompt that asks what is missing."""
         lists = {
-            "entities": [_as_in_reply(asdict(record)) for record in self.entities],
-            "relations": [_as_in_reply(asdict(record)) for record in self.relations],
+            "entities": [asdict(record) for record in self.entities],
+            "relations": [asdict(record) for record in self.relations],
         }
         return json.dumps(lists, ensure_ascii=False)
-
-
-def _as_in_reply(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record by the names that its fields have in replies."""
-    return {{"said": "description"}.get(name, name): value for name, value in record.items()}
 
 
 def ask_entities(
@@ -229,8 +224,8 @@ def _borne_out(
         type = known.get(plain(record.type), types[-1])
         entity = entities.setdefault(plain(name), _Entity(name, type, [{} for _ in window.chunks]))
         entity.aliases += [alias for alias in aliases if alias not in entity.aliases]
-        if record.said and record.said not in entity.statements:
-            entity.statements.append(record.said)
+        if record.description and record.description not in entity.statements:
+            entity.statements.append(record.description)
         owned = [
             form for form in forms if owners.setdefault(plain(form), plain(name)) == plain(name)
         ]
@@ -258,7 +253,7 @@ def _tie(
         chunk.start,
         source.name,
         target.name,
-        relation.said,
+        relation.description,
         relation.keywords,
         relation.strength,
     )

@@ -86,7 +86,7 @@ def facts(
         counts[RECORDS] += len(distinct) + sum(answer.every.dropped.values())
     types = Counter(sorted(entity.type for entity in cast.entities))
     firsts = [answer.first for answer in extracted]
-    descriptions = [record.said for first in firsts for record in first.records]
+    descriptions = [record.description for first in firsts for record in first.records]
     return {
         "entities": len(cast.entities),
         "relations": len(cast.relations),

@@ -89,7 +89,7 @@ class EntityRecord:
     name: str
     type: str
     aliases: tuple[str, ...]
-    said: str
+    description: str
     parts: tuple[int, ...]
 
 
@@ -99,7 +99,7 @@ class RelationRecord:
 
     source: str
     target: str
-    said: str
+    description: str
     keywords: tuple[str, ...]
     strength: int
     parts: tuple[int, ...]
