@@ -52,7 +52,7 @@ RUNNING = (
 MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
 """Settings that a suite may set for all its systems, and flags may override."""
 METHOD = tuple(name for name in names() if name not in (*RUNNING, *MODELS))
-"""Settings of a system by their full names; they come from the suite, never from the environment."""
+"""Settings of a system by their full names; they come from the suite, not from the environment."""
 SHORT = ("aspects", *(name.rpartition(".")[2] for name in METHOD if "." in name))
 OWN = (*METHOD, *(name for name in dict.fromkeys(SHORT) if name not in METHOD and paths(name)))
 """Those names, and the short ones that stand for some of them, as `levels`."""
