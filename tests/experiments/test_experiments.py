@@ -244,7 +244,7 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
 def test_a_wrong_key_is_named(tmp_path: Path, more: str, told: str) -> None:
     with pytest.raises(SettingsError) as caught:
         read_suite(suite(tmp_path, more))
-    assert "tiny.toml is no suite: " in str(caught.value)
+    assert "tiny.toml is not a suite: " in str(caught.value)
     assert told.lower() in str(caught.value).lower()
 
 

@@ -71,9 +71,9 @@ class Peer:
         search, names, more = SEARCHES[os.environ["PEER_SEARCH"]]
         tables = {name: pd.read_parquet(ROOT / "output" / f"{name}.parquet") for name in names}
         # What the search returns itself is, of DRIFT, the context of its last step alone.
-        tables: list[dict[str, Any]] = []
+        contexts: list[dict[str, Any]] = []
         listener = NoopQueryCallbacks()
-        listener.on_context = tables.append
+        listener.on_context = contexts.append
         answer, _ = asyncio.run(
             search(
                 config=self.config,
@@ -87,7 +87,7 @@ class Peer:
         )
         read = [
             word
-            for group in tables
+            for group in contexts
             for kind, table in group.items()
             for word in _words(kind, table)
         ]

@@ -1,4 +1,4 @@
-"""A suite: which systems answer which questions, and what is measured; one TOML file."""
+"""Read a suite: which systems answer which questions, and what is measured; a TOML file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fabula.config.settings import Preset, names, paths
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 
 Ask = Literal["answer", "choose", "retrieve"]
-"""What a question is asked for: an answer, one of its options, or only a context."""
+"""What is asked for: an answer, one of the options, or only a context."""
 
 RUNNING = (
     "home",
@@ -48,25 +48,24 @@ RUNNING = (
     "max_file_mb",
     "history_tokens",
 )
-"""Settings of where and how a run goes, which change no result; they are no suite's."""
+"""Settings about where and how a run is made; they change no result, and no suite has them."""
 MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
-"""Settings that a suite can name for all its systems, and the one who runs it can replace."""
+"""Settings that a suite may set for all its systems, and flags may override."""
 METHOD = tuple(name for name in names() if name not in (*RUNNING, *MODELS))
-"""Settings that are a system's own, by their whole names: a suite says them all, the environment
-none."""
+"""Settings of a system by their full names; they come from the suite, not from the environment."""
 SHORT = ("aspects", *(name.rpartition(".")[2] for name in METHOD if "." in name))
 OWN = (*METHOD, *(name for name in dict.fromkeys(SHORT) if name not in METHOD and paths(name)))
 """Those names, and the short ones that stand for some of them, as `levels`."""
 
 
 def _flat(settings: Any) -> Any:
-    """Settings by their whole names: TOML has `aspects.levels = 3` as a table in a table."""
+    """Return settings by their full names: TOML reads `aspects.levels = 3` as a nested table."""
     if not isinstance(settings, dict):
         return settings
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, dict):
-            flat |= {f"{name}.{key}": value for key, value in value.items()}
+            flat |= {f"{name}.{key}": nested for key, nested in value.items()}
         else:
             flat[name] = value
     return flat
@@ -108,7 +107,7 @@ class SystemPart(_Part):
 
 
 class SweepPart(_Part):
-    """One setting, tried with each value, on the named systems or on all."""
+    """A setting that is varied, for the named systems or for all."""
 
     setting: str
     values: tuple[bool | int | float | str, ...] = Field(min_length=2)
@@ -116,7 +115,7 @@ class SweepPart(_Part):
 
 
 class LimitsPart(_Part):
-    """At most so many texts and questions."""
+    """The maximum numbers of texts and questions."""
 
     texts: int | None = Field(None, ge=1)
     questions: int | None = Field(None, ge=1)
@@ -156,16 +155,17 @@ class Suite(_Part):
 
 
 def shipped_suites() -> tuple[str, ...]:
-    """The names of the suites that come with Fabula."""
+    """Return the names of the suites that come with Fabula."""
     files = (entry.name for entry in (resources.files(__package__) / "suites").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
 
 
 def read_suite(name_or_path: str) -> Suite:
-    """A shipped suite by name, or one in a TOML file.
+    """Return a shipped suite by its name, or one in a TOML file.
 
-    Raises NotFound where there is neither, SettingsError that names the file, the key and what is
-    wrong with it.
+    Raises:
+        NotFound: There is no such suite and no such file.
+        SettingsError: The file is not a valid suite; the message names the file and the key.
     """
     text = _text(name_or_path)
     try:
@@ -173,7 +173,7 @@ def read_suite(name_or_path: str) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
     except ValidationError as error:
-        raise SettingsError(f"{name_or_path} is no suite: {first_problem(error)}.") from error
+        raise SettingsError(f"{name_or_path} is not a suite: {first_problem(error)}.") from error
 
 
 def _text(name_or_path: str) -> str:

@@ -1,4 +1,4 @@
-"""Who helps to measure: a chat model that judges, an embedder, and the texts' languages."""
+"""What metrics may use: a chat model that judges, an embedder, and the texts' languages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fabula.models import Chat, Embedder
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """What metrics may ask; None where there is none.
+    """The models that metrics may ask; None if there is none.
 
-    `languages`: ISO 639-1, by the id of a text; one that is not told is English, as the published
+    `languages` are ISO 639-1 codes by the id of a text; other texts are English, as the published
     data sets are.
     """
 

@@ -124,9 +124,7 @@ def _compare(
         for name in means
         if name in bases and (differs := difference(values[name], values[bases[name]], texts, SEED))
     }
-    p_values = dict(
-        zip(to_base, holm([difference.p for difference in to_base.values()]), strict=True)
-    )
+    p_values = dict(zip(to_base, holm([compared.p for compared in to_base.values()]), strict=True))
     for name, interval in means.items():
         compared = to_base.get(name)
         more = compared.interval if compared else None

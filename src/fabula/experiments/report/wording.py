@@ -1,4 +1,4 @@
-"""Numbers, times and settings as a reader sees them."""
+"""Format numbers, times and settings for a report."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def format_setting(value: Any) -> str:
 
 
 def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Settings of one level: those within others by a path with points."""
+    """Return settings on one level; nested ones have names with dots."""
     flat: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping) and value:

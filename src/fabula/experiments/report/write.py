@@ -1,4 +1,4 @@
-"""Writing a report into the folder of its run."""
+"""Write a report into the folder of its run."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ NO_PLOTS = (
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The files of a report, in its folder; `missing` says why there are no plots, or is empty."""
+    """The files of a report; `missing` says why there are no plots, or is empty."""
 
     files: tuple[Path, ...]
     missing: str
 
 
 def write_report(folder: Path, prices: Mapping[str, Price]) -> Written:
-    """Reads a run's files and writes its tables, plots and pages beside them.
+    """Read the files of a run and write its tables, plots and pages beside them.
 
-    Raises FabulaError where the folder holds no run, or can't be written to.
+    Raises:
+        FabulaError: The folder contains no run, or can't be written to.
     """
     recorded = read_run(folder)
     scores = calculate_scores(recorded)
