@@ -172,7 +172,7 @@ def test_a_text_from_nowhere_or_without_a_word_is_none(it: Served) -> None:
     writer = Caller("bob", "Bob", "write", frozenset({"mine"}))
     assert "no text" in called(it, "add_text", writer, text=" ", source="a", collection="mine")
     told = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
-    assert "where the text is from" in told
+    assert "by which its document is known" in told
 
 
 def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:

@@ -81,7 +81,9 @@ def test_beyond_this_machine_it_listens_only_for_keys_that_hold(graph_url: str) 
             if key:
                 made = "CREATE (:ServiceKey {id: $id, name: 'a', role: 'read', made: datetime()"
                 cypher(app.store, f"{made}, expires: {key['expires']}}})", id=key["id"])
-            with pytest.raises(SettingsError, match=r"listens at 0\.0\.0\.0, beyond this machine"):
+            with pytest.raises(
+                SettingsError, match=r"listen at 0\.0\.0\.0, which other machines reach"
+            ):
                 serve(app, ready=print)
 
 

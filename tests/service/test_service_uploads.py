@@ -176,7 +176,7 @@ def test_a_megabyte_is_a_million_bytes_wherever_a_body_is_counted(service: Serve
     for content in (b" " * (80 * MB + 1), (b" " * MB for _ in range(81))):
         refused = service.client("write").post(path, content=content, headers=kind)
         assert refused.status_code == 413
-        assert "80 MB (serve.max_upload_mb): send the files in several." in refused.text
+        assert "80 MB (serve.max_upload_mb): send the files in several requests." in refused.text
         assert refused.json()["type"] == "/problems/too-large"
 
 

@@ -209,7 +209,9 @@ class _Desk:
         """Who asks, if they may write."""
         caller = self.caller(context)
         if not caller.may("write"):
-            raise Forbidden(f"That takes a key with the role write; this one has {caller.role}.")
+            raise Forbidden(
+                f"This needs a key with the role write; this key has the role {caller.role}."
+            )
         return caller
 
     async def in_turn(self, context: Context[Any, Any], ask: Callable[[Stop], Out]) -> Out:

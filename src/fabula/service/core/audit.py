@@ -88,9 +88,7 @@ class Audit:
         """
         at, _, id = before.partition(" ")
         if before and not _is_time(at):
-            raise Problem(
-                "`before` is not a place in the list of changes: start again at the first page."
-            )
+            raise Problem("That is not a place in the list of changes: start at the first page.")
         rows = self._store.rows("service/find_acts", limit=limit + 1, at=at, id=id)
         more = rows[limit - 1]["place"] if len(rows) > limit else ""
         return [Act(**row["act"]) for row in rows[:limit]], more

@@ -33,7 +33,7 @@ def sign_in(
     cookie = state.sessions.sign_in(key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        wrong = "That key is not good: it is unknown, revoked or expired."
+        wrong = "That key is not valid: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
     response = RedirectResponse(_own(to), 303)
     set_session_cookie(response, cookie, request, state)
