@@ -309,7 +309,7 @@ def test_another_users_home_is_refused(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     os.chown(home, 65534, 65534)
-    with pytest.raises(ServerError, match=r"another user's.*FABULA_HOME"):
+    with pytest.raises(ServerError, match=r"belongs to another user.*FABULA_HOME"):
         server_of(home).start()
 
 
