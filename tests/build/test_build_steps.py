@@ -27,7 +27,7 @@ from fabula.models.stop import Stop
 from fabula.store import Store
 from fabula.text.document import Document
 
-WORKER = Path(__file__).parent / "build_worker.py"
+WORKER = Path(__file__).parents[1] / "support" / "build_worker.py"
 GRAPHS = ("aspects", "entities", "communities", "discourse", "facts")
 
 
