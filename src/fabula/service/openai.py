@@ -1,7 +1,8 @@
 """OpenAI's interface: clients of OpenAI's API ask a collection as if it were a model.
 
-`fabula/<collection>` is a model, and `fabula/<collection>:<mode>` asks in that mode. Citations appear
-in the text as [1], are listed under it with links to the page, and are annotations of the message.
+`fabula/<collection>` is a model, and `fabula/<collection>:<mode>` asks in that mode. Citations
+appear in the text as [1], are listed under it with links to the page, and are annotations of the
+message.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ Chunks = Iterator[tuple[str, Mapping[str, Any]]]
 
 @router.get("/models", summary="The collections, as models")
 def list_models(state: State, caller: Reader) -> dict[str, Any]:
-    """List the collections that your key may see. Append `:hybrid` to a name to ask in that mode."""
+    """List the collections that your key may see. `:hybrid` after a name asks in that mode."""
     names = state.visible_collections(caller)
     return {"object": "list", "data": [_model(f"{PREFIX}{name}") for name in names]}
 

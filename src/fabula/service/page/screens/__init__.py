@@ -1,4 +1,4 @@
-"""The screens, a module each."""
+"""The screens of the page, one module each, and the menu."""
 
 from __future__ import annotations
 
@@ -9,49 +9,47 @@ from fastapi import APIRouter
 from fabula.service.http.dependencies import Role
 from fabula.service.page.screens import (
     adding,
+    admin,
     asking,
-    entering,
-    house,
+    documents,
     jobs,
     pictures,
     queries,
     reading,
-    shelf,
-    signing,
+    signin,
 )
 
 
 class Screen(NamedTuple):
-    """A link of the navigation; a path with `{collection}` is of the collection one is in.
-
-    One that `needs_books` is not linked to from a collection without any.
-    """
+    """A link of the menu."""
 
     name: str
     path: str
+    """Its address, in which `{collection}` is the current collection."""
     role: Role = "read"
+    """The role that a caller needs to see it."""
     needs_books: bool = False
+    """Whether it is left out while the collection is empty."""
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen("Shelf", "/c/{collection}"),
+    Screen("Documents", "/c/{collection}"),
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
     Screen("Compare", "/c/{collection}/compare", needs_books=True),
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
     Screen("Queries", "/queries?collection={collection}", needs_books=True),
-    Screen("House", "/house"),
+    Screen("Admin", "/admin"),
 )
-"""In the order of the navigation."""
+"""In the order of the menu."""
 ROUTERS: tuple[APIRouter, ...] = (
-    entering.router,
-    signing.router,
-    shelf.router,
+    signin.router,
+    documents.router,
     asking.router,
     reading.router,
     pictures.router,
     adding.router,
     jobs.router,
     queries.router,
-    house.router,
+    admin.router,
 )
