@@ -277,9 +277,9 @@ def test_by_keys_alone_from_a_question_to_its_citation_in_the_book(
         assert page.evaluate("document.activeElement.className") == "over"
         page.keyboard.press("Enter")
         page.wait_for_url("**/d/*")
-        meant = page.locator("mark.meant").first
-        expect(meant).to_be_in_viewport()
-        assert "mirror" in " ".join(page.locator("mark.meant").all_inner_texts())
+        target = page.locator("mark.target").first
+        expect(target).to_be_in_viewport()
+        assert "mirror" in " ".join(page.locator("mark.target").all_inner_texts())
         page.go_back()
         settle(page)
         assert page.locator(".answered .passage").count() >= 1
@@ -537,17 +537,17 @@ def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: L
         page.goto(f"/c/books/ask?q={QUESTION}")
         page.wait_for_url("**plain=1")
         page.locator(".passage a.over").first.click()
-        expect(page.locator("mark.meant").first).to_be_visible()
-        assert page.locator("#place-margin .said").count() >= 1
+        expect(page.locator("mark.target").first).to_be_visible()
+        assert page.locator("#place-margin .summary-text").count() >= 1
         assert page.locator(".cited a").count() >= 1
         page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,naive")
         page.wait_for_url("**plain=1")
         assert page.locator(".columns blockquote").count() >= 2
         page.goto(f"{library.read('The Lighthouse')}/trees")
-        assert page.locator("#outline .said").count() >= 7
+        assert page.locator("#outline .summary-text").count() >= 7
         page.goto(f"{library.read('The Lighthouse')}/entities")
-        page.locator(".cast tbody a").first.click()
-        assert page.locator("mark.meant").count() >= 1
+        page.locator(".entities tbody a").first.click()
+        assert page.locator("mark.target").count() >= 1
 
 
 def test_the_margin_follows_and_leads_up_the_tree(chromium: Browser, library: Library) -> None:
@@ -564,8 +564,8 @@ def test_the_margin_follows_and_leads_up_the_tree(chromium: Browser, library: Li
         page.locator("#place-margin details summary").first.click()
         page.locator("#place-margin details[open] a").first.click()
         page.wait_for_url("**passage=*")
-        assert page.locator("mark.meant").count() >= 1
-        assert page.locator(".margin .of .said").count() == 1
+        assert page.locator("mark.target").count() >= 1
+        assert page.locator(".margin .shown-passage .summary-text").count() == 1
         assert page.locator("#ticks a").count() == page.locator("mark[id]").count()
 
 
@@ -592,7 +592,7 @@ def test_what_is_selected_can_be_asked_about_and_linked_to(
         page.wait_for_url("**draft=*")
         assert "“the gulls were loud”" in page.locator("#question").input_value()
         page.goto(address)
-        assert page.locator("mark.meant").all_inner_texts() == ["the gulls were loud"]
+        assert page.locator("mark.target").all_inner_texts() == ["the gulls were loud"]
 
 
 def test_a_books_own_language_direction_and_lines_are_kept(
@@ -659,7 +659,7 @@ def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) ->
         assert "#shared-" in page.url
         assert "used by hybrid, naive" in page.locator("[id^=shared-]").first.inner_text()
         page.locator("[id^=shared-] a").first.click()
-        assert page.locator("mark.meant").count() >= 1
+        assert page.locator("mark.target").count() >= 1
         page.goto(f"/c/books/compare?q={QUESTION}&modes=naive")
         assert page.get_by_text("Choose at least two").is_visible()
         page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,nonsense")

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
-from fabula.service.api.jobs import JobView, accepted
+from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.paging import Page, begin_after, cursor, take
@@ -87,7 +87,7 @@ def remove_collection(
 ) -> Response:
     """Start a job that removes all documents of a collection."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "remove", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "remove", [], {}, idempotency))
 
 
 @router.get("/collections/{collection}/documents", summary="List documents")

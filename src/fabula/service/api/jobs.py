@@ -143,7 +143,7 @@ class JobEvents:
         self._service_state.jobs.tell()
 
 
-def accepted(job: Job) -> Response:
+def respond_accepted(job: Job) -> Response:
     """Return the response 202 for a job that was started or changed; it is stored by now."""
     return Response(
         JobView.of(job).model_dump_json(),
@@ -211,16 +211,16 @@ def cancel_job(service_state: State, caller: Writer, job: str) -> Response:
     """Cancel a job. No further call is started; running calls end, as they are paid for. Documents
     that are not finished by then stay as they were.
     """
-    return accepted(service_state.jobs.cancel(caller, job))
+    return respond_accepted(service_state.jobs.cancel(caller, job))
 
 
 @router.post("/jobs/{job}/retry", status_code=202, summary="Retry a job", response_model=JobView)
 def retry_job(service_state: State, caller: Writer, job: str) -> Response:
     """Run failed and cancelled items again. Replies that were paid for are not paid for again."""
-    return accepted(service_state.jobs.retry(caller, job))
+    return respond_accepted(service_state.jobs.retry(caller, job))
 
 
 @router.post("/jobs/{job}/resume", status_code=202, summary="Resume a job", response_model=JobView)
 def resume_job(service_state: State, caller: Writer, job: str) -> Response:
     """Resume a job that was paused because its budget was used up."""
-    return accepted(service_state.jobs.resume(caller, job))
+    return respond_accepted(service_state.jobs.resume(caller, job))

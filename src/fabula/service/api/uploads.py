@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.service.api.jobs import JobView, accepted
+from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
@@ -222,7 +222,9 @@ async def add_documents(
             with state.large_task_limit.one(caller.id):
                 view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
-        return accepted(begin_ingest(state.jobs, caller, collection, items, choice, idempotency))
+        return respond_accepted(
+            begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
+        )
 
     return await to_thread.run_sync(answer)
 
@@ -272,7 +274,7 @@ def build(
     """Start a job that builds a graph of documents that are already there."""
     content = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
     idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
-    answer = accepted(
+    answer = respond_accepted(
         begin_build(
             state.jobs,
             caller,
@@ -300,7 +302,7 @@ def retry(
 ) -> Response:
     """Start a job that asks models again for the replies that are missing."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
 
 
 @router.post(
@@ -314,7 +316,7 @@ def reembed(
 ) -> Response:
     """Start a job that embeds the collection with the embedding model of the settings."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 
 
 async def _receive(

@@ -115,7 +115,7 @@ function drawTicks() {
     const tick = document.createElement("a");
     tick.href = `#${mark.id}`;
     tick.tabIndex = -1;
-    tick.className = mark.classList.contains("meant") ? "meant" : "";
+    tick.className = mark.classList.contains("target") ? "target" : "";
     tick.style.top = `${((mark.getBoundingClientRect().top + scrollY) / whole) * 100}%`;
     return tick;
   }));
