@@ -21,9 +21,9 @@ from fabula.config.settings import STATIC
 from fabula.load import load
 from fabula.server import Address
 from fabula.service.page.book import (
-    MOST,
+    MAX_PAGE_CHARACTERS,
     Section,
-    choose,
+    choose_sections,
     count_heading,
     make_notes,
     read_spans,
@@ -273,15 +273,15 @@ def test_by_keys_alone_from_a_question_to_its_citation_in_the_book(
         assert "plain" not in page.url
         assert page.get_by_text("Offline: an extract.").is_visible()
         assert page.locator(".passage mark", has_text="bound it where the lens").count() >= 1
-        expect(page.locator("#told")).to_have_text(re.compile("Answer complete, [1-9]"))
+        expect(page.locator("#status")).to_have_text(re.compile("Answer complete, [1-9]"))
         number = page.locator(".answer .cite").first.inner_text()
         page.keyboard.press(number)
         assert page.evaluate("document.activeElement.className") == "over"
         page.keyboard.press("Enter")
         page.wait_for_url("**/d/*")
-        meant = page.locator("mark.meant").first
-        expect(meant).to_be_in_viewport()
-        assert "mirror" in " ".join(page.locator("mark.meant").all_inner_texts())
+        target = page.locator("mark.target").first
+        expect(target).to_be_in_viewport()
+        assert "mirror" in " ".join(page.locator("mark.target").all_inner_texts())
         page.go_back()
         settle(page)
         assert page.locator(".answered .passage").count() >= 1
@@ -296,7 +296,7 @@ def test_keys_of_one_letter_can_be_turned_off_and_stay_so(
         page.goto("/c/books")
         page.locator("#show-keys").click()
         page.locator("#key-switch").uncheck()
-        expect(page.locator("#told")).to_have_text("Keys are off")
+        expect(page.locator("#status")).to_have_text("Shortcuts are off")
         page.get_by_role("button", name="Close").click()
         for _ in range(2):
             page.keyboard.press("?")
@@ -352,7 +352,7 @@ def test_what_no_book_says_is_an_answer_of_its_own(chromium: Browser, library: L
         page = context.new_page()
         page.goto("/c/books/ask?q=Who is Zebulon Pike?")
         settle(page)
-        assert page.get_by_role("heading", name="Nothing in these books says so.").is_visible()
+        assert page.get_by_role("heading", name="These books do not say.").is_visible()
         assert page.locator(".passages .passage").count() >= 1
 
 
@@ -368,7 +368,7 @@ def test_one_goes_on_asking_in_a_conversation_that_is_kept(
             "aria-pressed", "true"
         )
         further = "And what did she find there?"
-        page.get_by_label("Go on asking").fill(further)
+        page.get_by_label("Ask a follow-up question").fill(further)
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile(r"ask\?conversation=[0-9a-f]+$"))
         settle(page)
@@ -383,9 +383,9 @@ def test_one_goes_on_asking_in_a_conversation_that_is_kept(
         page.locator("#latest a.cite").first.click()
         page.wait_for_url("**/d/*")
         page.goto("/c/books/ask")
-        page.locator(".earlier").get_by_role("link", name=QUESTION).first.click()
+        page.locator(".previous").get_by_role("link", name=QUESTION).first.click()
         page.wait_for_url("**conversation=*")
-        page.get_by_role("button", name="Forget this conversation").click()
+        page.get_by_role("button", name="Delete this conversation").click()
         page.wait_for_url("**/ask")
         assert "2 questions" not in page.locator("main").inner_text()
 
@@ -396,7 +396,7 @@ def test_without_scripts_a_conversation_is_begun_by_going_on(
     with opened(chromium, library.offline, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"/c/books/ask?q={QUESTION}&mode=naive&plain=1")
-        page.get_by_label("Go on asking").fill("Who is Elias?")
+        page.get_by_label("Ask a follow-up question").fill("Who is Elias?")
         page.keyboard.press("Enter")
         page.wait_for_url("**#latest")
         assert page.locator(".turn h2").all_inner_texts() == [QUESTION, "Who is Elias?"]
@@ -405,7 +405,7 @@ def test_without_scripts_a_conversation_is_begun_by_going_on(
         assert [one["asked"]["mode"] for one in kept["turns"]] == ["naive", "naive"]
         # An address that would ask does not: what is kept is sent by a form.
         page.goto(f"/c/books/ask?conversation={id}&q=What is kept?&plain=1")
-        assert page.get_by_label("Go on asking").input_value() == "What is kept?"
+        assert page.get_by_label("Ask a follow-up question").input_value() == "What is kept?"
         assert page.locator(".turn").count() == 2
 
 
@@ -416,7 +416,7 @@ def test_trouble_is_told_where_the_answer_would_be(chromium: Browser, library: L
         settle(page)
         context.route("**/api/v1/**", lambda route: route.abort())
         page.goto("/c/books/ask?q=Is anybody there?")
-        expect(page.locator("#wrong")).to_have_text(re.compile("can't be reached"))
+        expect(page.locator("#alert")).to_have_text(re.compile("can't be reached"))
         assert page.locator("#result .note.bad").is_visible()
         context.unroute("**/api/v1/**")
         page.goto("/c/books/ask?q=Who?&document=no such book")
@@ -447,7 +447,7 @@ def test_a_finished_answer_that_can_not_be_drawn_is_shown_as_text(
         page = context.new_page()
         context.route("**/ask/answer", lambda route: route.fulfill(status=503, body=""))
         page.goto("/c/books/ask?q=Where did Anna walk in winter?&mode=naive")
-        expect(page.locator("#result .note.bad")).to_contain_text("could not be drawn")
+        expect(page.locator("#result .note.bad")).to_contain_text("could not be displayed")
         assert page.locator("#result .streamed").inner_text()
         calls = library.endpoint.calls
         context.unroute("**/ask/answer")
@@ -485,7 +485,7 @@ def test_what_a_tab_keeps_is_of_who_signed_in_and_gone_when_they_sign_out(
         page.goto(path)
         settle(page)
         assert "What did Anna carry?" in kept_by_tab(page)
-        page.goto("/house")
+        page.goto("/admin")
         page.get_by_role("button", name="Sign out").click()
         page.wait_for_url("**/signin")
         assert "Anna" not in kept_by_tab(page)
@@ -548,35 +548,35 @@ def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: L
         page.goto(f"/c/books/ask?q={QUESTION}")
         page.wait_for_url("**plain=1")
         page.locator(".passage a.over").first.click()
-        expect(page.locator("mark.meant").first).to_be_visible()
-        assert page.locator("#told-here .said").count() >= 1
+        expect(page.locator("mark.target").first).to_be_visible()
+        assert page.locator("#place-margin .summary-text").count() >= 1
         assert page.locator(".cited a").count() >= 1
         page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,naive")
         page.wait_for_url("**plain=1")
         assert page.locator(".columns blockquote").count() >= 2
         page.goto(f"{library.read('The Lighthouse')}/trees")
-        assert page.locator("#outline .said").count() >= 7
+        assert page.locator("#outline .summary-text").count() >= 7
         page.goto(f"{library.read('The Lighthouse')}/entities")
-        page.locator(".cast tbody a").first.click()
-        assert page.locator("mark.meant").count() >= 1
+        page.locator(".entities tbody a").first.click()
+        assert page.locator("mark.target").count() >= 1
 
 
 def test_the_margin_follows_and_leads_up_the_tree(chromium: Browser, library: Library) -> None:
     with opened(chromium, library.offline, viewport={"width": 1200, "height": 400}) as context:
         page = context.new_page()
         page.goto(library.read("Winter"))
-        before = page.locator("#told-here .told").get_attribute("data-from")
+        before = page.locator("#place-margin .place").get_attribute("data-from")
         assert page.locator(".sections [aria-current]").inner_text() == "CHAPTER I"
         page.locator("#s4").scroll_into_view_if_needed()
         page.mouse.move(500, 300)
         page.mouse.wheel(0, 4000)
-        expect(page.locator("#told-here .told")).not_to_have_attribute("data-from", str(before))
+        expect(page.locator("#place-margin .place")).not_to_have_attribute("data-from", str(before))
         expect(page.locator(".sections [aria-current]")).to_have_text(re.compile("CHAPTER I?V"))
-        page.locator("#told-here details summary").first.click()
-        page.locator("#told-here details[open] a").first.click()
+        page.locator("#place-margin details summary").first.click()
+        page.locator("#place-margin details[open] a").first.click()
         page.wait_for_url("**passage=*")
-        assert page.locator("mark.meant").count() >= 1
-        assert page.locator(".margin .of .said").count() == 1
+        assert page.locator("mark.target").count() >= 1
+        assert page.locator(".margin .shown-passage .summary-text").count() == 1
         assert page.locator("#ticks a").count() == page.locator("mark[id]").count()
 
 
@@ -603,7 +603,7 @@ def test_what_is_selected_can_be_asked_about_and_linked_to(
         page.wait_for_url("**draft=*")
         assert "“the gulls were loud”" in page.locator("#question").input_value()
         page.goto(address)
-        assert page.locator("mark.meant").all_inner_texts() == ["the gulls were loud"]
+        assert page.locator("mark.target").all_inner_texts() == ["the gulls were loud"]
 
 
 def test_a_books_own_language_direction_and_lines_are_kept(
@@ -636,7 +636,7 @@ def test_what_is_printed_has_the_text_and_numbered_notes(
     assert "Notes" in text
     assert "characters 20–60" in text
     assert QUESTION in text
-    assert "Told of this place" not in text
+    assert "About this place" not in text
 
 
 def test_two_tabs_do_not_disturb_each_other(chromium: Browser, library: Library) -> None:
@@ -650,7 +650,7 @@ def test_two_tabs_do_not_disturb_each_other(chromium: Browser, library: Library)
         assert "Anna" not in other.locator(".answer").inner_text()
         other.goto("/c/books/ask")
         assert {QUESTION, "Where did Anna walk?"} <= {
-            *other.locator(".earlier a").all_inner_texts()
+            *other.locator(".previous a").all_inner_texts()
         }
 
 
@@ -668,9 +668,9 @@ def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) ->
         shared = page.locator(".columns .badge[href]").first
         shared.click()
         assert "#shared-" in page.url
-        assert "read by hybrid, naive" in page.locator("[id^=shared-]").first.inner_text()
+        assert "used by hybrid, naive" in page.locator("[id^=shared-]").first.inner_text()
         page.locator("[id^=shared-] a").first.click()
-        assert page.locator("mark.meant").count() >= 1
+        assert page.locator("mark.target").count() >= 1
         page.goto(f"/c/books/compare?q={QUESTION}&modes=naive")
         assert page.get_by_text("Choose at least two").is_visible()
         page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,nonsense")
@@ -730,12 +730,12 @@ def test_a_book_of_a_collection_that_one_may_not_see_is_not_there(library: Libra
 def test_a_long_book_is_several_pages_of_whole_sections() -> None:
     length = 100_000
     sections = [Section(n, f"{n}", n * length, (n + 1) * length) for n in range(30)]
-    assert choose(sections[:5], 0) == sections[:5]
-    shown = choose(sections, 15 * length + 7)
+    assert choose_sections(sections[:5], 0) == sections[:5]
+    shown = choose_sections(sections, 15 * length + 7)
     assert shown[0] == sections[14]
     assert sections[15] in shown
-    assert shown[-1].end - shown[0].start <= MOST
-    assert choose(sections, 30 * length)[-1] == sections[-1]
+    assert shown[-1].end - shown[0].start <= MAX_PAGE_CHARACTERS
+    assert choose_sections(sections, 30 * length)[-1] == sections[-1]
 
 
 def test_a_book_may_call_its_language_anything() -> None:
@@ -745,7 +745,7 @@ def test_a_book_may_call_its_language_anything() -> None:
 
 def test_citations_are_numbered_in_the_order_of_the_text() -> None:
     notes = make_notes(read_spans("500-600"), read_spans("10-20,590-700,800-900"), [])
-    assert [(one.number, one.span, one.is_meant) for one in notes] == [
+    assert [(one.number, one.span, one.is_target) for one in notes] == [
         (1, (10, 20), False),
         (2, (500, 600), True),
         (3, (800, 900), False),

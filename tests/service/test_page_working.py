@@ -1,4 +1,4 @@
-"""The page that one works in, in Chromium: sign in, add, jobs, queries, the house."""
+"""The page that one works in, in Chromium: sign in, add, jobs, queries, admin."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Library:
             "nothing": "/queries/cast?collection=books&run=1&document=nowhere",
             "own": "/queries/own?statement=MATCH (d:Document) RETURN d.title, d.tokens",
             "refused": "/queries/own?statement=CREATE (x) RETURN x",
-            "house": "/house",
-            "by collection": "/house?by=collection",
+            "admin": "/admin",
+            "by collection": "/admin?by=collection",
         }
 
 
@@ -177,7 +177,7 @@ def test_a_key_signs_in_and_goes_on_to_where_one_was_going(
         page.get_by_label("Your key").fill(library.served.key("read"))
         page.keyboard.press("Enter")
         page.wait_for_url("**/jobs?state=failed")
-        page.goto("/house")
+        page.goto("/admin")
         page.get_by_role("button", name="Sign out").click()
         page.wait_for_url("**/signin")
         page.goto("/jobs")
@@ -193,7 +193,7 @@ def send(page: Page, *files: tuple[str, str]) -> None:
         {"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files
     ]
     page.set_input_files("#files", payload)  # type: ignore[arg-type]
-    page.get_by_role("button", name="See what it costs").click()
+    page.get_by_role("button", name="Estimate the cost").click()
     page.wait_for_url("**/add?batch=*")
 
 
@@ -257,7 +257,7 @@ def test_a_text_is_pasted_and_a_folder_dropped(chromium: Browser, library: Libra
         page.get_by_text("Paste a text instead").click()
         page.get_by_label("Title").fill(HOSTILE)
         page.get_by_label("Text", exact=True).fill(WINTER)
-        page.get_by_role("button", name="See what it costs").click()
+        page.get_by_role("button", name="Estimate the cost").click()
         page.wait_for_url("**/add?batch=*")
         expect(page.locator("h1")).to_contain_text("1 document for pasted")
         page.goto("/c/pasted/add")
@@ -270,7 +270,7 @@ def test_a_text_is_pasted_and_a_folder_dropped(chromium: Browser, library: Libra
             LIGHTHOUSE,
         )
         expect(page.locator("#chosen")).to_have_text("1 chosen: dropped.txt")
-        page.get_by_role("button", name="See what it costs").click()
+        page.get_by_role("button", name="Estimate the cost").click()
         page.wait_for_url("**/add?batch=*")
         expect(page.get_by_role("region", name="Documents")).to_contain_text("dropped.txt")
 
@@ -281,7 +281,7 @@ def test_a_refusal_is_told_where_one_is_and_can_be_mended(
     with opened(chromium, library.served, expected=REFUSED) as context:
         page = context.new_page()
         page.goto("/c/books/add")
-        page.get_by_role("button", name="See what it costs").click()
+        page.get_by_role("button", name="Estimate the cost").click()
         expect(page.locator("#refused")).to_contain_text("choose a file, or paste a text")
         page.set_input_files(
             "#files",
@@ -290,7 +290,7 @@ def test_a_refusal_is_told_where_one_is_and_can_be_mended(
                 FilePayload(name="a.txt", mimeType="text/plain", buffer=b"Another story."),
             ],
         )
-        page.get_by_role("button", name="See what it costs").click()
+        page.get_by_role("button", name="Estimate the cost").click()
         expect(page.locator("#refused")).to_contain_text("Two different files are both called")
 
 
@@ -411,38 +411,43 @@ def test_a_collection_that_one_may_not_see_can_not_be_queried(library: Library) 
     assert library.served.client("read", ["books"]).get(f"/jobs/{library.job}").status_code == 404
 
 
-# The house
+# Admin
 
 
 def test_a_key_is_made_shown_once_used_and_revoked(chromium: Browser, library: Library) -> None:
     with opened(chromium, library.served) as context:
         page = context.new_page()
-        page.goto("/house")
-        page.get_by_text("Make a key").click()
-        page.get_by_label("For whom").fill(HOSTILE.replace("\u202e", ""))
-        page.get_by_label("Tokens a day").fill("1000")
-        page.get_by_role("button", name="Make the key").click()
+        page.goto("/admin")
+        page.get_by_text("Create a key").click()
+        page.get_by_label("Name").fill(HOSTILE.replace("\u202e", ""))
+        page.get_by_label("Tokens per day").fill("1000")
+        page.get_by_role("button", name="Create the key").click()
         key = page.get_by_label("The key", exact=True).input_value()
         found = library.served.state.keys.find(key)
         assert found is not None
         assert (found.role, found.quotas.tokens_a_day) == ("read", 1000)
-        page.goto("/house")
+        page.goto("/admin")
         assert key not in page.content()
         page.get_by_role("button", name=re.compile(found.id)).click()
-        page.wait_for_url("**/house#keys-made")
+        page.wait_for_url("**/admin#access-keys")
         assert library.served.state.keys.find(key) is None
-        expect(page.get_by_role("region", name="What was changed")).to_contain_text("revoke key")
+        expect(page.get_by_role("region", name="Audit log")).to_contain_text("revoke key")
 
 
 def test_a_reader_sees_what_it_may(library: Library) -> None:
-    seen = library.served.client("read").get("/house", headers={"Accept": "text/html"})
+    seen = library.served.client("read").get("/admin", headers={"Accept": "text/html"})
     assert seen.status_code == 200
     assert "Models" in seen.text
-    for hidden in ("Make a key", "What was changed", "neo4j_uri", "api_key"):
+    for hidden in ("Create a key", "Audit log", "neo4j_uri", "api_key"):
         assert hidden not in seen.text
-    admin = library.served.client("admin").get("/house", headers={"Accept": "text/html"})
+    admin = library.served.client("admin").get("/admin", headers={"Accept": "text/html"})
     secret = library.served.state.app.settings.neo4j_password.get_secret_value()
     assert secret not in admin.text
+
+
+def test_the_earlier_address_of_the_admin_screen_redirects(library: Library) -> None:
+    redirect = library.served.client("read").get("/house?by=key")
+    assert (redirect.status_code, redirect.headers["location"]) == (308, "/admin?by=key")
 
 
 # From a book to a citation
@@ -481,7 +486,7 @@ def test_by_keys_alone_from_signing_in_to_reading_a_citation(
         assert page.evaluate("document.activeElement.id") == "files"
         page.keyboard.press("Space")
         expect(page.locator("#files")).to_have_value(re.compile(book.name))
-        walk(page, "See what it costs")
+        walk(page, "Estimate the cost")
         page.keyboard.press("Enter")
         page.wait_for_url("**/add?batch=*")
         walk(page, "1 document")

@@ -240,8 +240,8 @@ def test_an_admin_of_some_collections_makes_no_key_for_others(it: Served) -> Non
         ("GET", "/api/v1/audit", None),
         ("POST", "/api/v1/cypher", {"statement": "MATCH (d:Document) RETURN d.title"}),
         ("GET", "/metrics", None),
-        ("POST", "/house/keys", {}),
-        ("POST", f"/house/keys/{id}/revoke", {}),
+        ("POST", "/admin/keys", {}),
+        ("POST", f"/admin/keys/{id}/revoke", {}),
         ("GET", "/queries/own?statement=MATCH+(d)+RETURN+d", None),
     ]:
         reply = admin.request(method, path, json=told)
@@ -249,7 +249,7 @@ def test_an_admin_of_some_collections_makes_no_key_for_others(it: Served) -> Non
         assert "for all collections" in reply.text
     assert it.client().get("/metrics").status_code == 200
     assert "neo4j_uri" not in admin.get("/api/v1/settings").text
-    assert "Gwen" not in admin.get("/house").text
+    assert "Gwen" not in admin.get("/admin").text
 
 
 def test_no_host_header_makes_a_path_an_open_one(it: Served, stranger: httpx2.Client) -> None:
@@ -310,7 +310,7 @@ def test_signing_in_goes_on_to_a_path_of_ours_alone(it: Served, stranger: httpx2
         assert (reply.status_code, reply.headers["location"]) == (303, leads)
     wrong = stranger.post("/signin", data={"key": "fab_x_y", "to": "/"})
     assert wrong.status_code == 401
-    assert "That key is not valid" in wrong.text
+    assert "This key is not valid" in wrong.text
 
 
 def test_another_sites_page_can_change_nothing_with_our_cookie(it: Served) -> None:

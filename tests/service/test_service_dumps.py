@@ -81,7 +81,7 @@ def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
 ) -> None:
     caplog.set_level(logging.INFO, logger="fabula.service")
     client = it.client()
-    assert "none yet" in client.get("/house").text
+    assert "none yet" in client.get("/admin").text
     assert "fabula_dump_age_seconds" not in client.get("/metrics").text
     seen: list[httpx2.Response] = []
     is_over = threading.Event()
@@ -116,7 +116,7 @@ def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
     [collection] = client.get("/api/v1/collections").json()["items"]
     assert (collection["name"], collection["documents"]) == ("default", 1)
     assert "A dump of all graphs is being made" in caplog.text and str(dump) in caplog.text
-    assert "the last is 0 minutes old" in " ".join(client.get("/house").text.split()).replace(
+    assert "the last is 0 minutes old" in " ".join(client.get("/admin").text.split()).replace(
         "<span>", ""
     ).replace("</span>", "")
     clock.now += 3600
@@ -174,8 +174,8 @@ def test_a_dump_that_fails_or_is_old_is_seen(
         assert it.state.daily_dump.run_if_due(it.state.runner.paused)
         [error] = [one for one in caplog.records if one.levelno == logging.ERROR]
         assert "The daily dump of the graphs failed" in error.message
-        wait_for_answer(client, "/house")
-        assert "The last attempt failed" in client.get("/house").text
+        wait_for_answer(client, "/admin")
+        assert "The last attempt failed" in client.get("/admin").text
         assert 'fabula_dump_failed{dump="last"} 1.0' in client.get("/metrics").text
     finally:
         (home / "dumps").unlink()
@@ -186,7 +186,7 @@ def test_a_dump_that_fails_or_is_old_is_seen(
     it.state.daily_dump.warn_if_old()
     it.state.daily_dump.warn_if_old()
     assert caplog.text.count("days old. The last attempt failed") == 1
-    assert 'class="fault">3 days old' in client.get("/house").text
+    assert 'class="fault">3 days old' in client.get("/admin").text
 
 
 def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clock: Clock) -> None:
@@ -205,6 +205,6 @@ def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clo
 
 def test_of_anothers_server_no_dump_is_made(graph_url: str) -> None:
     with App() as app, served(app) as it:
-        assert "the operator of this Neo4j makes them" in it.client().get("/house").text
+        assert "the operator of this Neo4j makes them" in it.client().get("/admin").text
         assert not it.state.daily_dump.run_if_due(it.state.runner.paused)
         assert "fabula_dump" not in it.client().get("/metrics").text

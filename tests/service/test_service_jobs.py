@@ -14,7 +14,7 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.api.jobs import Events
+from fabula.service.api.jobs import JobEvents
 from fabula.service.core.callers import PERSON, Caller
 from fabula.service.core.jobs.job import Item
 from served import Served, events, served, server_of
@@ -280,11 +280,11 @@ def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(service: Served) 
     id, key = service.state.keys.make("a watcher", "read")
     watcher = service.state.keys.find(key)
     assert watcher
-    told = Events(service.state, watcher, job).events()
+    told = JobEvents(service.state, watcher, job).events()
     assert next(told)[0] == "snapshot"
     service.state.keys.revoke(id)
     assert "end" not in [name for name, _ in told]
-    assert [name for name, _ in Events(service.state, PERSON, job).events()][-1] == "end"
+    assert [name for name, _ in JobEvents(service.state, PERSON, job).events()][-1] == "end"
 
 
 def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fails(

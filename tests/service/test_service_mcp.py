@@ -21,7 +21,7 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
-from fabula.service.mcp import MOST_TOKENS, make_mcp
+from fabula.service.mcp import MAX_RESULT_TOKENS, make_mcp
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 from served import Served, served
@@ -133,7 +133,7 @@ def test_a_text_is_read_to_its_end_in_stretches(it: Served, book: str) -> None:
 
 def test_results_are_bounded_and_say_so(it: Served) -> None:
     found = called(it, "search", collection="mine", question="winter", top_k=50)
-    assert sum(count(hit["text"]) for hit in found["hits"]) <= MOST_TOKENS
+    assert sum(count(hit["text"]) for hit in found["hits"]) <= MAX_RESULT_TOKENS
 
 
 def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:

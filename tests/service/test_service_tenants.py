@@ -160,9 +160,9 @@ def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
     meant = it.state.app.meant().name
     named, nothing = it.client("read", ["none"]), it.client("read", [])
     assert named.get("/").headers["location"] == "/c/none"
-    assert nothing.get("/").headers["location"] == "/house"
+    assert nothing.get("/").headers["location"] == "/admin"
     for client in (named, nothing):
-        for path in ("/queries", "/jobs", "/house", "/queries/library?run=true"):
+        for path in ("/queries", "/jobs", "/admin", "/queries/library?run=true"):
             told = client.get(path).text
             assert not [one for one in (meant, MINE, OTHERS, *PRIVATE) if one in told], path
 

@@ -1,7 +1,8 @@
-"""OpenAI's interface: whoever speaks it asks a collection as if it were a model.
+"""OpenAI's interface: clients of OpenAI's API ask a collection as if it were a model.
 
-`fabula/<collection>` is a model, `fabula/<collection>:<mode>` asks in that mode. Citations stand in
-the text as [1], are listed under it with links to the page, and are annotations of the message.
+`fabula/<collection>` is a model, and `fabula/<collection>:<mode>` asks in that mode. Citations
+appear in the text as [1], are listed under it with links to the page, and are annotations of the
+message.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.app.collection import Collection
 from fabula.ask.answer import CITED
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO
@@ -38,14 +40,15 @@ from fabula.text.names import quoted
 router = APIRouter(prefix="/v1", tags=["openai"])
 PREFIX = "fabula/"
 TASK = "### Task:"
-"""How Open WebUI begins what it wants for itself: titles, tags, follow-up questions."""
-TASK_TOKENS = 500
-TASK_CHARACTERS = 50_000
-"""That a task may have with its system's text: a chat's last turns, not a book to be read."""
+"""How Open WebUI begins requests for its own use: titles, tags, follow-up questions."""
+MAX_TASK_TOKENS = 500
+"""Tokens of the reply to a task."""
+MAX_TASK_CHARACTERS = 50_000
+"""Characters of a task with its system message: enough for the last turns of a chat, not a book."""
 
 
 MAX_MESSAGES = 10_000
-"""Messages of one request; a question leans on the last of them."""
+"""Messages of one request; the last ones are the history of the question."""
 MAX_PARTS = 1_000
 """Parts of one message."""
 
@@ -60,7 +63,7 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """Something that was said."""
+    """A message of a chat."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -69,14 +72,14 @@ class Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """All that it says."""
+        """The text of all its parts."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.type == "text")
         return self.content or ""
 
 
 class StreamOptions(BaseModel):
-    """What a stream is to tell."""
+    """Options of a stream."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -84,7 +87,7 @@ class StreamOptions(BaseModel):
 
 
 class Completion(BaseModel):
-    """A request; what else clients send, as temperature, is the settings' to say."""
+    """A request; other parameters of clients, such as temperature, are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -93,7 +96,7 @@ class Completion(BaseModel):
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     fabula: bool = False
-    """Whether the context and the usage by step are told, too (`extra_body`)."""
+    """Whether the reply includes the context, usage by step, money and path (`extra_body`)."""
 
 
 Chunks = Iterator[tuple[str, Mapping[str, Any]]]
@@ -101,182 +104,192 @@ Chunks = Iterator[tuple[str, Mapping[str, Any]]]
 
 @router.get("/models", summary="The collections, as models")
 def list_models(state: State, caller: Reader) -> dict[str, Any]:
-    """Each collection that the caller may see; with `:hybrid` behind its name, in that mode."""
+    """List the collections that your key may see. `:hybrid` after a name asks in that mode."""
     names = state.visible_collections(caller)
     return {"object": "list", "data": [_model(f"{PREFIX}{name}") for name in names]}
 
 
 @router.get("/models/{name:path}", summary="A collection, as a model")
 def find_model(name: str, state: State, caller: Reader) -> dict[str, Any]:
-    """One of them. Raises NotFound."""
-    _shelf(state, caller, name)
+    """Return one of the collections as a model."""
+    _find_collection(state, caller, name)
     return _model(name)
 
 
 @router.post("/chat/completions", summary="An answer, as a model's", response_model=None)
-async def complete(asked: Completion, state: State, caller: Reader, request: Request) -> Response:
-    """Answers the user's last message from the collection that the model names.
+async def complete(body: Completion, state: State, caller: Reader, request: Request) -> Response:
+    """Answer the last user message from the collection that the model names.
 
-    The messages before it are what it may lean on. What begins with `### Task:`, as the titles and
-    tags that Open WebUI asks for, goes to the chat model alone.
+    The messages before it are the history of the question. A message that begins with `### Task:`,
+    such as Open WebUI's requests for titles and tags, goes to the chat model without a search.
     """
-    places = [at for at, one in enumerate(asked.messages) if one.role == "user"]
-    if not places or not asked.messages[places[-1]].text.strip():
-        raise SettingsError("There is no message of the user's to answer.")
-    last, before = asked.messages[places[-1]].text, asked.messages[: places[-1]]
+    places = [at for at, message in enumerate(body.messages) if message.role == "user"]
+    if not places or not body.messages[places[-1]].text.strip():
+        raise SettingsError("The request has no user message with text to answer.")
+    question, history = body.messages[places[-1]].text, body.messages[: places[-1]]
     stop = Stop()
-    begin: Callable[[], _Cited | _Task]
-    if last.lstrip().startswith(TASK):
-        begin = partial(_Task, state, caller, asked, last)
+    begin: Callable[[], _CitedCompletion | _TaskCompletion]
+    if question.lstrip().startswith(TASK):
+        begin = partial(_TaskCompletion, state, caller, body, question)
     else:
         base = (state.serving.url or str(request.base_url)).rstrip("/")
-        begin = partial(_Cited, state, caller, asked, last, before, base, stop)
-    work: _Cited | _Task = await run_while_connected(
+        begin = partial(_CitedCompletion, state, caller, body, question, history, base, stop)
+    completion: _CitedCompletion | _TaskCompletion = await run_while_connected(
         request, begin, stop.set, state.question_threads
     )
-    if asked.stream:
-        return EventStream(work, format=_line, make_error=_error_chunk)
+    if body.stream:
+        return EventStream(completion, format=_write_event, make_error=_error_event)
     return JSONResponse(
-        await run_while_connected(request, work.whole, work.close, state.question_threads)
+        await run_while_connected(
+            request, completion.whole, completion.close, state.question_threads
+        )
     )
 
 
-class _Cited:
-    """An answer from a collection; its citations are listed under it and annotated."""
+class _CitedCompletion:
+    """An answer from a collection, with a list of its citations and annotations."""
 
     def __init__(
         self,
         state: ServiceState,
         caller: Caller,
-        asked: Completion,
+        body: Completion,
         question: str,
-        before: Sequence[Message],
+        history: Sequence[Message],
         base: str,
         stop: Stop,
     ) -> None:
-        collection, mode = _shelf(state, caller, asked.model)
-        self._asked, self._base, self._collection = asked, base, collection.name
-        self._form = _Form(asked.model)
-        own = Question.made(question=question, mode=mode)
+        collection, mode = _find_collection(state, caller, body.model)
+        self._body, self._base, self._collection = body, base, collection.name
+        self._format = _CompletionFormat(body.model)
         self._answering = Answering(
-            state.asking_services, collection, caller, own, _turns(before), None, stop
+            state.asking_services,
+            collection,
+            caller,
+            Question.made(question=question, mode=mode),
+            _turns(history),
+            None,
+            stop,
         )
 
     def events(self) -> Chunks:
-        """The pieces as they come, then the list of what is cited, and the annotations."""
-        yield "", self._form.chunk({"role": "assistant", "content": ""})
+        """Yield the pieces of the answer, then the list of citations, and the annotations."""
+        yield "", self._format.chunk({"role": "assistant", "content": ""})
         for name, data in self._answering.events():
             if name == "token":
-                yield "", self._form.chunk({"content": data["text"]})
+                yield "", self._format.chunk({"content": data["text"]})
             elif name == "error":
                 yield "", {"error": _error(data)}
             elif name == "answer":
-                yield from self._end(AnswerView.model_validate(data))
+                yield from self._last_chunks(AnswerView.model_validate(data))
         yield "done", {}
 
-    def _end(self, answer: AnswerView) -> Chunks:
-        listed = self._listed(answer)
-        noted = {"annotations": self._annotations(answer)}
-        yield "", self._form.chunk(({"content": listed} if listed else {}) | noted)
-        last = self._form.chunk({}, "stop")
-        yield "", last | ({"fabula": self._more(answer)} if self._asked.fabula else {})
-        if self._asked.stream_options.include_usage:
-            usage = [Usage.read(one) for one in _counts(answer)]
-            yield "", self._form.chunk(None) | {"usage": _usage(sum(usage, Usage()))}
+    def _last_chunks(self, answer: AnswerView) -> Chunks:
+        citations = self._citation_list(answer)
+        annotations = {"annotations": self._annotations(answer)}
+        yield "", self._format.chunk(({"content": citations} if citations else {}) | annotations)
+        last = self._format.chunk({}, "stop")
+        yield "", last | ({"fabula": self._details(answer)} if self._body.fabula else {})
+        if self._body.stream_options.include_usage:
+            yield "", self._format.chunk(None) | {"usage": _usage(_total_usage(answer))}
 
     def whole(self) -> dict[str, Any]:
-        """All of it at once. Raises ModelError."""
+        """Return the whole completion. Raises ModelError."""
         answer = self._answering.view()
         message = {
             "role": "assistant",
-            "content": answer.answer + self._listed(answer),
+            "content": answer.answer + self._citation_list(answer),
             "refusal": None,
             "annotations": self._annotations(answer),
         }
-        usage = sum((Usage.read(one) for one in _counts(answer)), Usage())
-        told = self._form.whole(message, usage)
-        return told | ({"fabula": self._more(answer)} if self._asked.fabula else {})
+        completion = self._format.whole(message, _total_usage(answer))
+        return completion | ({"fabula": self._details(answer)} if self._body.fabula else {})
 
     def close(self) -> None:
-        """Ends it."""
+        """Stop writing the answer."""
         self._answering.close()
 
-    def _cited(self, answer: AnswerView) -> list[ReadView]:
-        by_number = {one.number: one for one in answer.context}
+    def _cited_passages(self, answer: AnswerView) -> list[ReadView]:
+        by_number = {passage.number: passage for passage in answer.context}
         return [by_number[number] for number in answer.cited]
 
-    def _link(self, one: ReadView) -> str:
-        where = address("c", self._collection, "d", one.document, chars=f"{one.start}-{one.end}")
-        return f"{self._base}{where}"
+    def _url(self, passage: ReadView) -> str:
+        chars = f"{passage.start}-{passage.end}"
+        return self._base + address("c", self._collection, "d", passage.document, chars=chars)
 
-    def _listed(self, answer: AnswerView) -> str:
-        """What is cited, as a list with links: any client shows that."""
+    def _citation_list(self, answer: AnswerView) -> str:
+        """Format the cited passages as a Markdown list with links, which any client can show."""
         lines = []
-        for one in self._cited(answer):
-            title = " · ".join(filter(None, (one.title, one.section))).replace("]", "")
-            named = " ".join(title.replace("[", "").split())
-            lines.append(f"- [{one.number}] [{named}]({self._link(one)})")
+        for passage in self._cited_passages(answer):
+            title = " · ".join(filter(None, (passage.title, passage.section)))
+            label = " ".join(title.replace("]", "").replace("[", "").split())
+            lines.append(f"- [{passage.number}] [{label}]({self._url(passage)})")
         return "\n\n" + "\n".join(lines) if lines else ""
 
     def _annotations(self, answer: AnswerView) -> list[dict[str, Any]]:
-        """Where the answer cites, by its characters, and what; always there, if empty."""
-        cited = {one.number: one for one in self._cited(answer)}
-        found = []
-        for mark in CITED.finditer(answer.answer):
-            for number in map(int, mark[1].replace(";", ",").split(",")):
+        """Return an annotation for each citation, with its characters in the answer; [] if none."""
+        cited = {passage.number: passage for passage in self._cited_passages(answer)}
+        annotations = []
+        for match in CITED.finditer(answer.answer):
+            for number in map(int, match[1].replace(";", ",").split(",")):
                 if number in cited:
-                    place = {"start_index": mark.start(), "end_index": mark.end()}
-                    one = cited[number]
-                    place |= {"url": self._link(one), "title": one.title}  # type: ignore[dict-item]
-                    found.append({"type": "url_citation", "url_citation": place})
-        return found
+                    citation = {
+                        "start_index": match.start(),
+                        "end_index": match.end(),
+                        "url": self._url(cited[number]),
+                        "title": cited[number].title,
+                    }
+                    annotations.append({"type": "url_citation", "url_citation": citation})
+        return annotations
 
-    def _more(self, answer: AnswerView) -> dict[str, Any]:
-        told = answer.model_dump(include={"context", "usage", "money", "unpriced", "path"})
-        return dict(told)
+    def _details(self, answer: AnswerView) -> dict[str, Any]:
+        return answer.model_dump(include={"context", "usage", "money", "unpriced", "path"})
 
 
-class _Task:
-    """What a client wants of the chat model for itself; nothing is looked up for it."""
+class _TaskCompletion:
+    """The chat model's reply to a client's own task; nothing is searched for it."""
 
-    def __init__(self, state: ServiceState, caller: Caller, asked: Completion, prompt: str) -> None:
-        self._state, self._caller, self._asked = state, caller, asked
-        self._shelf, _ = _shelf(state, caller, asked.model)
+    def __init__(self, state: ServiceState, caller: Caller, body: Completion, prompt: str) -> None:
+        self._state, self._caller, self._body = state, caller, body
+        self._collection, _ = _find_collection(state, caller, body.model)
         if state.app.settings.offline:
-            raise SettingsError("No model is set here, so that nothing but questions is answered.")
-        state.ledger.refuse_spent(caller)
-        system = next((one.text for one in asked.messages if one.role == "system"), "")
-        if (size := len(system) + len(prompt)) > TASK_CHARACTERS:
             raise SettingsError(
-                f"The task has {size:,} characters; at most {TASK_CHARACTERS:,} are passed on."
+                "This service has no chat model, so it can only answer questions about the books."
             )
-        self._prompt = Prompt(system, prompt, max_tokens=TASK_TOKENS, temperature=0.0)
-        self._form = _Form(asked.model)
+        state.ledger.refuse_spent(caller)
+        system = next((message.text for message in body.messages if message.role == "system"), "")
+        if (size := len(system) + len(prompt)) > MAX_TASK_CHARACTERS:
+            raise SettingsError(
+                f"The task has {size:,} characters; at most {MAX_TASK_CHARACTERS:,} are passed on."
+            )
+        self._prompt = Prompt(system, prompt, max_tokens=MAX_TASK_TOKENS, temperature=0.0)
+        self._format = _CompletionFormat(body.model)
 
     def events(self) -> Chunks:
-        """All of it in one piece."""
-        text, usage = self._said()
-        yield "", self._form.chunk({"role": "assistant", "content": text})
-        yield "", self._form.chunk({}, "stop")
-        if self._asked.stream_options.include_usage:
-            yield "", self._form.chunk(None) | {"usage": _usage(usage)}
+        """Yield the reply in one piece."""
+        text, usage = self._ask_model()
+        yield "", self._format.chunk({"role": "assistant", "content": text})
+        yield "", self._format.chunk({}, "stop")
+        if self._body.stream_options.include_usage:
+            yield "", self._format.chunk(None) | {"usage": _usage(usage)}
         yield "done", {}
 
     def whole(self) -> dict[str, Any]:
-        """All of it at once. Raises ModelError."""
-        text, usage = self._said()
-        return self._form.whole({"role": "assistant", "content": text, "annotations": []}, usage)
+        """Return the whole completion. Raises ModelError."""
+        text, usage = self._ask_model()
+        return self._format.whole({"role": "assistant", "content": text, "annotations": []}, usage)
 
     def close(self) -> None:
-        """Nothing: it is short, and paid for."""
+        """Do nothing: the call is short, and is paid for once it has begun."""
 
-    def _said(self) -> tuple[str, Usage]:
-        meter = Meter(self._state.ledger.account(self._caller, self._shelf.name, "task"))
-        return said(self._shelf.kit.chat(meter, "task"), self._prompt), meter.total()
+    def _ask_model(self) -> tuple[str, Usage]:
+        """Ask the chat model, which is a paid call."""
+        meter = Meter(self._state.ledger.account(self._caller, self._collection.name, "task"))
+        return said(self._collection.kit.chat(meter, "task"), self._prompt), meter.total()
 
 
-class _Form:
-    """The members that all parts of one answer have."""
+class _CompletionFormat:
+    """Formats all chunks of one completion, or the whole of it, with the same id and time."""
 
     def __init__(self, model: str) -> None:
         self._head = {
@@ -286,23 +299,27 @@ class _Form:
         }
 
     def chunk(self, delta: Mapping[str, Any] | None, finish: str | None = None) -> dict[str, Any]:
-        """A piece of a stream; None is one that only counts."""
+        """Return a chunk of a stream; without a delta, one that only has room for the usage."""
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         choices = [] if delta is None else [choice]
         return self._head | {"object": "chat.completion.chunk", "choices": choices}
 
     def whole(self, message: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
-        """The whole answer."""
+        """Return the whole completion."""
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        told = {"object": "chat.completion", "choices": [choice], "usage": _usage(usage)}
-        return self._head | told
+        return self._head | {
+            "object": "chat.completion",
+            "choices": [choice],
+            "usage": _usage(usage),
+        }
 
 
-def _shelf(state: ServiceState, caller: Caller, model: str) -> tuple[Any, str]:
-    """The collection and the mode that a model's name means. Raises NotFound."""
+def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
+    """Return the collection and the mode that a model's name refers to. Raises NotFound."""
     if not model.startswith(PREFIX):
         raise NotFound(f"There is no model {quoted(model)}: GET /v1/models lists them.")
     name = model.removeprefix(PREFIX)
+    # A collection's own name may contain a colon: only a mode's name after it is a mode.
     head, colon, mode = name.rpartition(":")
     if colon and (mode in modes() or mode == AUTO):
         return state.filled_collection(head, caller), mode
@@ -310,20 +327,21 @@ def _shelf(state: ServiceState, caller: Caller, model: str) -> tuple[Any, str]:
 
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:
-    """What was asked and answered before; a question without an answer is left out."""
+    """Return the questions and answers of a chat; a question without an answer is left out."""
     turns = []
     question = ""
-    for one in messages:
-        if one.role == "user":
-            question = one.text
-        elif one.role == "assistant" and question and one.text:
-            turns.append(Turn(question, one.text))
+    for message in messages:
+        if message.role == "user":
+            question = message.text
+        elif message.role == "assistant" and question and message.text:
+            turns.append(Turn(question, message.text))
             question = ""
     return turns
 
 
-def _counts(answer: AnswerView) -> list[dict[str, int]]:
-    return [one.model_dump() for one in answer.usage.values()]
+def _total_usage(answer: AnswerView) -> Usage:
+    """Return the usage of all steps of an answer."""
+    return sum((Usage.read(step.model_dump()) for step in answer.usage.values()), Usage())
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
@@ -335,8 +353,8 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "fabula"}
 
 
-def _error_chunk(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
-    """What a stream tells of an error, where OpenAI's clients look."""
+def _error_event(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
+    """Return the event of a stream that failed, where OpenAI's clients look for an error."""
     return "", {"error": _error(describe_problem(error))}
 
 
@@ -344,7 +362,7 @@ def _error(problem: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": problem["detail"], "type": problem["title"], "code": problem["status"]}
 
 
-def _line(name: str, data: Mapping[str, Any], id: str = "") -> str:
-    """A chunk as OpenAI's clients read it."""
-    told = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False)
-    return f"data: {told}\n\n"
+def _write_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
+    """Format an event as OpenAI's clients read it."""
+    text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False)
+    return f"data: {text}\n\n"

@@ -1,4 +1,4 @@
-"""The routes under `/api/v1`, a module a noun."""
+"""The routes under `/api/v1`, one module for each kind of resource."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ ROUTERS = (
     keys.router,
     session.router,
 )
-"""In the order that the API is told in."""
+"""In the order of the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""Questions: what is found, what is answered, and how modes compare."""
+"""Questions: search, answers, and the comparison of modes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ router = APIRouter(tags=["asking"])
 async def search(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
 ) -> Found:
-    """Those that serve the question best, best first, and the way to them. No chat model writes
-    anything, but where the mode, `rewrite` or `rerank` asks one.
+    """Return the passages that best answer the question, best first, and the steps of the search.
+
+    A chat model is only called if the mode, `rewrite` or `rerank` needs one.
     """
     stop = Stop()
-    found = partial(asking.search, state.asking_services, collection, caller, question, stop)
-    return await run_while_connected(request, found, stop.set, state.question_threads)
+    search = partial(asking.search, state.asking_services, collection, caller, question, stop)
+    return await run_while_connected(request, search, stop.set, state.question_threads)
 
 
 @router.post(
@@ -38,7 +39,7 @@ async def search(
     response_model=AnswerView,
     responses={
         200: {
-            "description": "The answer; or, to who accepts text/event-stream, the events "
+            "description": "The answer. If the request accepts text/event-stream: the events "
             "retrieval, passages, token (many), and answer or error.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
@@ -52,15 +53,20 @@ async def ask(
     question: Question,
     key: Key = None,
 ) -> Response:
-    """The answer, with the passages it cites: whole, or as it is written to who accepts
-    `text/event-stream`. The passages are found before the status is sent. Whoever leaves ends it.
+    """Return the answer with the passages it cites.
 
-    With the id of a conversation it is a turn of that, and may lean on those before it; under an
-    Idempotency-Key the same question is one turn, and has the same answer for a day.
+    A request that accepts `text/event-stream` gets the answer while it is written. The search is
+    done before the status is sent. Closing the connection stops the answer.
+
+    With the id of a conversation the question is a turn of it, and may refer to previous turns.
+    With an Idempotency-Key the same question is stored as one turn, and has the same answer for 24
+    hours.
     """
     stop = Stop()
     if key is not None and question.conversation is None:
-        raise Problem("An Idempotency-Key is for a turn: name a conversation, or leave it out.")
+        raise Problem(
+            "An Idempotency-Key needs a conversation: name a conversation, or leave out the key."
+        )
     idempotency = Idempotency.of(key, caller, request.url.path, question.model_dump_json())
     begin = partial(
         asking.ask,
@@ -88,7 +94,7 @@ async def compare(
     caller: Reader,
     comparison: Comparison,
 ) -> ComparisonView:
-    """The answers of two to four modes side by side, and the passages that they share."""
+    """Return the answers of two to four modes, and the passages that they share."""
     stop = Stop()
-    compared = partial(asking.compare, state.asking_services, collection, caller, comparison, stop)
-    return await run_while_connected(request, compared, stop.set, state.question_threads)
+    compare = partial(asking.compare, state.asking_services, collection, caller, comparison, stop)
+    return await run_while_connected(request, compare, stop.set, state.question_threads)

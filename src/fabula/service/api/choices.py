@@ -1,4 +1,4 @@
-"""What can be chosen: modes, aspects, settings."""
+"""What a client can choose from: modes, aspects and settings."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from fabula.service.http.dependencies import FilledCollection, Reader, State
 router = APIRouter(tags=["choices"])
 
 
-@router.get("/modes", summary="The modes there are")
+@router.get("/modes", summary="List the modes")
 def list_modes(caller: Reader) -> list[ModeView]:
-    """By name."""
+    """List all installed modes by name."""
     return all_modes()
 
 
-@router.get("/collections/{collection}/modes", summary="The modes that a collection has")
+@router.get("/collections/{collection}/modes", summary="List the modes of a collection")
 def list_modes_of(collection: FilledCollection, caller: Reader) -> list[ModeView]:
-    """All modes, each with whether the graph that it walks is there."""
+    """List all modes, and whether the collection has the graph that each one needs."""
     return modes_of(collection)
 
 
-@router.get("/aspects", summary="The aspects that books are summarised by")
+@router.get("/aspects", summary="List the aspects")
 def list_aspects(state: State, caller: Reader) -> list[AspectView]:
-    """Those of the set in force."""
+    """List the aspects of the current aspect set, by which books are summarised."""
     return aspects_in_force(state.app.settings)
 
 
-@router.get("/collections/{collection}/aspects", summary="The aspects that a collection has")
+@router.get("/collections/{collection}/aspects", summary="List the aspects of a collection")
 def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectView]:
-    """Those of the set in force, and others that the collection has."""
+    """List the aspects of the current aspect set, and further ones that the collection has."""
     return aspects_of(collection)
 
 
-@router.get("/settings", summary="The settings in force")
+@router.get("/settings", summary="List the settings")
 def list_settings(state: State, caller: Reader) -> list[SettingView]:
-    """Those that say how questions are answered; to admins all, but for what is secret."""
+    """List the settings for answering questions; admins see all settings except secrets."""
     return settings_of(state.app.settings, caller)

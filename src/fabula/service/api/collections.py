@@ -1,6 +1,6 @@
-"""Collections, and the documents in them: to list, to change, to remove.
+"""Collections and their documents: list, change, remove.
 
-There is no route that makes a collection: it is there as soon as a document is.
+No route creates a collection: it exists as soon as it has a document.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
-from fabula.service.api.jobs import JobView, accepted
+from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
@@ -31,18 +31,18 @@ from fabula.text.names import quoted
 router = APIRouter(tags=["collections"])
 Include = Annotated[
     list[Literal["layers", "stale"]],
-    Query(description="what else is told: passages by layer, and what would be made anew"),
+    Query(description="further fields: passages by layer, and graphs that are out of date"),
 ]
 
 
 class CollectionWhole(CollectionView):
-    """A collection, with the graphs that belong to itself and to no document of it."""
+    """A collection with the graphs that belong to the collection as a whole."""
 
     settled: list[SettledView]
 
 
-class Change(BaseModel):
-    """What a document is called from now on; what is left out stays."""
+class DocumentChange(BaseModel):
+    """A new title or author of a document; fields that are left out stay as they are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,29 +50,29 @@ class Change(BaseModel):
     author: str | None = Field(None, max_length=500)
 
 
-@router.get("/collections", summary="The collections that you may see")
+@router.get("/collections", summary="List collections")
 def list_collections(
     state: State, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[CollectionView]:
-    """By name."""
+    """List the collections that your key may see, by name."""
     [begin] = read_cursor(after, str) or ("",)
     spaces = [
         space
         for space in state.app.store.spaces()
         if space.documents and caller.may_see(space.collection) and space.collection > begin
     ]
-    some, more = take_page(sorted(spaces, key=lambda one: one.collection), limit)
-    next = make_cursor(some[-1].collection) if more else None
-    return Page(items=[CollectionView.of(one) for one in some], next=next)
+    page, more = take_page(sorted(spaces, key=lambda space: space.collection), limit)
+    next = make_cursor(page[-1].collection) if more else None
+    return Page(items=[CollectionView.of(space) for space in page], next=next)
 
 
 @router.get("/collections/{collection}", summary="A collection")
 def show_collection(collection: FilledCollection, caller: Reader) -> CollectionWhole:
-    """How much is in it, what its passages may be searched by, and its own graphs."""
+    """Return the size of a collection, the values of its filters, and its own graphs."""
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quoted(collection.name)}.")
-    settled = [SettledView.of_settled(one) for one in collection.settled()]
+    settled = [SettledView.of_settled(graph) for graph in collection.settled()]
     return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
 
 
@@ -85,12 +85,12 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
 def remove_collection(
     request: Request, state: State, collection: FilledCollection, caller: Admin, key: Key = None
 ) -> Response:
-    """Begins a job that removes all its documents."""
+    """Start a job that removes all documents of a collection."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "remove", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "remove", [], {}, idempotency))
 
 
-@router.get("/collections/{collection}/documents", summary="The documents of a collection")
+@router.get("/collections/{collection}/documents", summary="List documents")
 def list_documents(
     collection: FilledCollection,
     caller: Reader,
@@ -98,20 +98,20 @@ def list_documents(
     limit: Limit = 50,
     after: After = "",
 ) -> Page[DocumentView]:
-    """By title."""
+    """List the documents of a collection by title."""
     title, id = read_cursor(after, str, str) or ("", "")
-    found = collection.store.documents(collection.name, limit + 1, (title, id))
-    some, more = take_page(found, limit)
+    entries = collection.store.documents(collection.name, limit + 1, (title, id))
+    page, more = take_page(entries, limit)
     items = [
         DocumentView.of(
-            one,
+            entry,
             collection.settings,
-            collection.store.layers(collection.name, one.id) if "layers" in include else None,
-            collection.stale(one) if "stale" in include else None,
+            collection.store.layers(collection.name, entry.id) if "layers" in include else None,
+            collection.stale(entry) if "stale" in include else None,
         )
-        for one in some
+        for entry in page
     ]
-    next = make_cursor(some[-1].title.casefold(), some[-1].id) if more else None
+    next = make_cursor(page[-1].title.casefold(), page[-1].id) if more else None
     return Page(items=items, next=next)
 
 
@@ -127,7 +127,7 @@ def show_document(
     document: str,
     include: Include = [],  # noqa: B006  FastAPI copies it
 ) -> Response:
-    """What it is, its graphs, and what they cost; with an ETag."""
+    """Return a document with its graphs and their cost. The response has an ETag."""
     entry = document_of(collection, document)
     stale = collection.stale(entry) if "stale" in include else None
     version = version_of(entry, sorted(include), stale)
@@ -139,27 +139,33 @@ def show_document(
 
 @router.patch(
     "/collections/{collection}/documents/{document}",
-    summary="Call a document otherwise",
+    summary="Change a document's title or author",
     response_model=DocumentView,
 )
 def change_document(
-    state: State, collection: FilledCollection, caller: Writer, document: str, change: Change
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    document: str,
+    change: DocumentChange,
 ) -> Response:
-    """Gives it another title or author. They stay until its file comes in with another text, or is
-    built anew: then they are what the file says.
+    """Change the title or author of a document.
+
+    The change is lost when its file is added again with another text, or rebuilt: then title and
+    author are those of the file.
     """
     entry = document_of(collection, document)
     title = entry.title if change.title is None else change.title.strip()
     author = entry.author if change.author is None else change.author.strip()
     if not title:
-        raise Problem("A title has a letter at least.")
+        raise Problem("The title is empty: give it at least one character.")
     if not collection.store.describe(entry, title, author):
-        raise NotFound(f"There is no document {quoted(document)} any more.")
+        raise NotFound(f"The document {quoted(document)} has been removed.")
     state.audit.note(
         caller, "change document", f"{collection.name}/{entry.id}", title=title, author=author
     )
-    now = document_of(collection, document)
-    return answered(DocumentView.of(now, collection.settings), version_of(now, [], None))
+    changed = document_of(collection, document)
+    return answered(DocumentView.of(changed, collection.settings), version_of(changed, [], None))
 
 
 @router.delete(
@@ -170,7 +176,7 @@ def change_document(
 def remove_document(
     state: State, collection: FilledCollection, caller: Writer, document: str
 ) -> None:
-    """Takes it and all its graphs out, at once, whatever is being built of it."""
+    """Remove a document and its graphs at once, even while a graph of it is being built."""
     entry = document_of(collection, document)
     collection.store.remove(collection.name, entry.id)
     state.audit.note(caller, "remove document", f"{collection.name}/{entry.id}", title=entry.title)

@@ -1,4 +1,4 @@
-"""Conversations that are kept, and what readers thought of answers."""
+"""Stored conversations, and ratings of answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fabula.service.http.parameters import After, Limit
 router = APIRouter(tags=["conversations"])
 
 
-class Beginning(BaseModel):
-    """What a conversation is called; '' for as its first question says."""
+class NewConversation(BaseModel):
+    """A conversation to create; without a title it is named after its first question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,7 +24,7 @@ class Beginning(BaseModel):
 
 
 class Feedback(BaseModel):
-    """What a reader thought of an answer: 1 well, -1 badly, null nothing any more; and why."""
+    """A rating of an answer: 1 is good, -1 is bad, null removes the rating; and a note."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,11 +32,11 @@ class Feedback(BaseModel):
     note: str = Field("", max_length=4000)
 
 
-@router.get("/collections/{collection}/conversations", summary="Your conversations")
+@router.get("/collections/{collection}/conversations", summary="List your conversations")
 def list_conversations(
     state: State, collection: FilledCollection, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[ConversationView]:
-    """The last first. Nobody sees another's, admins neither."""
+    """List your conversations, the latest first. Nobody else can see them, not even admins."""
     return state.conversations.page(caller, collection.name, limit, after)
 
 
@@ -44,29 +44,29 @@ def list_conversations(
     "/collections/{collection}/conversations", status_code=201, summary="Begin a conversation"
 )
 def begin_conversation(
-    state: State, collection: FilledCollection, caller: Reader, beginning: Beginning
+    state: State, collection: FilledCollection, caller: Reader, new: NewConversation
 ) -> ConversationView:
-    """Questions that name it lean on those before them: `POST .../ask` with its id."""
-    return state.conversations.begin(caller, collection.name, beginning.title)
+    """Create a conversation. Questions are added to it by `POST .../ask` with its id."""
+    return state.conversations.begin(caller, collection.name, new.title)
 
 
 @router.get("/collections/{collection}/conversations/{conversation}", summary="A conversation")
 def show_conversation(
     state: State, collection: FilledCollection, caller: Reader, conversation: str
 ) -> ConversationWhole:
-    """All its turns, each answer with its passages as they were then."""
+    """Return all turns of a conversation, with the passages as they were when it was answered."""
     return state.conversations.find(caller, collection.name, conversation)
 
 
 @router.delete(
     "/collections/{collection}/conversations/{conversation}",
     status_code=204,
-    summary="Forget a conversation",
+    summary="Delete a conversation",
 )
 def remove_conversation(
     state: State, collection: FilledCollection, caller: Reader, conversation: str
 ) -> None:
-    """Takes it out, and all its turns."""
+    """Delete a conversation and all of its turns."""
     state.conversations.remove(caller, collection.name, conversation)
 
 
@@ -76,5 +76,5 @@ def remove_conversation(
 def rate_turn(
     state: State, collection: FilledCollection, caller: Reader, turn: str, feedback: Feedback
 ) -> None:
-    """Keeps what you thought of an answer; the last word counts."""
+    """Save your rating of an answer; it replaces a previous rating."""
     state.conversations.rate(caller, collection.name, turn, feedback.value, feedback.note)

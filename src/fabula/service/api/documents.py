@@ -1,4 +1,4 @@
-"""A document: its text, its outline, its pictures, its export."""
+"""The text, outline, export and pictures of a document."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from fabula.service.http.streams import wants
 router = APIRouter(tags=["documents"])
 
 
-def _told_as(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """What OpenAPI says of a route that answers with a file."""
+def _file_responses(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a route that answers with a file."""
     binary = {"schema": {"type": "string", "format": "binary"}}
-    return {200: {"content": dict.fromkeys((MEDIA[one] for one in kinds), binary)}}
+    return {200: {"content": dict.fromkeys((MEDIA[kind] for kind in kinds), binary)}}
 
 
 Place = Annotated[int, Query(ge=0, le=10**9)]
@@ -31,7 +31,7 @@ Place = Annotated[int, Query(ge=0, le=10**9)]
 
 @router.get(
     "/collections/{collection}/documents/{document}/text",
-    summary="A document's own text",
+    summary="A document's text",
     response_model=TextView,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
@@ -43,8 +43,9 @@ def show_text(
     start: Place = 0,
     end: Place | None = None,
 ) -> Response:
-    """All of it, cleaned as it was taken in, or from character `start` to before `end`; where
-    sections and chunks begin. Plain text to who accepts that; with an ETag.
+    """Return the cleaned text, or its characters from `start` up to `end`, with the places where
+    sections and chunks begin. A request that accepts `text/plain` gets the text alone. The
+    response has an ETag.
     """
     entry = document_of(collection, document)
     as_text = wants(request.headers.get("accept", ""), "text/plain")
@@ -65,10 +66,10 @@ def show_outline(
     collection: FilledCollection,
     caller: Reader,
     document: str,
-    aspect: Annotated[str, Query(max_length=200, description="this one alone")] = "",
-    level: Annotated[int, Query(ge=1, le=99, description="the lowest that is told")] = 1,
+    aspect: Annotated[str, Query(max_length=200, description="only this aspect")] = "",
+    level: Annotated[int, Query(ge=1, le=99, description="the lowest level to return")] = 1,
 ) -> list[OutlineView]:
-    """A tree an aspect, from the top down, each summary with the passages that it rests on."""
+    """Return a tree of summaries for each aspect, with the members of each summary."""
     return passages.outline(collection, document_of(collection, document), aspect, level)
 
 
@@ -76,7 +77,7 @@ def show_outline(
     "/collections/{collection}/documents/{document}/export",
     summary="A document's graph as a file",
     response_class=FileResponse,
-    responses=_told_as("jsonl", "graphml"),
+    responses=_file_responses("jsonl", "graphml"),
 )
 def export_document(
     state: State,
@@ -85,7 +86,7 @@ def export_document(
     document: str,
     format: Format = "jsonl",
 ) -> Response:
-    """Its nodes and relationships, without embeddings: JSON lines, or GraphML."""
+    """Return a document's nodes and relationships without embeddings, as JSON lines or GraphML."""
     return files.export(state, collection, caller, document_of(collection, document), format)
 
 
@@ -93,12 +94,12 @@ def export_document(
     "/collections/{collection}/export",
     summary="A collection's graph as a file",
     response_class=FileResponse,
-    responses=_told_as("jsonl", "graphml"),
+    responses=_file_responses("jsonl", "graphml"),
 )
 def export_collection(
     state: State, collection: FilledCollection, caller: Reader, format: Format = "jsonl"
 ) -> Response:
-    """All nodes and relationships, without embeddings: JSON lines, or GraphML."""
+    """Return the nodes and relationships without embeddings, as JSON lines or GraphML."""
     return files.export(state, collection, caller, None, format)
 
 
@@ -106,7 +107,7 @@ def export_collection(
     "/collections/{collection}/documents/{document}/plot.{kind}",
     summary="A picture of a document",
     response_class=Response,
-    responses=_told_as("html", "svg", "png"),
+    responses=_file_responses("html", "svg", "png"),
 )
 def plot_document(
     request: Request,
@@ -116,13 +117,16 @@ def plot_document(
     document: str,
     kind: Kind,
     drawn: Annotated[
-        Drawn, Query(description="its trees; or, where it has them, its entities or its story")
+        Drawn,
+        Query(
+            description="what to draw; all but the trees need a graph that the document may lack"
+        ),
     ] = "trees",
     question: Annotated[
-        str, Query(max_length=2000, description="what is found for it is highlighted")
+        str, Query(max_length=2000, description="a question whose passages are highlighted")
     ] = "",
 ) -> Response:
-    """A page to explore, an SVG or a PNG."""
+    """Return a picture as an interactive page, an SVG or a PNG."""
     refuse_cross_site_question(request, question)
     entry = document_of(collection, document)
     return files.draw(state, collection, caller, entry, kind, drawn, question.strip())

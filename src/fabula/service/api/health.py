@@ -1,4 +1,4 @@
-"""What an orchestrator and Prometheus read: whether the service is alive and ready, and numbers."""
+"""Routes for orchestrators and Prometheus: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ router = APIRouter()
 
 @router.get("/livez", include_in_schema=False)
 async def livez() -> dict[str, str]:
-    """That the process answers."""
+    """Report that the process answers requests."""
     return {"status": "alive"}
 
 
 @router.get("/readyz", include_in_schema=False)
 async def readyz(state: State) -> Response:
-    """Whether questions can be answered now; no model is asked. What is wrong is in the log."""
-    wrong = await state.readiness.problem()
-    status = {"status": "ready"} if not wrong else {"status": "not ready", "why": wrong}
-    return JSONResponse(status, 503 if wrong else 200)
+    """Report whether questions can be answered now. No model is called; details are in the log."""
+    problem = await state.readiness.problem()
+    status = {"status": "ready"} if not problem else {"status": "not ready", "why": problem}
+    return JSONResponse(status, 503 if problem else 200)
 
 
 @router.get("/metrics", include_in_schema=False)
 def metrics(state: State, caller: AdminOfAll) -> Response:
-    """Numbers for Prometheus."""
+    """Return metrics in the format of Prometheus."""
     return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Work that takes long: to watch, to cancel, to try again."""
+"""Jobs: list, watch, cancel, retry, resume."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["jobs"])
 VERSION = re.compile(r"[0-9]{1,15}")
-EVERY = 1.0
-"""Seconds between two looks whether a reader of a job's events is still there."""
+POLL_SECONDS = 1.0
+"""How often a stream of a job's events checks whether its reader is still connected."""
 
 
 class JobStepView(View):
-    """How many pieces of work of a step are done, and how many are known."""
+    """The pieces of work of a step that are done, and those that are known so far."""
 
     done: int
     expected: int
 
 
 class ItemView(View):
-    """One file of a job, one document, or the collection itself.
+    """An item of a job: a file, a document, or the collection itself.
 
-    `source` is what its document is known by. `steps` are told as long as it is worked on.
+    `source` is the source of its document. `steps` are only there while the item is running.
     """
 
     source: str
@@ -48,22 +48,21 @@ class ItemView(View):
 
     @classmethod
     def of(cls, item: Item) -> Self:
-        """That of an item."""
+        """Return the view of an item."""
         steps = {
             name: JobStepView(done=done, expected=known)
             for name, (done, known) in item.steps.items()
         }
-        own = ("source", "state", "document", "title", "gaps", "error")
-        told = {name: getattr(item, name) for name in own}
-        return cls(**told, steps=steps, usage=usage_view(item.usage))
+        names = ("source", "state", "document", "title", "gaps", "error")
+        fields = {name: getattr(item, name) for name in names}
+        return cls(**fields, steps=steps, usage=usage_view(item.usage))
 
 
 class JobView(MoneyView):
-    """Some work, and how far it is.
+    """A job and its progress.
 
-    `counts` are its items by their states; a list of jobs tells no more of the items than those.
-    `eta` are seconds.
-    `problem` is why it failed, is paused, or waits.
+    `counts` is the number of its items by state; a list of jobs leaves out `items`. `eta` is the
+    estimated remaining time in seconds. `problem` says why the job failed, is paused, or waits.
     """
 
     id: str
@@ -84,65 +83,68 @@ class JobView(MoneyView):
 
     @classmethod
     def of(cls, job: Job, *, items: bool = True) -> Self:
-        """That of a job."""
-        own = ("id", "kind", "collection", "state", "cancelling", "created_by", "created_at")
-        more = ("updated_at", "version", "money", "eta", "problem")
+        """Return the view of a job, with or without its items."""
+        names = (
+            *("id", "kind", "collection", "state", "cancelling", "created_by", "created_at"),
+            *("updated_at", "version", "money", "eta", "problem"),
+        )
         return cls(
-            **{name: getattr(job, name) for name in (*own, *more)},
+            **{name: getattr(job, name) for name in names},
             options=dict(job.options),
             counts=dict(job.counts),
             unpriced=list(job.unpriced),
-            items=[ItemView.of(one) for one in job.items] if items else None,
+            items=[ItemView.of(item) for item in job.items] if items else None,
             usage=usage_view(job.usage),
         )
 
 
-class Events:
-    """What happens to a job, until it is over or its reader is gone: work for a stream."""
+class JobEvents:
+    """The events of a job, until it ends or its reader disconnects."""
 
     def __init__(
-        self, service_state: ServiceState, caller: Caller, job: Job, had: int = -1
+        self, service_state: ServiceState, caller: Caller, job: Job, version: int = -1
     ) -> None:
-        self._service_state, self._caller, self._job, self._had = service_state, caller, job, had
-        self._is_gone = threading.Event()
+        self._service_state, self._caller = service_state, caller
+        self._job, self._version = job, version
+        self._is_closed = threading.Event()
 
     def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """A snapshot for each version that is seen; what came between two is in the second."""
+        """Yield a snapshot whenever the job has a new version; quick changes share a snapshot."""
         job: Job | None = self._job
-        version = self._had
-        while job is not None and not self._is_gone.is_set():
+        version = self._version
+        while job is not None and not self._is_closed.is_set():
             if self._is_stopping():
                 yield "stopping", {"version": version}
                 return
             if job.version != version:
                 version = job.version
-                # A stream may last for hours: who was let in is not for as long.
+                # A stream may last for hours, and the key may have been revoked meanwhile.
                 if not self._service_state.keys.holds(self._caller):
                     return
                 yield "snapshot", JobView.of(job).model_dump(mode="json")
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
                 return
-            now = self._service_state.jobs.changes(job.id, version, EVERY, self._is_over)
-            job = now or job
+            changed = self._service_state.jobs.changes(job.id, version, POLL_SECONDS, self._is_over)
+            job = changed or job
 
     def _is_over(self) -> bool:
-        return self._is_gone.is_set() or self._is_stopping()
+        return self._is_closed.is_set() or self._is_stopping()
 
     def _is_stopping(self) -> bool:
-        """Whether the service stops, or Neo4j is away: whoever watches comes again."""
+        """Return whether the service stops or Neo4j is unavailable: the reader should reconnect."""
         return (
             self._service_state.stopping.is_set() or self._service_state.neo4j.outage() is not None
         )
 
     def close(self) -> None:
-        """Ends it."""
-        self._is_gone.set()
+        """End the stream."""
+        self._is_closed.set()
         self._service_state.jobs.notify()
 
 
-def accepted(job: Job) -> Response:
-    """What whoever has begun a job is told, or has it go on: it is in the graph by now."""
+def respond_accepted(job: Job) -> Response:
+    """Return the response 202 for a job that was started or changed; it is stored by now."""
     return Response(
         JobView.of(job).model_dump_json(),
         202,
@@ -151,7 +153,7 @@ def accepted(job: Job) -> Response:
     )
 
 
-@router.get("/jobs", summary="The jobs of the collections that you may see")
+@router.get("/jobs", summary="List jobs")
 def list_jobs(
     service_state: State,
     caller: Reader,
@@ -159,17 +161,17 @@ def list_jobs(
     limit: Limit = 50,
     after: After = "",
 ) -> Page[JobView]:
-    """Newest first."""
+    """List the jobs of the collections that your key may see, the newest first."""
     [begin] = read_cursor(after, str) or ("",)
-    found = service_state.jobs.list(caller, state or "", limit + 1, begin)
-    some, more = take_page(found, limit)
-    items = [JobView.of(one, items=False) for one in some]
-    return Page(items=items, next=make_cursor(some[-1].place) if more else None)
+    jobs = service_state.jobs.list(caller, state or "", limit + 1, begin)
+    page, more = take_page(jobs, limit)
+    items = [JobView.of(job, items=False) for job in page]
+    return Page(items=items, next=make_cursor(page[-1].place) if more else None)
 
 
 @router.get("/jobs/{job}", summary="A job")
 def show_job(service_state: State, caller: Reader, job: str) -> JobView:
-    """How far it is, and each of its items."""
+    """Return a job with its progress and its items."""
     return JobView.of(service_state.jobs.find(caller, job))
 
 
@@ -179,8 +181,8 @@ def show_job(service_state: State, caller: Reader, job: str) -> JobView:
     response_class=Response,
     responses={
         200: {
-            "description": "The events snapshot (the job, its version as id) and end; stopping "
-            "where the service stops, and error where it fails: come again then.",
+            "description": "The events snapshot (the job, with its version as id) and end. After "
+            "stopping (the service stops) or error, connect again.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
@@ -189,36 +191,36 @@ def watch_job(
     service_state: State,
     caller: Reader,
     job: str,
-    last_event_id: Annotated[str | None, Header(description="the version last had")] = None,
+    last_event_id: Annotated[str | None, Header(description="the last version received")] = None,
 ) -> Response:
-    """The job as it is, and again whenever it has changed, until it is over.
+    """Stream the job whenever it changes, until it ends.
 
-    A stream that ends with `stopping` or `error` goes on where another one begins: the page's
-    script and browsers come again by themselves.
+    After a stream that ended with `stopping` or `error`, connect again, as browsers do by
+    themselves.
     """
-    found = service_state.jobs.find(caller, job)
-    had = VERSION.fullmatch(last_event_id or "")
+    watched = service_state.jobs.find(caller, job)
+    version = VERSION.fullmatch(last_event_id or "")
     return EventStream(
-        Events(service_state, caller, found, int(had[0]) if had else -1),
+        JobEvents(service_state, caller, watched, int(version[0]) if version else -1),
         lambda name, data: str(data.get("version", "")),
     )
 
 
 @router.post("/jobs/{job}/cancel", status_code=202, summary="Cancel a job", response_model=JobView)
 def cancel_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Nothing more of it is begun; calls under way come to their end, as they are paid for. What
-    is not done by then is left as it was.
+    """Cancel a job. No further call is started; running calls end, as they are paid for. Documents
+    that are not finished by then stay as they were.
     """
-    return accepted(service_state.jobs.cancel(caller, job))
+    return respond_accepted(service_state.jobs.cancel(caller, job))
 
 
 @router.post("/jobs/{job}/retry", status_code=202, summary="Retry a job", response_model=JobView)
 def retry_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Does again what failed of it, or was cancelled; nothing that was paid for is paid again."""
-    return accepted(service_state.jobs.retry(caller, job))
+    """Run failed and cancelled items again. Replies that were paid for are not paid for again."""
+    return respond_accepted(service_state.jobs.retry(caller, job))
 
 
 @router.post("/jobs/{job}/resume", status_code=202, summary="Resume a job", response_model=JobView)
 def resume_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Goes on with one whose budget was spent."""
-    return accepted(service_state.jobs.resume(caller, job))
+    """Resume a job that was paused because its budget was used up."""
+    return respond_accepted(service_state.jobs.resume(caller, job))

@@ -1,4 +1,4 @@
-"""Keys: to make, to list, to revoke; and what was changed by whom."""
+"""Keys: list, create, revoke; and the audit log."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, State
 from fabula.text.names import LONGEST
 
 router = APIRouter(tags=["keys"])
-MOST = 10**15
-"""That a quota may be: beyond it, none is meant."""
+MAX_QUOTA = 10**15
+"""Beyond it a quota would limit nothing."""
 
 
 Name = Annotated[str, StringConstraints(max_length=LONGEST)]
 
 
 class NewKey(BaseModel):
-    """A key to be made; `collections` null: all. Quotas are for a day or a month (UTC)."""
+    """A key to create. `collections` null means all; quotas are per day or month (UTC)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,26 +29,26 @@ class NewKey(BaseModel):
     role: Role = "read"
     collections: list[Name] | None = Field(None, max_length=1000)
     days: int | None = Field(None, ge=1, le=3660)
-    tokens_a_day: int | None = Field(None, ge=0, le=MOST)
-    tokens_a_month: int | None = Field(None, ge=0, le=MOST)
-    money_a_day: float | None = Field(None, ge=0, le=MOST)
-    money_a_month: float | None = Field(None, ge=0, le=MOST)
+    tokens_a_day: int | None = Field(None, ge=0, le=MAX_QUOTA)
+    tokens_a_month: int | None = Field(None, ge=0, le=MAX_QUOTA)
+    money_a_day: float | None = Field(None, ge=0, le=MAX_QUOTA)
+    money_a_month: float | None = Field(None, ge=0, le=MAX_QUOTA)
 
     @property
     def quotas(self) -> Quotas:
-        """What it may spend."""
+        """The quotas of the new key."""
         return Quotas.of(self.model_dump())
 
 
-class MadeKey(BaseModel):
-    """A key that was made: the whole of it is told this once."""
+class CreatedKey(BaseModel):
+    """A new key. Its secret is returned only this one time."""
 
     id: str
     key: str
 
 
 class KeyView(BaseModel):
-    """A key as it is listed; times are ISO 8601, empty where there is none."""
+    """A key without its secret; times are ISO 8601, or empty."""
 
     id: str
     name: str
@@ -62,7 +62,7 @@ class KeyView(BaseModel):
 
     @classmethod
     def of(cls, key: Key) -> KeyView:
-        """As the API shows it."""
+        """Return the view of a key."""
         return cls(**asdict(key) | {"quotas": key.quotas.limits()})
 
 
@@ -73,7 +73,7 @@ class KeyViews(BaseModel):
 
 
 class ActView(BaseModel):
-    """A change: who did what, to what, when, in which request."""
+    """An entry of the audit log."""
 
     key: str
     name: str
@@ -84,41 +84,41 @@ class ActView(BaseModel):
 
 
 class ActViews(BaseModel):
-    """Changes, the newest first; `next` goes on."""
+    """Entries of the audit log, the newest first; pass `next` as `after` for the next page."""
 
     items: list[ActView]
     next: str | None = None
 
 
-@router.get("/keys")
+@router.get("/keys", summary="List keys")
 def list_keys(state: State, caller: AdminOfAll) -> KeyViews:
-    """All keys, expired and revoked ones, too; never their secrets."""
+    """List all keys, also expired and revoked ones, without their secrets."""
     return KeyViews(items=[KeyView.of(key) for key in state.keys.list()])
 
 
-@router.post("/keys", status_code=201)
-def make_key(new: NewKey, state: State, caller: AdminOfAll) -> MadeKey:
-    """Makes a key, which is told this once."""
+@router.post("/keys", status_code=201, summary="Create a key")
+def make_key(new: NewKey, state: State, caller: AdminOfAll) -> CreatedKey:
+    """Create a key. Its secret is returned only this one time."""
     id, key = state.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
     state.audit.note_key(caller, id, new.name, new.role, new.collections)
-    return MadeKey(id=id, key=key)
+    return CreatedKey(id=id, key=key)
 
 
-@router.delete("/keys/{id}", status_code=204)
+@router.delete("/keys/{id}", status_code=204, summary="Revoke a key")
 def revoke_key(id: str, state: State, caller: AdminOfAll) -> None:
-    """Revokes a key at once, and signs out who signed in with it."""
+    """Revoke a key at once, and end the sessions that were begun with it."""
     state.keys.revoke(id)
     state.audit.note(caller, "revoke key", id)
 
 
-@router.get("/audit")
+@router.get("/audit", summary="Read the audit log")
 def list_acts(
     state: State,
     caller: AdminOfAll,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     after: str = "",
 ) -> ActViews:
-    """What was changed, the newest first."""
+    """List changes, the newest first."""
     acts, more = state.audit.acts(limit, after)
     views: list[Any] = [ActView(**asdict(act)) for act in acts]
     return ActViews(items=views, next=more or None)

@@ -1,4 +1,4 @@
-"""A passage, and what stands above, below and beside it."""
+"""A passage, and the passages above, below and beside it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ router = APIRouter(tags=["passages"])
 
 @router.get("/collections/{collection}/passages/{passage}", summary="A passage")
 def show_passage(collection: FilledCollection, caller: Reader, passage: str) -> PassageWhole:
-    """A chunk, a summary, a detail or what else can be cited, and the chunks that it rests on."""
+    """Return a chunk, a summary, a detail or another passage, and the chunks it is based on."""
     return passages.find_passage(collection, passage)
 
 
 @router.get(
-    "/collections/{collection}/passages/{passage}/neighbours", summary="What is around a passage"
+    "/collections/{collection}/passages/{passage}/neighbours",
+    summary="The passages around a passage",
 )
 def list_neighbours(
     collection: FilledCollection, caller: Reader, passage: str, direction: Direction = "up"
 ) -> list[NeighbourView]:
-    """Up: the summaries above it; down: what a summary rests on, and a chunk's details; beside:
-    what comes before and after. With the weight of each tie.
+    """Return the passages around a passage, with their weights.
+
+    `up` are the summaries above it; `down` are the members of a summary and the details of a chunk;
+    `beside` are the passages before and after it.
     """
     return passages.neighbours(collection, passage, direction)

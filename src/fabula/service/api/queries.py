@@ -1,4 +1,4 @@
-"""The analysts' queries, and an admin's own Cypher."""
+"""Queries for analysts, and Cypher statements of admins."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from fabula.service.http.dependencies import AdminOfAll, FilledCollection, Reade
 router = APIRouter(tags=["queries"])
 
 
-class Given(BaseModel):
-    """What a query is given; what is left out has its default."""
+class QueryParameters(BaseModel):
+    """Values of a query's parameters; those that are left out have their defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     parameters: dict[str, Any] = Field({}, max_length=50)
 
 
-class Statement(Given):
-    """A statement of Cypher, and a value for each `$name` in it."""
+class CypherStatement(QueryParameters):
+    """A Cypher statement, and a value for each `$name` in it."""
 
     statement: str = Field(min_length=1, max_length=MAX_CHARACTERS)
 
 
-@router.get("/queries", summary="The analysts' queries")
+@router.get("/queries", summary="List queries")
 def list_queries(caller: Reader) -> list[QueryView]:
-    """By name, each with what it is for and its parameters."""
+    """List the queries for analysts by name, with their purpose and parameters."""
     return queries.queries()
 
 
-@router.get("/queries/{name}", summary="A query of the analysts'")
+@router.get("/queries/{name}", summary="A query")
 def show_query(caller: Reader, name: str) -> QueryView:
-    """What it is for, its parameters, and its statement, to be put into Neo4j Browser."""
+    """Return the purpose, parameters and statement of a query; it also runs in Neo4j Browser."""
     return queries.find_query(name)
 
 
-@router.post("/collections/{collection}/queries/{name}", summary="Put a query to a collection")
+@router.post("/collections/{collection}/queries/{name}", summary="Run a query on a collection")
 def run_query(
-    state: State, collection: FilledCollection, caller: Reader, name: str, given: Given
+    state: State, collection: FilledCollection, caller: Reader, name: str, body: QueryParameters
 ) -> TableView:
-    """What it finds there: 1,000 rows at most, in 30 seconds at most."""
-    return queries.run_query(state.query_slots, collection, name, given.parameters)
+    """Return the result of a query: at most 1,000 rows, within 30 seconds."""
+    return queries.run_query(state.query_slots, collection, name, body.parameters)
 
 
-@router.post("/cypher", summary="Put Cypher of your own to the graph")
-def run_statement(state: State, caller: AdminOfAll, statement: Statement) -> TableView:
-    """What it finds in the whole graph, of all collections; what its plan does beside reading is
-    refused. 1,000 rows at most, in 30 seconds at most.
+@router.post("/cypher", summary="Run a Cypher statement")
+def run_statement(state: State, caller: AdminOfAll, statement: CypherStatement) -> TableView:
+    """Return the result of a statement on the graph of all collections: at most 1,000 rows, within
+    30 seconds. A statement that does more than read is refused.
     """
     return queries.run_statement(
         state.query_slots, state.app.store, statement.statement, statement.parameters

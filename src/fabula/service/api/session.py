@@ -15,7 +15,7 @@ router = APIRouter(tags=["session"])
 
 
 class SignIn(BaseModel):
-    """A key, or the token of a link; one of them."""
+    """A key, or the token of a sign-in link."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,19 +23,19 @@ class SignIn(BaseModel):
     token: str = Field("", max_length=300)
 
 
-@router.post("/session", status_code=204)
-def sign_in(told: SignIn, state: State, response: Response, request: Request) -> None:
-    """Begins a session of a browser: sets its cookie."""
-    cookie = state.sessions.enter(told.token) if told.token else state.sessions.sign_in(told.key)
+@router.post("/session", status_code=204, summary="Sign in")
+def sign_in(body: SignIn, state: State, response: Response, request: Request) -> None:
+    """Begin a session of a browser, and set its cookie."""
+    cookie = state.sessions.enter(body.token) if body.token else state.sessions.sign_in(body.key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        raise Unauthorized("That key is not valid: it is unknown, revoked or expired.")
+        raise Unauthorized("This key is not valid: it is unknown, revoked or expired.")
     set_session_cookie(response, cookie, request, state)
 
 
-@router.delete("/session", status_code=204)
+@router.delete("/session", status_code=204, summary="Sign out")
 def sign_out(state: State, response: Response, request: Request) -> None:
-    """Ends the session of a browser."""
+    """End the session of a browser."""
     if cookie := request.cookies.get(COOKIE):
         state.sessions.end(cookie)
     response.delete_cookie(COOKIE)

@@ -1,4 +1,4 @@
-"""Work that takes long: to begin. Documents that come in, and what it would cost."""
+"""Starting jobs: add documents, estimate their cost, build graphs, fill gaps, embed again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.service.api.jobs import JobView, accepted
+from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
@@ -38,15 +38,15 @@ from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["documents"])
 GRAPHS = (
-    "the graphs of each document, as 'aspects,entities' or given several times; those of the "
-    "setting `graphs` if left out"
+    "the graphs to build of each document, such as 'aspects,entities', or one by one; if left out, "
+    "those of the setting `graphs`"
 )
 Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Named(BaseModel):
-    """A file that you sent to be estimated."""
+class UploadedFile(BaseModel):
+    """A file that was uploaded for an estimate."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,53 +54,59 @@ class Named(BaseModel):
     name: str = Field(min_length=1, max_length=1000)
 
 
-class Coming(BaseModel):
-    """A text that comes in as a document, files that you sent before, or both."""
+class NewDocuments(BaseModel):
+    """A text to add as a document, files that were uploaded before, or both."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str | None = Field(None, min_length=1)
-    source: str = Field("", max_length=500, description="what the text is known by")
+    source: str = Field(
+        "",
+        max_length=500,
+        description="where the text comes from; a text with the same source replaces it",
+    )
     title: str = Field("", max_length=500)
     author: str = Field("", max_length=500)
     language: str = Field("", max_length=35)
     graphs: list[str] | None = Field(None, max_length=50, description=GRAPHS)
-    uploads: list[Named] = Field(default_factory=list, max_length=2000)
+    uploads: list[UploadedFile] = Field(default_factory=list, max_length=2000)
 
 
-class Building(BaseModel):
-    """A graph to build: of all documents, of those named by id, title or file, or of the collection
-    itself.
+class BuildRequest(BaseModel):
+    """A graph to build: of all documents, of those given by id, title or file name, or of the
+    collection itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    graphs: list[str] = Field([], max_length=1, description="the graph; one a job")
+    graphs: list[str] = Field(
+        [], max_length=1, description="the name of the graph; one for each job"
+    )
     graph: str = Field("", max_length=200, deprecated="Send `graphs`, a list of one name.")
     documents: list[str] = Field(default_factory=list, max_length=2000)
     rebuild: bool = False
 
     @property
     def name(self) -> str:
-        """The graph. Raises Problem where none is named, or two."""
-        # Read in this way, as what is deprecated warns whoever reads it.
-        old: str = self.__dict__["graph"]
-        names = {*self.graphs, *filter(None, [old])}
+        """The name of the graph. Raises Problem unless the request names exactly one."""
+        # Read from __dict__, because reading a deprecated field by its attribute emits a warning.
+        deprecated: str = self.__dict__["graph"]
+        names = {*self.graphs, *filter(None, [deprecated])}
         if len(names) != 1:
             raise Problem('Name one graph to build, as {"graphs": ["entities"]}.')
         return names.pop()
 
 
 class UploadView(View):
-    """A file that was kept, to be named in a later request within a day."""
+    """An uploaded file, which a later request may name within 24 hours."""
 
     sha256: str
     name: str
     size: int
 
 
-class ExpectedView(View):
-    """What would become of a document, and what it would ask of models."""
+class DocumentEstimateView(View):
+    """The expected result and usage of a document."""
 
     source: str
     status: str
@@ -112,12 +118,12 @@ class ExpectedView(View):
 
 
 class EstimateView(MoneyView):
-    """What documents would cost.
+    """The expected cost of documents.
 
-    Expected, not counted: what models reply is not known before.
+    It is an estimate, because the length of the models' replies is not known before.
     """
 
-    items: list[ExpectedView]
+    items: list[DocumentEstimateView]
     usage: UsageByStep
     calls: int
     tokens: int
@@ -125,38 +131,39 @@ class EstimateView(MoneyView):
 
     @classmethod
     def of(cls, expected: Estimate, uploads: list[Upload]) -> Self:
-        """That of an estimate, and of the files that it is of."""
+        """Return the view of an estimate and its files."""
         items = [
-            ExpectedView(
-                source=one.source,
-                status=one.status,
-                document=one.document,
-                title=one.title,
-                counts=dict(one.counts),
-                usage=usage_view(one.steps),
-                error=str(one.error or ""),
+            DocumentEstimateView(
+                source=outcome.source,
+                status=outcome.status,
+                document=outcome.document,
+                title=outcome.title,
+                counts=dict(outcome.counts),
+                usage=usage_view(outcome.steps),
+                error=str(outcome.error or ""),
             )
-            for one in expected.outcomes
+            for outcome in expected.outcomes
         ]
-        each = expected.usage.values()
+        steps = expected.usage.values()
         return cls(
             items=items,
             usage=usage_view(expected.usage),
-            calls=sum(one.calls for one in each),
-            tokens=sum(one.prompt_tokens + one.completion_tokens for one in each),
+            calls=sum(step.calls for step in steps),
+            tokens=sum(step.prompt_tokens + step.completion_tokens for step in steps),
             money=expected.money,
             unpriced=list(expected.unpriced),
             uploads=[
-                UploadView(sha256=one.sha256, name=one.name, size=one.size) for one in uploads
+                UploadView(sha256=upload.sha256, name=upload.name, size=upload.size)
+                for upload in uploads
             ],
         )
 
 
 def _describe_text() -> dict[str, Any]:
-    """Return the schema of a text that comes in, whole: OpenAPI knows no definitions within one."""
-    told = Coming.model_json_schema()
-    told["properties"]["uploads"]["items"] = told.pop("$defs")["Named"]
-    return told
+    """Return the schema of NewDocuments without references, which OpenAPI can't resolve here."""
+    schema = NewDocuments.model_json_schema()
+    schema["properties"]["uploads"]["items"] = schema.pop("$defs")["UploadedFile"]
+    return schema
 
 
 BODY: dict[str, Any] = {
@@ -179,7 +186,8 @@ BODY: dict[str, Any] = {
         },
     }
 }
-"""Either of two kinds, which FastAPI can't tell from the signature of what reads it as it comes."""
+"""The body of a request with documents, of two media types. FastAPI can't derive it from a route
+that reads the body while it arrives."""
 
 
 @router.post(
@@ -188,7 +196,7 @@ BODY: dict[str, Any] = {
     summary="Add documents",
     response_model=JobView,
     openapi_extra=BODY,
-    responses={200: {"model": EstimateView, "description": "With dry_run: what it would cost."}},
+    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
 async def add_documents(
     request: Request,
@@ -200,13 +208,13 @@ async def add_documents(
     dry_run: bool = False,
     key: Key = None,
 ) -> Response:
-    """Begins a job that reads files, or a text, and builds graphs of them.
+    """Start a job that reads files or a text, and builds their graphs.
 
-    A file is known by its name: the same again is left as it is, and another of that name takes its
-    place. Zips are unpacked. Several files go into one form, and each is counted while it arrives.
+    A file with the name of a document replaces that document, unless it is the same file. ZIP
+    archives are unpacked. Send several files in one form.
     """
-    items, uploads, own = await _receive(request, state, caller)
-    choice = Choice(_chosen(graphs, own), rebuild)
+    items, uploads, body_graphs = await _receive(request, state, caller)
+    choice = Choice(_choose_graphs(graphs, body_graphs), rebuild)
     idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:
@@ -214,14 +222,16 @@ async def add_documents(
             with state.large_task_limit.hold(caller.id):
                 view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
-        return accepted(begin_ingest(state.jobs, caller, collection, items, choice, idempotency))
+        return respond_accepted(
+            begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
+        )
 
     return await to_thread.run_sync(answer)
 
 
 @router.post(
     "/collections/{collection}/estimate",
-    summary="What documents would cost",
+    summary="Estimate the cost of documents",
     openapi_extra=BODY,
 )
 async def estimate_documents(
@@ -232,11 +242,12 @@ async def estimate_documents(
     graphs: Graphs = None,
     rebuild: bool = False,
 ) -> EstimateView:
-    """Keeps the files for a day, so that who agrees only names them: `uploads` of the JSON that
-    adds documents.
+    """Estimate the cost of documents, and store the files for 24 hours.
+
+    The request that adds them then names them in `uploads`, and need not send them again.
     """
-    items, uploads, own = await _receive(request, state, caller)
-    choice = Choice(_chosen(graphs, own), rebuild)
+    items, uploads, body_graphs = await _receive(request, state, caller)
+    choice = Choice(_choose_graphs(graphs, body_graphs), rebuild)
 
     def answer() -> EstimateView:
         state.uploads.lend(caller, uploads)
@@ -257,13 +268,13 @@ def build(
     state: State,
     collection: FilledCollection,
     caller: Writer,
-    body: Building,
+    body: BuildRequest,
     key: Key = None,
 ) -> Response:
-    """Begins a job that builds a graph of what is there."""
-    said = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
-    idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(said, sort_keys=True))
-    answer = accepted(
+    """Start a job that builds a graph of documents that are already there."""
+    content = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
+    idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
+    answer = respond_accepted(
         begin_build(
             state.jobs,
             caller,
@@ -283,36 +294,38 @@ def build(
 @router.post(
     "/collections/{collection}/retry",
     status_code=202,
-    summary="Ask for gaps again",
+    summary="Fill gaps",
     response_model=JobView,
 )
 def retry(
     request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
 ) -> Response:
-    """Begins a job that asks models again for what they did not give."""
+    """Start a job that asks models again for the replies that are missing."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
 
 
 @router.post(
     "/collections/{collection}/reembed",
     status_code=202,
-    summary="Embed again",
+    summary="Recompute embeddings",
     response_model=JobView,
 )
 def reembed(
     request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
 ) -> Response:
-    """Begins a job that gives the collection embeddings of the model that the settings name."""
+    """Start a job that embeds the collection with the embedding model of the settings."""
     idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
+    return respond_accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 
 
 async def _receive(
     request: Request, state: ServiceState, caller: Caller
 ) -> tuple[list[Item], list[Upload], list[str] | None]:
-    """The documents of a request, read as they arrive, the files that they are in, and the graphs
-    that its body names.
+    """Read the body of a request while it arrives.
+
+    Returns:
+        The documents, the files that they are in, and the graphs that the body names, if any.
     """
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -320,46 +333,51 @@ async def _receive(
         form = await body.form(state.uploads)
         if unknown := sorted(form.fields.keys() - {"graphs"}):
             raise Problem(
-                f"The form has a field {unknown[0]!r} that is no file. Beside files it may have: "
-                "graphs."
+                f"The form has an unknown field {unknown[0]!r}. The only field that is not a file "
+                "is graphs."
             )
         uploads, graphs = form.uploads, form.fields.get("graphs")
         items = await to_thread.run_sync(state.uploads.items, uploads)
         return items, uploads, None if graphs is None else [graphs]
     if kind != "application/json":
-        problem = Problem(f"Send files as {MEDIA_TYPE}, or application/json.")
+        problem = Problem(f"Send the request as {MEDIA_TYPE}, or as application/json.")
         problem.status, problem.name = 415, "unsupported-media-type"
         raise problem
     try:
-        coming = Coming.model_validate_json(await body.read())
+        new = NewDocuments.model_validate_json(await body.read())
     except ValidationError as error:
-        found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
-        raise RequestValidationError(found) from error
-    return *await to_thread.run_sync(_named, state, caller, coming), coming.graphs
+        errors = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(errors) from error
+    return *await to_thread.run_sync(_find_items, state, caller, new), new.graphs
 
 
-def _chosen(asked: list[str] | None, own: list[str] | None) -> tuple[str, ...] | None:
-    """Return the graphs that a request names in its address or its body; None where it names none.
+def _choose_graphs(
+    address_names: list[str] | None, body_names: list[str] | None
+) -> tuple[str, ...] | None:
+    """Return the graphs that a request names in its address or its body; None if it names none.
 
-    Raises Problem where the two name different ones.
+    Raises Problem if both name different graphs.
     """
     by_address, by_body = (
-        [name.strip() for one in names or () for name in one.split(",") if name.strip()]
-        for names in (asked, own)
+        [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+        for values in (address_names, body_names)
     )
     if by_address and by_body and by_address != by_body:
         raise Problem("The address and the body name different graphs: name them once.")
     return tuple(dict.fromkeys(by_address or by_body)) or None
 
 
-def _named(state: ServiceState, caller: Caller, coming: Coming) -> tuple[list[Item], list[Upload]]:
-    state.uploads.refuse_unlent(caller, (one.sha256 for one in coming.uploads))
+def _find_items(
+    state: ServiceState, caller: Caller, new: NewDocuments
+) -> tuple[list[Item], list[Upload]]:
+    """Return the documents of a JSON body, and the uploaded files that they are in."""
+    state.uploads.refuse_unlent(caller, (file.sha256 for file in new.uploads))
     uploads = [
-        Upload(one.sha256, state.uploads.path(one.sha256).stat().st_size, label(one.name))
-        for one in coming.uploads
+        Upload(file.sha256, state.uploads.path(file.sha256).stat().st_size, label(file.name))
+        for file in new.uploads
     ]
     items = state.uploads.items(uploads)
-    if coming.text is not None:
-        told = {"title": coming.title, "author": coming.author, "language": coming.language}
-        items.append(text_item(state.uploads, coming.text, coming.source, **told))
+    if new.text is not None:
+        facts = {"title": new.title, "author": new.author, "language": new.language}
+        items.append(text_item(state.uploads, new.text, new.source, **facts))
     return items, uploads

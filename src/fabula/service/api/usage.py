@@ -1,4 +1,4 @@
-"""What models were asked, by day, key and collection."""
+"""Usage of models by day, key and collection."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from fabula.service.http.dependencies import Reader, State
 router = APIRouter(tags=["usage"])
 
 
-class SpentView(BaseModel):
-    """What was spent: calls, tokens of both kinds, saved calls, and money.
+class UsageRowView(BaseModel):
+    """Usage of models: calls, prompt and completion tokens, calls saved by the cache, and cost.
 
-    `what` is a day, the id of a key, or a collection, and `name` is what that is called. `money` is
-    in US dollars, as far as prices are known; `unpriced` are the models whose are not: what they
-    cost is not in `money`.
+    `what` is a day, the id of a key, or a collection, and `name` is its name. `money` is the cost
+    in US dollars without that of the models in `unpriced`, whose prices are not known.
     """
 
     what: str
@@ -32,19 +31,19 @@ class SpentView(BaseModel):
 
 
 class UsageViews(BaseModel):
-    """By day the newest first, else the dearest."""
+    """Days are listed with the newest first, keys and collections with the most expensive first."""
 
-    items: list[SpentView]
+    items: list[UsageRowView]
 
 
-@router.get("/usage")
+@router.get("/usage", summary="Usage of models")
 def usage(
     state: State,
     caller: Reader,
     by: By = "day",
     days: Annotated[int, Query(ge=1, le=366)] = 31,
 ) -> UsageViews:
-    """What was spent in the last days: an admin sees all, everybody else what their key spent."""
-    own = "" if caller.may_all else caller.id
-    found = state.ledger.usage(by, own, days=days)
-    return UsageViews(items=[SpentView(**asdict(one)) for one in found])
+    """Return the usage of the last days: of all keys for admins, of the caller's key for others."""
+    key = "" if caller.may_all else caller.id
+    rows = state.ledger.usage(by, key, days=days)
+    return UsageViews(items=[UsageRowView(**asdict(row)) for row in rows])

@@ -1,4 +1,4 @@
-"""The page: server-rendered screens over the same house as the API, one URL a state."""
+"""The page: screens rendered by the server; every state of a screen has an address."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from fabula.service.page.screen import installed
 
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
-    402: "The budget is spent",
-    403: "You may not do that",
-    404: "That is not here",
-    405: "That can't be done here",
-    409: "Something is in the way",
-    413: "That is too large",
-    429: "That is too much at once",
-    503: "Not available just now",
+    402: "Budget used up",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    409: "Conflict",
+    413: "Too large",
+    429: "Too many requests",
+    503: "Not available at the moment",
 }
 
 
 def add(service: FastAPI) -> None:
-    """Adds the screens and what they are drawn with."""
+    """Add the screens and their static files to a service."""
     service.state.error_page = error_page
     others = installed()
     service.state.screens = (*screens.SCREENS, *others)
@@ -39,12 +39,12 @@ def add(service: FastAPI) -> None:
 def error_page(
     request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]
 ) -> Response:
-    """What a person is told that went wrong: what a program calls it is left out."""
+    """Render the page that tells a person about an error, without the names for programs."""
     status = problem["status"]
     detail = problem["detail"]
-    if wrong := problem.get("errors"):
-        names = dict.fromkeys(one["pointer"].rpartition("/")[2] for one in wrong)
-        detail = f"What was given as {', '.join(names)} can't be read: {wrong[0]['detail']}."
-    heading = HEADINGS.get(status, "Something went wrong" if status >= 500 else "That can't be")
+    if errors := problem.get("errors"):
+        names = dict.fromkeys(error["pointer"].rpartition("/")[2] for error in errors)
+        detail = f"The value of {', '.join(names)} is not valid: {errors[0]['detail']}."
+    heading = HEADINGS.get(status, "Unexpected error" if status >= 500 else "Bad request")
     values = {"problem": problem, "heading": heading, "detail": detail}
     return show(request, "error.html", values, status, headers)

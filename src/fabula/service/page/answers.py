@@ -1,4 +1,4 @@
-"""An answer as the page shows it: its citations are links into the books, and it can be copied."""
+"""An answer as the page shows it, with links into the books, and as Markdown to copy."""
 
 from __future__ import annotations
 
@@ -16,128 +16,136 @@ from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
 
 MAX_PASSAGES = 500
-"""Passages, or quotes, of an answer that is posted to be drawn."""
+"""Passages, or quotes, of an answer that a browser posts to be drawn."""
 MAX_VALUES = 50_000
-"""Values of all fields together, of an answer as JSON."""
+"""Values of all fields together in such an answer."""
 MAX_SPANS = 500
-"""Stretches of one passage."""
-MAX_LIT = 50
-"""Stretches of the passage that a link leads to which it has lit."""
+"""Ranges of one passage in such an answer."""
+MAX_HIGHLIGHTS = 50
+"""Ranges of a passage that a link to it highlights."""
 MAX_ALSO = 20
-"""Stretches of other citations that a link has lit, too: those that the answer cites first."""
+"""Ranges of other citations that a link highlights too; the answer's first citations come first."""
 MAX_QUESTION = 500
 """Characters of the question in a link."""
-BETWEEN = re.compile(r"\n\s*\n")
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Words of an answer, or of a passage; `cites` is the number of a passage that they name."""
+class TextRun:
+    """A piece of an answer's or a passage's text."""
 
     text: str
     cites: int = 0
-    is_meant: bool = False
+    """The number of the passage that it cites, or 0."""
+    is_highlighted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A passage beside an answer: where it is, what of it is meant, and where it is read."""
+    """A passage beside an answer."""
 
     number: int
     passage: PassageView
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     url: str
+    """The address of the passage in its book."""
     is_cited: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An answer as it is drawn. `extracts` are the cards that one without a model is made of."""
+class AnswerLayout:
+    """An answer with all that the page shows of it."""
 
     view: AnswerView
-    paragraphs: tuple[tuple[Run, ...], ...]
+    paragraphs: tuple[tuple[TextRun, ...], ...]
     cited: tuple[Card, ...]
-    others: tuple[Card, ...]
+    uncited: tuple[Card, ...]
     extracts: tuple[Card, ...]
+    """The passages that an answer without a model consists of."""
     says_nothing: bool
+    """Whether the answer is that the books do not say it."""
     calls: int
     tokens: int
     markdown: str
 
     @property
     def mode(self) -> str:
-        """The modes that found it."""
-        return next((one.note for one in self.view.path if one.step == "retrieve"), "")
+        """The modes that found its passages."""
+        return next((step.note for step in self.view.path if step.step == "retrieve"), "")
 
     @property
     def links(self) -> dict[int, str]:
-        """Where each passage is read."""
-        return {one.number: one.url for one in (*self.cited, *self.others)}
+        """The address of each passage by its number."""
+        return {card.number: card.url for card in (*self.cited, *self.uncited)}
 
 
 def refuse_many_values(posted: Any) -> Any:
-    """Raise ValueError for more values than any answer has; return what was posted otherwise.
+    """Return posted JSON unchanged, or raise ValueError if it has more values than any answer.
 
-    Counted before they are validated: pydantic describes each that is wrong (60 s for a million).
+    The values are counted before they are validated, because pydantic describes each wrong value,
+    which takes 60 s for a million of them.
     """
     count = 0
-    waiting = [posted]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict | list):
-            count += len(one)
+    remaining = [posted]
+    while remaining:
+        value = remaining.pop()
+        if isinstance(value, dict | list):
+            count += len(value)
             if count > MAX_VALUES:
-                raise ValueError(f"an answer that is drawn has at most {MAX_VALUES:,} values")
-            waiting.extend(one.values() if isinstance(one, dict) else one)
+                raise ValueError(f"an answer to be drawn may have at most {MAX_VALUES:,} values")
+            remaining.extend(value.values() if isinstance(value, dict) else value)
     return posted
 
 
 def refuse_large(view: AnswerView) -> AnswerView:
-    """Raise ValueError for an answer of more than one page draws; return it otherwise.
+    """Return an answer unchanged, or raise ValueError if it is too large to be drawn.
 
-    The page posts an answer back to be drawn, so that its sender may have made it up.
+    The page posts an answer back to be drawn, so it may be made up by its sender.
     """
     sizes = (len(view.context), len(view.quotes), len(view.cited), len(view.path))
     if max(sizes) > MAX_PASSAGES:
-        raise ValueError(f"an answer that is drawn has at most {MAX_PASSAGES} passages")
-    refuse_many_spans([*(one.spans for one in view.context), *(one.matches for one in view.quotes)])
+        raise ValueError(f"an answer to be drawn may have at most {MAX_PASSAGES} passages")
+    refuse_many_spans(
+        [*(passage.spans for passage in view.context), *(quote.matches for quote in view.quotes)]
+    )
     return view
 
 
 def refuse_many_spans(spans: Sequence[Sequence[Span]]) -> None:
-    """Raise ValueError where one of some passages has too many stretches."""
+    """Raise ValueError if any passage has more than MAX_SPANS ranges."""
     if max(map(len, spans), default=0) > MAX_SPANS:
-        raise ValueError(f"a passage that is drawn has at most {MAX_SPANS} stretches")
+        raise ValueError(f"a passage to be drawn may have at most {MAX_SPANS} ranges")
 
 
-def lay_out(view: AnswerView, collection: str) -> Shown:
-    """An answer with its passages in the order that it cites them, and then the rest."""
+def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
+    """Lay out an answer, with its passages in the order in which it cites them."""
     view = _renumber(view)
-    quotes = {one.number: one for one in view.quotes}
-    read = {one.number: one for one in view.context}
+    quotes = {quote.number: quote for quote in view.quotes}
+    context = {passage.number: passage for passage in view.context}
     links = _links(view, collection)
-    cited = dict.fromkeys(number for number in view.cited if number in read)
+    cited = dict.fromkeys(number for number in view.cited if number in context)
     cards = {
-        number: Card(number, one, _marked(one, quotes.get(number)), links[number], number in cited)
-        for number, one in read.items()
+        number: Card(
+            number, passage, _highlight(passage, quotes.get(number)), links[number], number in cited
+        )
+        for number, passage in context.items()
     }
-    nothing = view.answer.strip() == NO_ANSWER
-    spent = sum((Usage.read(one.model_dump()) for one in view.usage.values()), Usage())
-    return Shown(
+    usage = sum((Usage.read(step.model_dump()) for step in view.usage.values()), Usage())
+    return AnswerLayout(
         view=view,
-        paragraphs=tuple(_paragraphs(view.answer, set(read))),
+        paragraphs=tuple(_paragraphs(view.answer, set(context))),
         cited=tuple(cards[number] for number in cited),
-        others=tuple(card for number, card in cards.items() if number not in cited),
-        extracts=tuple(cards[one.number] for one in view.quotes if one.number in cards)
+        uncited=tuple(card for number, card in cards.items() if number not in cited),
+        extracts=tuple(cards[quote.number] for quote in view.quotes if quote.number in cards)
         if view.offline
         else (),
-        says_nothing=nothing,
-        calls=spent.calls,
-        tokens=spent.prompt_tokens + spent.completion_tokens,
+        says_nothing=view.answer.strip() == NO_ANSWER,
+        calls=usage.calls,
+        tokens=usage.prompt_tokens + usage.completion_tokens,
         markdown=told(
             view.question,
             view.answer,
-            [one.quote() for one in view.quotes],
+            [quote.quote() for quote in view.quotes],
             extracts=bool(view.offline and view.quotes),
         )
         + "\n",
@@ -145,90 +153,102 @@ def lay_out(view: AnswerView, collection: str) -> Shown:
 
 
 def lay_out_context(context: Sequence[ReadView], collection: str, question: str) -> list[Card]:
-    """The cards of the passages that an answer is being written from."""
+    """Return the cards of the passages that an answer is being written from."""
     return [
-        Card(one.number, one, (Run(one.text),), _link(one, None, (), collection, question), False)
-        for one in context
+        Card(
+            passage.number,
+            passage,
+            (TextRun(passage.text),),
+            _link(passage, None, (), collection, question),
+            is_cited=False,
+        )
+        for passage in context
     ]
 
 
 def _renumber(view: AnswerView) -> AnswerView:
-    """An answer whose passages are numbered as one sees them: those it cites, and then the rest."""
-    read = dict.fromkeys(one.number for one in view.context)
-    cited = dict.fromkeys(number for number in view.cited if number in read)
-    order = [*cited, *(number for number in read if number not in cited)]
-    places = {number: place for place, number in enumerate(order, start=1)}
+    """Number the passages in the order of the page: the cited ones first, then the others."""
+    context = dict.fromkeys(passage.number for passage in view.context)
+    cited = dict.fromkeys(number for number in view.cited if number in context)
+    order = [*cited, *(number for number in context if number not in cited)]
+    new_numbers = {number: place for place, number in enumerate(order, start=1)}
 
-    def write(found: re.Match[str]) -> str:
-        numbers = [int(one) for one in re.findall(r"\d+", found[1])]
-        if not places.keys() >= set(numbers):
-            return found[0]
-        return f"[{', '.join(str(places[number]) for number in numbers)}]"
+    def rewrite(citation: re.Match[str]) -> str:
+        numbers = [int(digits) for digits in re.findall(r"\d+", citation[1])]
+        if not new_numbers.keys() >= set(numbers):
+            return citation[0]
+        return f"[{', '.join(str(new_numbers[number]) for number in numbers)}]"
 
     return view.model_copy(
         update={
-            "answer": CITED.sub(write, view.answer),
-            "cited": [places[number] for number in cited],
+            "answer": CITED.sub(rewrite, view.answer),
+            "cited": [new_numbers[number] for number in cited],
             "context": [
-                one.model_copy(update={"number": places[one.number]}) for one in view.context
+                passage.model_copy(update={"number": new_numbers[passage.number]})
+                for passage in view.context
             ],
             "quotes": [
-                one.model_copy(update={"number": places[one.number]})
-                for one in view.quotes
-                if one.number in places
+                quote.model_copy(update={"number": new_numbers[quote.number]})
+                for quote in view.quotes
+                if quote.number in new_numbers
             ],
         }
     )
 
 
-def _paragraphs(text: str, numbers: set[int]) -> Iterator[tuple[Run, ...]]:
-    for paragraph in filter(None, map(str.strip, BETWEEN.split(text))):
-        runs: list[Run] = []
+def _paragraphs(text: str, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
+    """Split an answer into paragraphs; a citation of unknown numbers stays text."""
+    for paragraph in filter(None, map(str.strip, PARAGRAPH_BREAK.split(text))):
+        runs: list[TextRun] = []
         at = 0
-        for found in CITED.finditer(paragraph):
-            cited = [int(one) for one in re.findall(r"\d+", found[1])]
+        for citation in CITED.finditer(paragraph):
+            cited = [int(digits) for digits in re.findall(r"\d+", citation[1])]
             if not numbers.issuperset(cited):
                 continue
-            runs.append(Run(paragraph[at : found.start()]))
-            runs += [Run(f"[{number}]", number) for number in cited]
-            at = found.end()
-        runs.append(Run(paragraph[at:]))
+            runs.append(TextRun(paragraph[at : citation.start()]))
+            runs += [TextRun(f"[{number}]", number) for number in cited]
+            at = citation.end()
+        runs.append(TextRun(paragraph[at:]))
         yield tuple(run for run in runs if run.text)
 
 
-def _marked(passage: ReadView, quote: QuoteView | None) -> tuple[Run, ...]:
-    """A passage's text with what is meant of it marked; it is as the book prints it, if quoted."""
+def _highlight(passage: ReadView, quote: QuoteView | None) -> tuple[TextRun, ...]:
+    """Return a passage's text with its quoted ranges highlighted.
+
+    A quote has the text as the book prints it, which the passage as the model read it may not be.
+    """
     if quote is None:
-        return (Run(passage.text),)
-    runs: list[Run] = []
+        return (TextRun(passage.text),)
+    runs: list[TextRun] = []
     at = 0
     for start, end in merge(quote.matches):
-        runs += [Run(quote.text[at:start]), Run(quote.text[start:end], is_meant=True)]
+        runs += [TextRun(quote.text[at:start]), TextRun(quote.text[start:end], is_highlighted=True)]
         at = end
-    runs.append(Run(quote.text[at:]))
+    runs.append(TextRun(quote.text[at:]))
     return tuple(run for run in runs if run.text)
 
 
 def _links(view: AnswerView, collection: str) -> Mapping[int, str]:
-    """Where each passage is read, with what else the answer cites of its book."""
-    quotes = {one.number: one for one in view.quotes}
+    """Return the address of each passage, with the answer's other citations of the same book."""
+    quotes = {quote.number: quote for quote in view.quotes}
     cited = set(view.cited)
-    # The first of each document's citations, one more than are shown: a link leaves out its own.
     also: dict[str, list[tuple[int, Span]]] = {}
-    for one in view.context:
-        if one.number in cited and one.kind == "chunk":
-            spans = _spans(one, quotes.get(one.number))[:MAX_ALSO]
-            also.setdefault(one.document, []).extend((one.number, span) for span in spans)
+    for passage in view.context:
+        if passage.number in cited and passage.kind == "chunk":
+            spans = _spans(passage, quotes.get(passage.number))[:MAX_ALSO]
+            also.setdefault(passage.document, []).extend((passage.number, span) for span in spans)
+    # A link leaves out its own passage's ranges, which are MAX_ALSO at most: with twice as many,
+    # enough are left for each link, and the time stays bounded.
     also = {document: spans[: 2 * MAX_ALSO] for document, spans in also.items()}
     return {
-        one.number: _link(
-            one,
-            quotes.get(one.number),
-            [span for number, span in also.get(one.document, ()) if number != one.number],
+        passage.number: _link(
+            passage,
+            quotes.get(passage.number),
+            [span for number, span in also.get(passage.document, ()) if number != passage.number],
             collection,
             view.question,
         )
-        for one in view.context
+        for passage in view.context
     }
 
 
@@ -240,17 +260,17 @@ def _link(
     question: str,
 ) -> str:
     place = {
-        "chars": write_spans(_spans(passage, quote)[:MAX_LIT]),
+        "chars": write_spans(_spans(passage, quote)[:MAX_HIGHLIGHTS]),
         "also": write_spans(merge(also[:MAX_ALSO])),
     }
     if passage.kind != "chunk":
         place = {"passage": passage.id}
-    shown = question[:MAX_QUESTION]
-    return address("c", collection, "d", passage.document, **place, q=shown) + "#lit"
+    short = question[:MAX_QUESTION]
+    return address("c", collection, "d", passage.document, **place, q=short) + "#lit"
 
 
 def _spans(passage: ReadView, quote: QuoteView | None) -> list[Span]:
-    """The stretches of the book that are meant: of a quote's matches, or all that was read."""
+    """Return the ranges to highlight: the matches of the quote, or the whole passage."""
     if quote is not None and quote.matches:
         return merge([(quote.start + start, quote.start + end) for start, end in quote.matches])
     return merge(passage.spans) or [(passage.start, passage.end)]

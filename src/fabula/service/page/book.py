@@ -1,4 +1,4 @@
-"""A book as the page reads it: whole sections with what is lit, and what its graphs say of it."""
+"""A book as the page shows it: sections with highlighted citations, and a margin of summaries."""
 
 from __future__ import annotations
 
@@ -16,54 +16,58 @@ from fabula.graph.queries import query
 from fabula.store import Store
 from fabula.text.names import quoted
 
-MOST = 600_000
-"""Characters that one page holds, of whole sections: most novels. A longer book is several."""
-LONGEST = 120_000
-"""Characters of a section; what is longer, as a text without headings, goes on in another."""
-MOST_SAID = 60
-"""Summaries and details that the margin tells of a place."""
+MAX_PAGE_CHARACTERS = 600_000
+"""Characters on one page, which holds whole sections: enough for most novels. A longer book is
+shown on several pages."""
+MAX_SECTION_CHARACTERS = 120_000
+"""Characters of a section; a longer one, as in a text without headings, is split into several."""
+MAX_MARGIN_PASSAGES = 60
+"""Summaries and details that the margin shows for a place."""
 MAX_NOTES = 100
-"""Stretches of one kind, cited or cited besides, that an address may name."""
-BETWEEN = re.compile(r"\n\s*\n")
+"""Ranges that an address may name as cited, and as cited elsewhere in the answer."""
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 WORD = re.compile(r"\w+")
-MOST_OF_HEADING = 4
-"""Paragraphs that a heading is looked for in."""
+MAX_HEADING_PARAGRAPHS = 4
+"""Paragraphs at the beginning of a section that may be its heading."""
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of the book under one heading; `number` is its place among all."""
+    """A part of the book under one heading."""
 
     number: int
+    """Its index among all sections of the book."""
     title: str
     start: int
     end: int
-    goes_on: bool = False
+    continues: bool = False
+    """Whether the previous section has the same heading and was split for its length."""
 
     @property
     def name(self) -> str:
-        """What a list of sections calls it."""
-        name = self.title or ("The text" if self.number or self.goes_on else "The beginning")
-        return f"{name}, continued" if self.goes_on else name
+        """Its name in a list of sections."""
+        name = self.title or ("The text" if self.number or self.continues else "The beginning")
+        return f"{name}, continued" if self.continues else name
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words of a paragraph. `note` is the number of the citation that it is of, 0 of none;
-    `is_last` marks where that ends.
-    """
+    """A piece of a paragraph's text that is part of one citation, or of none."""
 
     text: str
     note: int = 0
-    is_meant: bool = False
+    """The number of its citation, or 0."""
+    is_target: bool = False
+    """Whether its citation is the one that the address leads to."""
     is_last: bool = False
+    """Whether its citation ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph or a stanza, from character `start` on."""
+    """A paragraph or a stanza that begins at character `start`."""
 
     start: int
     pieces: tuple[Piece, ...]
@@ -72,17 +76,18 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A citation: where it is, whether it is the one that was asked for, and what is said of it."""
+    """A citation, with the closest summary of each aspect."""
 
     number: int
     span: Span
     section: str
-    is_meant: bool
-    said: tuple[Hit, ...] = ()
+    is_target: bool
+    """Whether it is the citation that the address leads to."""
+    summaries: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class SectionText:
     """A section with its paragraphs."""
 
     section: Section
@@ -90,44 +95,49 @@ class Printed:
 
     @property
     def has_heading(self) -> bool:
-        """Whether the book prints the heading itself."""
+        """Whether the first paragraph is the heading, so that the page need not add one."""
         return bool(self.paragraphs) and self.paragraphs[0].is_heading
 
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """What graphs say of a stretch of the book: trees by aspect, from the closest up; details."""
+    """Passages of the graphs over a range of the book."""
 
     start: int
     end: int
     aspects: tuple[tuple[str, tuple[Hit, ...]], ...] = ()
+    """For each aspect its summaries, from the lowest level up."""
     details: tuple[Hit, ...] = ()
-    others: tuple[Hit, ...] = ()
+    more: tuple[Hit, ...] = ()
+    """Passages of other kinds, which graphs of plugins have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """What one page of a book shows."""
+class BookPage:
+    """The contents of one page of a book."""
 
     document: Entry
     sections: tuple[Section, ...]
-    printed: tuple[Printed, ...]
+    """All sections of the book."""
+    texts: tuple[SectionText, ...]
+    """The sections on this page."""
     notes: tuple[Note, ...]
     margin: Margin
-    of: Hit | None = None
-    is_there: frozenset[int] = field(default=frozenset())
+    passage: Hit | None = None
+    """The passage that the address leads to, if it names one."""
+    on_page: frozenset[int] = field(default=frozenset())
     """Numbers of the sections that are on this page."""
 
     @property
     def before(self) -> Section | None:
         """The section that ends where this page begins."""
-        first = self.printed[0].section.number if self.printed else 0
+        first = self.texts[0].section.number if self.texts else 0
         return self.sections[first - 1] if first else None
 
     @property
     def after(self) -> Section | None:
         """The section that begins where this page ends."""
-        last = self.printed[-1].section.number + 1 if self.printed else 0
+        last = self.texts[-1].section.number + 1 if self.texts else 0
         return self.sections[last] if last < len(self.sections) else None
 
 
@@ -139,61 +149,74 @@ def read_page(
     also: str = "",
     passage: str = "",
     section: int | None = None,
-) -> Page:
-    """The page of a book that a place is on: `chars` as 120-340, a passage's id, or a section.
+) -> BookPage:
+    """Read the page of a book that shows a place.
 
-    `also` are further citations, as `chars`. Raises NotFound where there is no such place.
+    Args:
+        store: The graph.
+        entry: The book.
+        chars: Ranges of characters to highlight, such as "120-340,400-410"; the first is the place.
+        also: Further citations, in the same form.
+        passage: The id of a passage to highlight instead; for a summary, the chunks it is made of.
+        section: The number of a section to begin at, if neither of these is given.
+
+    Raises:
+        NotFound: There is no such place in the book.
     """
     sections = read_sections(store, entry)
-    meant, of, others = read_spans(chars), None, read_spans(also)
-    if (most := max(len(meant), len(others))) > MAX_NOTES:
+    targets, shown_passage, citations = read_spans(chars), None, read_spans(also)
+    if (most := max(len(targets), len(citations))) > MAX_NOTES:
         raise NotFound(
-            f"This address names {most} stretches of the text; {MAX_NOTES} are the most."
+            f"This address names {most} ranges of the text; at most {MAX_NOTES} can be shown."
         )
-    if chars and not meant:
-        raise NotFound(f"{quoted(chars)} names no characters: write 1200-1388.")
+    if chars and not targets:
+        raise NotFound(f"{quoted(chars)} is not a range of characters: write one as 1200-1388.")
     if passage:
-        of = store.place(entry, passage.lower(), -1)
-        if of is None or of.id != passage.lower():
+        shown_passage = store.place(entry, passage.lower(), -1)
+        if shown_passage is None or shown_passage.id != passage.lower():
             raise NotFound(f"{entry.title} has no passage {quoted(passage)}.")
-        meant = [(of.start, of.end)]
-        if of.kind != "chunk":
-            rests_on = store.sources(entry.collection, [of.id]).get(of.id, [])
-            meant = merge([(one.start, one.end) for one in rests_on])
-    ends = sections[-1].end if sections else 0
-    if any(end > ends for _, end in meant):
-        raise NotFound(f"{entry.title} has no characters {chars}: it ends at {ends}.")
+        targets = [(shown_passage.start, shown_passage.end)]
+        if shown_passage.kind != "chunk":
+            id = shown_passage.id
+            sources = store.sources(entry.collection, [id]).get(id, [])
+            targets = merge([(source.start, source.end) for source in sources])
+    length = sections[-1].end if sections else 0
+    if any(end > length for _, end in targets):
+        raise NotFound(f"{entry.title} has no characters {chars}: it ends at {length}.")
     if section is not None and not 0 <= section < len(sections):
-        raise NotFound(f"{entry.title} has {len(sections)} sections: there is none of {section}.")
-    at = meant[0][0] if meant else sections[section].start if section and sections else 0
-    shown = choose(sections, at)
-    notes = make_notes(meant, others, sections)
-    return Page(
+        raise NotFound(
+            f"{entry.title} has no section {section}: it has {len(sections)} sections, numbered "
+            "from 0."
+        )
+    at = targets[0][0] if targets else sections[section].start if section and sections else 0
+    on_page = choose_sections(sections, at)
+    notes = make_notes(targets, citations, sections)
+    return BookPage(
         entry,
         tuple(sections),
-        tuple(_read_printed(store, entry, shown, notes)),
+        tuple(_read_texts(store, entry, on_page, notes)),
         tuple(_add_summaries(store, entry, notes)),
         read_margin(store, entry, at, at + 1),
-        of,
-        frozenset(one.number for one in shown),
+        shown_passage,
+        frozenset(each.number for each in on_page),
     )
 
 
 def read_spans(written: str) -> list[Span]:
-    """The stretches of a text as 120-150,300-340; none where it is not written so."""
+    """Parse ranges written as "120-150,300-340"; return [] if the text has another form."""
     if not CHARACTERS.fullmatch(written.strip()):
         return []
-    found = [(int(start), int(end)) for start, end in SPAN.findall(written)]
-    return merge([one for one in found if one[0] < one[1]])
+    spans = [(int(start), int(end)) for start, end in SPAN.findall(written)]
+    return merge([(start, end) for start, end in spans if start < end])
 
 
 def write_spans(spans: Sequence[Span]) -> str:
-    """Stretches as an address writes them."""
+    """Format ranges as an address has them, such as "120-150,300-340"."""
     return ",".join(f"{start}-{end}" for start, end in spans)
 
 
 def merge(spans: Sequence[Span]) -> list[Span]:
-    """Stretches in text order, those that meet as one."""
+    """Return ranges in text order; those that overlap or touch become one."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -204,70 +227,84 @@ def merge(spans: Sequence[Span]) -> list[Span]:
 
 
 def read_sections(store: Store, entry: Entry) -> list[Section]:
-    """The sections of a book in text order; a heading that comes twice is of two."""
-    asked = {"collection": entry.collection, "document": entry.id}
-    rows = store.rows("core/find_sections", **asked)
-    found: list[Section] = []
+    """Return the sections of a book in text order.
+
+    A heading that occurs again later begins another section. A section of more than
+    MAX_SECTION_CHARACTERS is split between chunks.
+    """
+    rows = store.rows("core/find_sections", collection=entry.collection, document=entry.id)
+    sections: list[Section] = []
     for title, run in groupby(rows, key=lambda row: str(row["section"])):
         start = end = -1
-        goes_on = False
+        continues = False
         for row in run:
             start = row["start"] if start < 0 else start
-            if row["end"] - start > LONGEST and end > start:
-                found.append(Section(len(found), title, start, end, goes_on))
-                start, goes_on = row["start"], True
+            if row["end"] - start > MAX_SECTION_CHARACTERS and end > start:
+                sections.append(Section(len(sections), title, start, end, continues))
+                start, continues = row["start"], True
             end = row["end"]
-        found.append(Section(len(found), title, start, end, goes_on))
-    return found
+        sections.append(Section(len(sections), title, start, end, continues))
+    return sections
 
 
-def choose(sections: Sequence[Section], at: int) -> list[Section]:
-    """The sections of one page: all, or as many as it holds, from the one before a place on."""
-    if not sections or sections[-1].end <= MOST:
+def choose_sections(sections: Sequence[Section], at: int) -> list[Section]:
+    """Return the sections of the page that shows character `at`.
+
+    These are all sections if they fit on one page, or else as many as fit, from the section before
+    that character on.
+    """
+    if not sections or sections[-1].end <= MAX_PAGE_CHARACTERS:
         return [*sections]
-    place = next((one.number for one in sections if at < one.end), len(sections) - 1)
+    place = next((each.number for each in sections if at < each.end), len(sections) - 1)
     first = max(place - 1, 0)
-    shown = [one for one in sections[first:] if one.end - sections[first].start <= MOST]
-    return shown or [sections[first]]
+    end = sections[first].start + MAX_PAGE_CHARACTERS
+    return [each for each in sections[first:] if each.end <= end] or [sections[first]]
 
 
 def make_notes(
-    meant: Sequence[Span], also: Sequence[Span], sections: Sequence[Section]
+    targets: Sequence[Span], citations: Sequence[Span], sections: Sequence[Section]
 ) -> list[Note]:
-    """The citations in text order, numbered; of two that share characters the one that is meant."""
-    others = [one for one in also if not any(one[0] < b and a < one[1] for a, b in meant)]
-    every = sorted([(one, True) for one in meant] + [(one, False) for one in others])
+    """Number the citations in text order.
+
+    A further citation that overlaps a target is left out.
+    """
+    further = [
+        (start, end)
+        for start, end in citations
+        if not any(start < last and first < end for first, last in targets)
+    ]
+    spans = sorted([(span, True) for span in targets] + [(span, False) for span in further])
     return [
-        Note(number, span, _section_at(sections, span[0]), is_meant)
-        for number, (span, is_meant) in enumerate(every, start=1)
+        Note(number, span, _section_name(sections, span[0]), is_target)
+        for number, (span, is_target) in enumerate(spans, start=1)
     ]
 
 
 def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
-    """What graphs say of the chunks that hold any of these characters."""
+    """Read the summaries and details over the chunks with any of these characters."""
     rows = store.text(entry, start, end)
     if not rows:
         return Margin(start, end)
-    said = store.said(entry, [row["id"] for row in rows], MOST_SAID)
+    hits = store.said(entry, [row["id"] for row in rows], MAX_MARGIN_PASSAGES)
     trees: dict[str, list[Hit]] = {}
-    for hit in said:
+    for hit in hits:
         if hit.kind == "summary":
             trees.setdefault(hit.aspect, []).append(hit)
     return Margin(
         rows[0]["start"],
         rows[-1]["end"],
-        tuple((aspect, tuple(hits)) for aspect, hits in trees.items()),
-        tuple(hit for hit in said if hit.kind == "detail"),
-        tuple(hit for hit in said if hit.kind not in ("summary", "detail")),
+        tuple((aspect, tuple(summaries)) for aspect, summaries in trees.items()),
+        tuple(hit for hit in hits if hit.kind == "detail"),
+        tuple(hit for hit in hits if hit.kind not in ("summary", "detail")),
     )
 
 
 def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
-    """Yield notes with the closest summary of each aspect, of the chunk where each begins.
+    """Yield notes with the closest summary of each aspect over the chunk where the note begins.
 
-    Two statements for all of them together, however many there are.
+    There are two statements for all notes together, however many there are.
     """
-    starts = [one.span[0] for one in notes]
+    starts = [note.span[0] for note in notes]
     rows = store.texts(entry, [(at, at + 1) for at in starts]) if notes else []
     statement = query("aspects/find_parents")
     above = store.related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
@@ -277,57 +314,59 @@ def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterato
         closest: dict[str, Hit] = {}
         for hit in above.get(rows[place]["id"], ()) if place >= 0 else ():
             closest.setdefault(hit.aspect, hit)
-        yield replace(note, said=tuple(closest[aspect] for aspect in sorted(closest)))
+        yield replace(note, summaries=tuple(closest[aspect] for aspect in sorted(closest)))
 
 
-def _section_at(sections: Sequence[Section], at: int) -> str:
-    return next((one.name for one in sections if at < one.end), "")
+def _section_name(sections: Sequence[Section], at: int) -> str:
+    return next((section.name for section in sections if at < section.end), "")
 
 
-def _read_printed(
-    store: Store, entry: Entry, shown: Sequence[Section], notes: Sequence[Note]
-) -> Iterator[Printed]:
-    if not shown:
+def _read_texts(
+    store: Store, entry: Entry, sections: Sequence[Section], notes: Sequence[Note]
+) -> Iterator[SectionText]:
+    if not sections:
         return
-    rows = store.text(entry, shown[0].start, shown[-1].end)
+    rows = store.text(entry, sections[0].start, sections[-1].end)
     text = "".join(row["text"] for row in rows)
     start = rows[0]["start"] if rows else 0
-    for section in shown:
-        own = text[section.start - start : section.end - start]
-        yield Printed(section, tuple(_paragraphs(section, own, notes)))
+    for section in sections:
+        section_text = text[section.start - start : section.end - start]
+        yield SectionText(section, tuple(_paragraphs(section, section_text, notes)))
 
 
 def _paragraphs(section: Section, text: str, notes: Sequence[Note]) -> Iterator[Paragraph]:
-    """The paragraphs of a section; the first of them are its heading where they say the same."""
-    within = [one for one in notes if one.span[0] < section.end and section.start < one.span[1]]
-    edges = [0, *(edge for one in BETWEEN.finditer(text) for edge in one.span()), len(text)]
-    printed = [
+    """Yield the paragraphs of a section; the first ones are its heading if they say its title."""
+    within = [note for note in notes if note.span[0] < section.end and section.start < note.span[1]]
+    breaks = [place for match in PARAGRAPH_BREAK.finditer(text) for place in match.span()]
+    edges = [0, *breaks, len(text)]
+    paragraphs = [
         (section.start + at, words)
         for at, end in zip(edges[::2], edges[1::2], strict=True)
         if (words := text[at:end].rstrip())
     ]
-    first = [words for _, words in printed[:MOST_OF_HEADING]]
-    of_heading = 0 if section.goes_on else count_heading(first, section.title)
+    first = [words for _, words in paragraphs[:MAX_HEADING_PARAGRAPHS]]
+    heading_count = 0 if section.continues else count_heading(first, section.title)
     first_note = 0
-    for number, (start, words) in enumerate(printed):
-        # Notes and paragraphs are in text order: those before this one are not looked at again.
+    for number, (start, words) in enumerate(paragraphs):
+        # Notes and paragraphs are in text order, so notes before this paragraph need not be checked
+        # again: otherwise the time grows with notes * paragraphs.
         while first_note < len(within) and within[first_note].span[1] <= start:
             first_note += 1
         pieces = _pieces(words, start, islice(within, first_note, None))
-        yield Paragraph(start, tuple(pieces), number < of_heading)
+        yield Paragraph(start, tuple(pieces), number < heading_count)
 
 
 def count_heading(paragraphs: Sequence[str], title: str) -> int:
-    """How many of a section's first paragraphs are its title, or the last part of it.
+    """Count the first paragraphs of a section that are its title, or the last part of its title.
 
-    A book may print "STAVE ONE", an empty line and "MARLEY'S GHOST"; the title is both.
+    A book may print "STAVE ONE", an empty line and "MARLEY'S GHOST", where the title is both.
     """
-    told, said, found = _words(title), [], 0
+    title_words, heading_words, count = _words(title), [], 0
     for number, paragraph in enumerate(paragraphs, start=1):
-        said += _words(paragraph)
-        if told[-len(said) :] == said:
-            found = number
-    return found
+        heading_words += _words(paragraph)
+        if title_words[-len(heading_words) :] == heading_words:
+            count = number
+    return count
 
 
 def _words(text: str) -> list[str]:
@@ -335,6 +374,7 @@ def _words(text: str) -> list[str]:
 
 
 def _pieces(words: str, start: int, notes: Iterable[Note]) -> Iterator[Piece]:
+    """Split a paragraph that begins at character `start` where citations begin and end."""
     at = 0
     for note in notes:
         if note.span[0] >= start + len(words):
@@ -345,7 +385,7 @@ def _pieces(words: str, start: int, notes: Iterable[Note]) -> Iterator[Piece]:
             continue
         if low > at:
             yield Piece(words[at:low])
-        yield Piece(words[low:high], note.number, note.is_meant, last <= len(words))
+        yield Piece(words[low:high], note.number, note.is_target, last <= len(words))
         at = high
     if at < len(words):
         yield Piece(words[at:])

@@ -1,4 +1,4 @@
-"""How a screen is drawn: a template, what its frame shows, and headers that keep it to itself."""
+"""Render screens: templates, the frame around them, security headers and static files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Nothing inline, nothing from another host."""
+"""Content security policy of all screens: nothing inline, nothing from another host."""
 
 
 HEADERS = {
@@ -41,25 +41,25 @@ HEADERS = {
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-YEAR = 31_536_000
+YEAR_SECONDS = 31_536_000
 
 
 class Static(StaticFiles):
-    """Files that a screen names by what is in them, and may therefore be kept for ever."""
+    """Static files; those requested with a hash of their content (`?v=`) are cached for a year."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file; one that is not named by what is in it is asked for again, by its ETag."""
+        """Return a file; one without a hash in its address must be revalidated by its ETag."""
         response = await super().get_response(path, scope)
-        kept = (
-            f"public, max-age={YEAR}, immutable" if b"v=" in scope["query_string"] else "no-cache"
+        is_versioned = b"v=" in scope["query_string"]
+        response.headers["Cache-Control"] = (
+            f"public, max-age={YEAR_SECONDS}, immutable" if is_versioned else "no-cache"
         )
-        response.headers["Cache-Control"] = kept
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response
 
 
 templates = Jinja2Templates(HERE / "templates")
-"""Autoescaped: all texts are a stranger's."""
+"""They escape all values, because titles and texts come from books that nobody here wrote."""
 
 
 def show(
@@ -69,40 +69,52 @@ def show(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A screen. `values` name the `collection` that it is of; without one it is the usual one."""
-    framed: dict[str, Any] = {"collection": "", "collections": [], "screens": [], "caller": None}
-    # Of what is out of order nothing is asked, only to say so.
+    """Render a screen.
+
+    Args:
+        request: The request that it answers.
+        template: The file name of its template.
+        values: The template's values; without a `collection` the menu is that of the usual one.
+        status: The HTTP status.
+        headers: Further headers.
+    """
+    frame: dict[str, Any] = {"collection": "", "collections": [], "screens": [], "caller": None}
+    # The page of a server error is rendered without the graph, which may be what failed.
     if hasattr(request.state, "caller") and status < 500:
         try:
-            framed |= _frame(request, str(values.get("collection", "")))
+            frame |= _frame(request, str(values.get("collection", "")))
         except StoreError:
-            # An error is told all the same; a screen can't be drawn without the graph.
+            # A client error is shown without a menu; a screen can't be rendered without the graph.
             if status < 400:
                 raise
     return templates.TemplateResponse(
-        request, template, framed | dict(values), status, HEADERS | dict(headers or {})
+        request, template, frame | dict(values), status, HEADERS | dict(headers or {})
     )
 
 
 def show_part(request: Request, template: str, values: Mapping[str, Any]) -> Response:
-    """A part of a screen, for its script to put in its place."""
+    """Render a part of a screen, which a script puts into the page."""
     return templates.TemplateResponse(request, template, dict(values), headers=HEADERS)
 
 
 def _frame(request: Request, collection: str) -> dict[str, Any]:
+    """Return the values of the frame around a screen: menu, collections and caller."""
     caller, state = caller_of(request), state_of(request)
-    there = state.visible_collections(caller)
+    visible = state.visible_collections(caller)
     collection = collection or state.default_collection(caller)
     links = [
-        {"name": one.name, "url": one.path.replace("{collection}", quote(collection, safe=""))}
-        for one in request.app.state.screens
-        if caller.may(one.role)
-        and (collection or "{collection}" not in one.path)
-        and (collection in there or not one.needs_books)
+        {
+            "name": screen.name,
+            "url": screen.path.replace("{collection}", quote(collection, safe="")),
+        }
+        for screen in request.app.state.screens
+        if caller.may(screen.role)
+        and (collection or "{collection}" not in screen.path)
+        and (collection in visible or not screen.needs_books)
     ]
     return {
         "collection": collection,
-        "collections": there,
+        "collections": visible,
         "screens": links,
         "caller": caller,
         "here": request.url.path,
@@ -111,23 +123,26 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
 
 @cache
 def asset(name: str) -> str:
-    """The address of a static file, which changes with what is in it."""
-    found = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()
-    return f"/static/{name}?v={found[:12]}"
+    """Return the address of a static file, which changes with its content."""
+    digest = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()
+    return f"/static/{name}?v={digest[:12]}"
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without signs that turn around the words that stand beside it."""
-    return " ".join("".join(one for one in text if one.isprintable() or one.isspace()).split())
+    """Return a text on one line, without control characters.
+
+    Unicode's direction overrides are among them: they would reverse the words beside a title.
+    """
+    return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
 def digest(text: str) -> str:
-    """Return a short digest, by which a page tells two things apart and shows neither."""
+    """Return a short digest, so that a script can compare values without knowing them."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def is_language(name: str) -> bool:
-    """Whether HTML may call a text's language so: a book may say anything."""
+    """Return whether a book's language is a valid language tag for HTML's `lang`."""
     return bool(LANGUAGE.fullmatch(name))
 
 

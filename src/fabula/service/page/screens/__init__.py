@@ -1,4 +1,4 @@
-"""The screens, a module each."""
+"""The screens of the page, one module each, and the menu."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from fastapi import APIRouter
 from fabula.service.page.screen import Screen
 from fabula.service.page.screens import (
     adding,
+    admin,
     asking,
-    entering,
-    house,
+    documents,
     jobs,
     pictures,
     queries,
     reading,
-    shelf,
-    signing,
+    signin,
 )
 
 SCREENS: tuple[Screen, ...] = (
-    Screen("Shelf", "/c/{collection}"),
+    Screen("Documents", "/c/{collection}"),
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
     Screen("Compare", "/c/{collection}/compare", needs_books=True),
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
     Screen("Queries", "/queries?collection={collection}", needs_books=True),
-    Screen("House", "/house"),
+    Screen("Admin", "/admin"),
 )
-"""In the order of the navigation."""
+"""In the order of the menu."""
 ROUTERS: tuple[APIRouter, ...] = (
-    entering.router,
-    signing.router,
-    shelf.router,
+    signin.router,
+    documents.router,
     asking.router,
     reading.router,
     pictures.router,
     adding.router,
     jobs.router,
     queries.router,
-    house.router,
+    admin.router,
 )

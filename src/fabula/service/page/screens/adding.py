@@ -1,7 +1,7 @@
-"""Adding books: files or a text come in, are told of with what they would cost, and are agreed to.
+"""Adding books: files or a text are uploaded, their cost is shown, and after that a job begins.
 
-What came in is kept for a day as a list of its own, under its SHA-256 as every upload: so the
-estimate has an address, and who agrees sends nothing again.
+A batch lists what was uploaded together. It is stored for a day, under its SHA-256 like every
+upload: so the estimate has an address, and nothing is uploaded twice.
 """
 
 from __future__ import annotations
@@ -39,75 +39,79 @@ from fabula.service.core.jobs.uploads import SOURCE_FOLDER, Upload, label
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MAX_PARTS, Body
-from fabula.service.http.multipart import Form as Filled
+from fabula.service.http.multipart import Form as UploadForm
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
 from fabula.text.document import Document
 
 router = APIRouter()
-LIST = "list of files"
-READ_THROUGH = 200
-"""Documents that are told of with language and chapters; of more, those that come first."""
-PRICED_APART = 4_000_000
-"""Bytes of files for which each graph is priced by itself, too: all of them are kept for that."""
-LONGEST_TEXT = 20_000
-"""Characters that may be pasted, as a form holds no long fields; what is longer is a file."""
+BATCH_NAME = "list of files"
+MAX_DETAILED = 200
+"""Documents of an estimate whose language and chapters are shown."""
+MAX_BYTES_PER_GRAPH = 4_000_000
+"""Bytes of files up to which each graph is also estimated alone; the documents are kept in memory
+for that."""
+MAX_PASTED_CHARACTERS = 20_000
+"""Characters of a pasted text, because form fields are short; a longer text is sent as a file."""
 
 FIELDS = ("title", "author", "language", "text")
-"""What the form sends beside files; each is a part of it, too."""
+"""Fields of the form beside its files; each counts as a part of the form."""
 
 Batch = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
 Graphs = Annotated[list[str], Query(max_length=50)]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What came in together: files, and a text with what was said of it."""
+class UploadBatch:
+    """Files and a text that were uploaded together.
+
+    Its field names are JSON keys of batches that are stored for a day.
+    """
 
     uploads: tuple[Upload, ...]
     text: Upload | None = None
     told: dict[str, str] | None = None
+    """Title, author and language of the text."""
 
 
 @dataclass(slots=True)
-class Reader:
-    """Reads each document once, however many graphs are priced, where that `keeps` not too much.
-
-    Of all that it has read it has what is told of them.
-    """
+class BatchReader:
+    """Reads the documents of a batch, and remembers their titles, authors and languages."""
 
     state: ServiceState
     collection: str
-    keeps: bool
-    told: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
-    """Title, author, language and chapters, by the source."""
-    _kept: dict[str, Document | LoadError] = field(default_factory=dict)
+    keeps_documents: bool
+    """Whether documents stay in memory, so that each is read once for several estimates."""
+    facts: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
+    """Title, author, language and number of chapters, by the source."""
+    _documents: dict[str, Document | LoadError] = field(default_factory=dict)
 
     def __call__(self, item: Item) -> Document:
-        """The document of an item. Raises LoadError."""
-        found = self._kept.get(item.source) or self._read(item)
-        if self.keeps:
-            self._kept[item.source] = found
-        if isinstance(found, LoadError):
-            raise found
-        return found
+        """Return the document of an item. Raises LoadError."""
+        document = self._documents.get(item.source) or self._read(item)
+        if self.keeps_documents:
+            self._documents[item.source] = document
+        if isinstance(document, LoadError):
+            raise document
+        return document
 
     def _read(self, item: Item) -> Document | LoadError:
         try:
-            found = read(self.state.uploads, self.collection, item)
+            document = read(self.state.uploads, self.collection, item)
         except LoadError as error:
             return error
-        about = (found.title, found.author, found.language, len(found.sections))
-        self.told[item.source] = about
-        return found
+        self.facts[item.source] = (
+            document.title,
+            document.author,
+            document.language,
+            len(document.sections),
+        )
+        return document
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
-    """A document as it would come in. `chapters` is None where it was not looked at.
-
-    Where it `is_guessed`, no reader is for files that are named so: what is in it has told.
-    """
+class BookEstimate:
+    """A document of an estimate."""
 
     source: str
     status: str
@@ -115,10 +119,12 @@ class Book:
     author: str
     language: str
     chapters: int | None
+    """None if the document was not read for the estimate."""
     tokens: int
     calls: int
     error: str
     is_guessed: bool
+    """Whether its format was recognised by its content, as no reader is for its file name."""
 
 
 @router.get("/c/{collection}/add")
@@ -131,59 +137,59 @@ def add(
     graphs: Graphs = [],  # noqa: B006
     changed: bool = False,
 ) -> Response:
-    """What to send; or, of a `batch` that came in, what is in it and what it would cost.
+    """Show the form; with a `batch`, its documents and what they would cost.
 
-    `changed` is whether somebody agreed to something else, which is said.
+    `changed` says that the graphs were changed after the last estimate was shown.
     """
     values: dict[str, Any] = {
         "collection": collection.name,
         "readable": known(),
         "most_mb": state.serving.max_upload_mb,
         "most_files": MAX_PARTS - len(FIELDS),
-        "longest": LONGEST_TEXT,
+        "longest": MAX_PASTED_CHARACTERS,
     }
     if not batch:
         return show(request, "add.html", values)
     items = _items(state, caller, batch)
     names = graphs or list(collection.settings.graphs)
     choice = Choice(tuple(names))
-    size = sum(state.uploads.path(one).stat().st_size for one in {one.upload for one in items})
-    reader = Reader(state, collection.name, keeps=size <= PRICED_APART)
+    paths = {state.uploads.path(item.upload) for item in items}
+    size = sum(path.stat().st_size for path in paths)
+    reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
     with state.large_task_limit.hold(caller.id):
-        found = estimate(state.uploads, collection, items, choice, reader)
-        rows = _graphs(state, collection, items, names, reader)
+        total = estimate(state.uploads, collection, items, choice, reader)
+        rows = _graph_rows(state, collection, items, names, reader)
+    usage = total.usage.values()
     values |= {
         "batch": batch,
-        "estimated": ",".join(one["name"] for one in rows if one["on"]),
+        "estimated": ",".join(row["name"] for row in rows if row["on"]),
         "once": uuid.uuid4().hex,
-        "books": _books(found, reader),
-        "more": max(0, len(items) - READ_THROUGH),
-        "count": sum(one.status not in ("failed", "skipped") for one in found.outcomes),
-        "refused": sum(one.status == "failed" for one in found.outcomes),
+        "books": _books(total, reader),
+        "more": max(0, len(items) - MAX_DETAILED),
+        "count": sum(book.status not in ("failed", "skipped") for book in total.outcomes),
+        "failed": sum(book.status == "failed" for book in total.outcomes),
         "is_offline": collection.settings.offline,
         "graphs": rows,
         "changed": changed,
-        "calls": sum(one.calls for one in found.usage.values()),
-        "tokens": sum(one.prompt_tokens + one.completion_tokens for one in found.usage.values()),
-        "money": found.money,
-        "unpriced": found.unpriced,
+        "calls": sum(step.calls for step in usage),
+        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in usage),
+        "money": total.money,
+        "unpriced": total.unpriced,
         "left": state.ledger.left(caller),
     }
     return show(request, "estimate.html", values)
 
 
 @router.post("/c/{collection}/add")
-async def take(
+async def upload(
     request: Request, state: State, collection: VisibleCollection, caller: Writer
 ) -> Response:
-    """Keeps files and a text as they arrive, and goes on to what they would cost."""
+    """Store files and a text as they arrive, and lead to their estimate."""
     body = Body(request)
     form = await body.form(state.uploads)
 
-    def keep() -> str:
-        return _keep(state, collection, caller, form)
-
-    to = address("c", collection.name, "add", batch=await to_thread.run_sync(keep))
+    batch = await to_thread.run_sync(_save_batch, state, caller, form)
+    to = address("c", collection.name, "add", batch=batch)
     if request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse({"to": to})
     return RedirectResponse(to, 303)
@@ -200,120 +206,127 @@ def begin(
     estimated: Annotated[str, Form(max_length=2000)] = "",
     graphs: Annotated[list[str], Form(max_length=50)] = [],  # noqa: B006
 ) -> Response:
-    """Begins the job that was agreed to; sent twice, it is begun once.
+    """Begin the job of a batch; a form that is sent twice begins it once.
 
-    Nobody has agreed to other graphs than those whose cost was told: that is told first.
+    If the graphs are not those of the estimate, the new estimate is shown first, so that nobody
+    agrees to a cost that was not shown.
     """
     if not graphs:
-        raise Problem("Tick a graph at least: without any, there is nothing to ask but the text.")
-    told = ",".join(graphs)
-    if told != estimated and _may_cost(collection):
+        raise Problem("Choose at least one graph: without a graph only the text can be searched.")
+    chosen = ",".join(graphs)
+    if chosen != estimated and _may_cost(collection):
         query = urlencode(
-            [("batch", batch), *(("graphs", one) for one in graphs), ("changed", "true")]
+            [("batch", batch), *(("graphs", name) for name in graphs), ("changed", "true")]
         )
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(state, caller, batch)
-    key = Idempotency.of(f"{once} {told}", caller, request.url.path, batch)
+    key = Idempotency.of(f"{once} {chosen}", caller, request.url.path, batch)
     job = begin_ingest(state.jobs, caller, collection, items, Choice(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 
 
-def _keep(state: ServiceState, collection: Collection, caller: Caller, form: Filled) -> str:
-    """The SHA-256 of a list of what came in."""
+def _save_batch(state: ServiceState, caller: Caller, form: UploadForm) -> str:
+    """Store a form's files and text as a batch, and return the batch's SHA-256."""
     words = form.fields.get("text", "").replace("\r\n", "\n")
     uploads = list(form.uploads)
-    text, told = None, None
+    text, facts = None, None
     if words.strip():
         title = " ".join(form.fields.get("title", "").split())
         if not title:
-            raise Problem("Say what the text is called: it is known by that.")
-        told = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
-        told["title"] = title
+            raise Problem("Enter a title for the text: the text is stored under it.")
+        facts = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
+        facts["title"] = title
         name = label(f"{SOURCE_FOLDER}/{title}.txt")
         text = state.uploads.take([words.encode("utf-8", "surrogatepass")], name)
     if not (uploads or text):
-        raise Problem("There is no file and no text in this form: choose a file, or paste a text.")
-    # Two of one name are refused now, and not once somebody has agreed.
+        raise Problem("The form has no file and no text: choose a file, or paste a text.")
+    # Two of one name are refused now, and not after the person has agreed to the cost.
     items = state.uploads.items(uploads)
     refuse_same_names([*items, Item(text.name, text.sha256)] if text else items)
-    kept = Kept(tuple(uploads), text, told)
-    written = json.dumps(asdict(kept), sort_keys=True).encode()
-    own = state.uploads.take([written], LIST)
-    state.uploads.lend(caller, [*uploads, *([text] if text else []), own])
-    return own.sha256
+    content = json.dumps(asdict(UploadBatch(tuple(uploads), text, facts)), sort_keys=True).encode()
+    batch = state.uploads.take([content], BATCH_NAME)
+    state.uploads.lend(caller, [*uploads, *([text] if text else []), batch])
+    return batch.sha256
 
 
 def _items(state: ServiceState, caller: Caller, batch: str) -> list[Item]:
-    """The documents of what came in. Raises NotFound where it is another's, or too long ago."""
+    """Return the documents of a batch. Raises NotFound if it is another caller's, or expired."""
     state.uploads.refuse_unlent(caller, [batch])
     try:
-        written = json.loads(state.uploads.path(batch).read_bytes())
-        uploads = [Upload(**one) for one in written["uploads"]]
-        text = Upload(**written["text"]) if written["text"] else None
-        told = {name: str(one) for name, one in (written["told"] or {}).items()}
+        content = json.loads(state.uploads.path(batch).read_bytes())
+        uploads = [Upload(**upload) for upload in content["uploads"]]
+        text = Upload(**content["text"]) if content["text"] else None
+        facts = {name: str(value) for name, value in (content["told"] or {}).items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Problem("That is no list of files that came in: send them again.") from error
-    # Whoever wrote the list may have been no form of ours: what it names must be theirs, too.
-    asked = [one.sha256 for one in (*uploads, *([text] if text else []))]
-    state.uploads.refuse_unlent(caller, asked)
-    items = state.uploads.items([Upload(one.sha256, one.size, label(one.name)) for one in uploads])
+        raise Problem("This is not a list of uploaded files: upload the files again.") from error
+    # Any upload can be named as a batch, so its content may not come from our form: the caller must
+    # own the files that it names.
+    hashes = [upload.sha256 for upload in (*uploads, *([text] if text else []))]
+    state.uploads.refuse_unlent(caller, hashes)
+    items = state.uploads.items(
+        [Upload(upload.sha256, upload.size, label(upload.name)) for upload in uploads]
+    )
     if text:
         path = state.uploads.path(text.sha256)
         words = path.read_text(encoding="utf-8", errors="surrogatepass")
-        items.append(text_item(state.uploads, words, text.name, **told))
+        items.append(text_item(state.uploads, words, text.name, **facts))
     return items
 
 
-def _books(found: Estimate, reader: Reader) -> list[Book]:
+def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
     books = []
-    for number, one in enumerate(found.outcomes):
+    for number, outcome in enumerate(total.outcomes):
         chapters: int | None = None
-        title, author, language = one.title, "", ""
-        if number < READ_THROUGH and one.source in reader.told:
-            title, author, language, chapters = reader.told[one.source]
-        asked = one.usage
+        title, author, language = outcome.title, "", ""
+        if number < MAX_DETAILED and outcome.source in reader.facts:
+            title, author, language, chapters = reader.facts[outcome.source]
+        usage = outcome.usage
         books.append(
-            Book(
-                one.source.removeprefix(f"{SOURCE_FOLDER}/"),
-                one.status,
-                title,
-                author,
-                language if is_language(language) else "",
-                chapters,
-                asked.prompt_tokens + asked.completion_tokens,
-                asked.calls,
-                str(one.error or ""),
-                one.status not in ("failed", "skipped")
-                and PurePosixPath(one.source).suffix.lower() not in SUFFIXES,
+            BookEstimate(
+                source=outcome.source.removeprefix(f"{SOURCE_FOLDER}/"),
+                status=outcome.status,
+                title=title,
+                author=author,
+                language=language if is_language(language) else "",
+                chapters=chapters,
+                tokens=usage.prompt_tokens + usage.completion_tokens,
+                calls=usage.calls,
+                error=str(outcome.error or ""),
+                is_guessed=outcome.status not in ("failed", "skipped")
+                and PurePosixPath(outcome.source).suffix.lower() not in SUFFIXES,
             )
         )
     return books
 
 
 def _may_cost(collection: Collection) -> bool:
-    """Whether any graph may ask a model that is paid."""
+    """Return whether building a graph may call a model that costs money."""
     settings = collection.settings
     return not (settings.offline and settings.embedding_model in (OFFLINE, STATIC))
 
 
-def _graphs(
+def _graph_rows(
     state: ServiceState,
     collection: Collection,
     items: list[Item],
     chosen: list[str],
-    reader: Reader,
+    reader: BatchReader,
 ) -> list[dict[str, Any]]:
-    """The graphs that each document can have; where that takes no long, what each would cost."""
-    told = []
-    for name, one in graphs().items():
-        if not one.build:
+    """Return the graphs that a document can have; for a small batch with the cost of each alone."""
+    rows = []
+    for name, graph in graphs().items():
+        if not graph.build:
             continue
-        row: dict[str, Any] = {"name": name, "about": one.about, "on": name in chosen}
-        row["needs"] = one.rests_on
-        if reader.keeps and _may_cost(collection):
+        row: dict[str, Any] = {
+            "name": name,
+            "about": graph.about,
+            "on": name in chosen,
+            "needs": graph.rests_on,
+        }
+        if reader.keeps_documents and _may_cost(collection):
             alone = estimate(state.uploads, collection, items, Choice((name,)), reader)
             usage = sum_usage([alone.usage]).values()
-            row["calls"] = sum(each.calls for each in usage)
+            row["calls"] = sum(model.calls for model in usage)
             row["money"], row["unpriced"] = alone.money, alone.unpriced
-        told.append(row)
-    return told
+        rows.append(row)
+    return rows

@@ -1,4 +1,4 @@
-"""Asking: the answer on the left, what it rests on at the right, and modes side by side."""
+"""The screens Ask and Compare: an answer beside its passages, and several modes side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fabula.service.http.dependencies import Caller, FilledCollection, Reader, S
 from fabula.service.http.streams import run_while_connected
 from fabula.service.page.answers import (
     MAX_PASSAGES,
-    Shown,
+    AnswerLayout,
     lay_out,
     lay_out_context,
     refuse_large,
@@ -37,23 +37,24 @@ from fabula.service.page.rendering import show, show_part
 from fabula.service.state import ServiceState
 
 router = APIRouter()
-MOST_LISTED = 300
-"""Documents that a list to choose from has; beyond them one is named in the address."""
+MAX_CHOICES = 300
+"""Documents in the list to choose from; with more there is a text field instead."""
 KINDS = ("chunk", "summary", "detail")
-AT_ONCE = 4
-"""Modes that are compared."""
-LAST = 20
-"""Conversations that are listed."""
+MAX_MODES = 4
+"""Modes that can be compared."""
+MAX_CONVERSATIONS = 20
+"""Previous conversations that are listed."""
 
-Words = Annotated[str, Query(max_length=20_000)]
-Name = Annotated[str, Query(max_length=2000)]
-Names = Annotated[list[str], Query(max_length=20)]
-Said = Annotated[str, Form(max_length=20_000)]
-Word = Annotated[str, Form(max_length=2000)]
+QueryText = Annotated[str, Query(max_length=20_000)]
+QueryName = Annotated[str, Query(max_length=2000)]
+QueryNames = Annotated[list[str], Query(max_length=20)]
+FormText = Annotated[str, Form(max_length=20_000)]
+FormName = Annotated[str, Form(max_length=2000)]
+FormNames = Annotated[list[str], Form(max_length=20)]
 
 
-class Context(BaseModel):
-    """The passages that an answer is being written from, as the API streams them."""
+class PostedContext(BaseModel):
+    """The passages of an unfinished answer, as the script got them from the API."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -65,26 +66,28 @@ class Context(BaseModel):
     @field_validator("context")
     @classmethod
     def _refuse_many_spans(cls, context: list[ReadView]) -> list[ReadView]:
-        refuse_many_spans([one.spans for one in context])
+        refuse_many_spans([passage.spans for passage in context])
         return context
 
 
-Posted = Annotated[AnswerView, BeforeValidator(refuse_many_values), AfterValidator(refuse_large)]
-"""An answer as the page posts it back, to be drawn."""
+PostedAnswer = Annotated[
+    AnswerView, BeforeValidator(refuse_many_values), AfterValidator(refuse_large)
+]
+"""An answer that the script got from the API, and posts to have it drawn."""
 
 
-class Column(Compared):
-    """What one mode answered, as the page posts it back."""
+class PostedColumn(Compared):
+    """The answer or the problem of one mode; neither while the mode is still being asked."""
 
-    answer: Posted | None = None
+    answer: PostedAnswer | None = None
 
 
-class Columns(BaseModel):
-    """What modes answered, as the API gave it; of one that is being asked, neither."""
+class PostedColumns(BaseModel):
+    """The answers of several modes, as the script got them from the API."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    answers: list[Column] = Field(max_length=AT_ONCE)
+    answers: list[PostedColumn] = Field(max_length=MAX_MODES)
 
 
 @router.get("/c/{collection}/ask")
@@ -93,57 +96,62 @@ async def ask(
     state: State,
     collection: FilledCollection,
     caller: Reader,
-    q: Words = "",
-    draft: Words = "",
-    mode: Name = "",
-    document: Name = "",
-    aspect: Names = [],  # noqa: B006
-    kind: Names = [],  # noqa: B006
+    q: QueryText = "",
+    draft: QueryText = "",
+    mode: QueryName = "",
+    document: QueryName = "",
+    aspect: QueryNames = [],  # noqa: B006
+    kind: QueryNames = [],  # noqa: B006
     conversation: Annotated[str, Query(max_length=64)] = "",
     plain: bool = False,
 ) -> Response:
-    """A question, or a conversation and what is asked next in it.
+    """Show a question with its answer, or a conversation with a form for the next question.
 
-    `plain` is for who has no scripts: the answer comes with the page. A question of a conversation
-    is kept, so those without scripts send it by `go_on`, and here it stands in the form. Nobody is
-    made to spend by a link on another site's page: what it asks stands in the form, too.
+    `plain` is for browsers without scripts: the answer is part of the page. The question is only
+    put into the form, and not asked, in two cases: without scripts in a conversation, whose
+    questions are stored and therefore posted (`continue_conversation`); and if a page of another
+    site led here, as its author must not be able to spend the caller's quota by a link.
     """
     if is_cross_site(request) or (plain and conversation):
         q, draft = "", q or draft
-    said = state.conversations.find(caller, collection.name, conversation) if conversation else None
-    given: dict[str, Any] = {
+    history = (
+        state.conversations.find(caller, collection.name, conversation) if conversation else None
+    )
+    options: dict[str, Any] = {
         "question": q.strip(),
         "mode": mode or None,
         "document": document,
-        "aspects": [one for one in aspect if one],
-        "kinds": [one for one in kind if one],
+        "aspects": [name for name in aspect if name],
+        "kinds": [name for name in kind if name],
         "conversation": conversation,
     }
-    given = {name: one for name, one in given.items() if one}
+    options = {name: value for name, value in options.items() if value}
     others = query_options().keys() - {"mode", "document", "aspects", "kinds"}
-    given |= {name: value for name, value in request.query_params.items() if name in others}
+    options |= {name: value for name, value in request.query_params.items() if name in others}
     stop = Stop()
 
     def draw() -> Response:
-        shown = None
+        answer = None
         if q.strip() and plain:
-            asked = Question.made(**given)
-            view = asking.ask(state.asking_services, collection, caller, asked, stop=stop).view()
-            shown = lay_out(view, collection.name)
+            question = Question.made(**options)
+            view = asking.ask(state.asking_services, collection, caller, question, stop=stop).view()
+            answer = lay_out(view, collection.name)
         values = {
             "collection": collection.name,
             "q": q.strip(),
             "draft": draft,
-            "given": given,
-            "shown": shown,
-            "aspects": [one.name for one in aspects_of(collection) if one.there],
+            "options": options,
+            "answer": answer,
+            "aspects": [each.name for each in aspects_of(collection) if each.there],
             "chosen_aspects": aspect,
             "kinds": KINDS,
             "chosen_kinds": kind,
-            "conversation": said and said.conversation,
-            "turns": [_turn(one, collection.name) for one in said.turns] if said else [],
-            "how": _how(given, said),
-            "talks": [] if q or said else _talks(state, collection, caller),
+            "conversation": history and history.conversation,
+            "turns": [_turn(turn, collection.name) for turn in history.turns] if history else [],
+            "hidden_fields": _hidden_fields(options, history),
+            "conversations": []
+            if q or history
+            else _previous_conversations(state, collection, caller),
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
             "document": document,
@@ -154,37 +162,38 @@ async def ask(
 
 
 @router.post("/c/{collection}/ask")
-async def go_on(
+async def continue_conversation(
     request: Request,
     state: State,
     collection: FilledCollection,
     caller: Reader,
-    q: Said,
+    q: FormText,
     conversation: Annotated[str, Form(max_length=64)] = "",
-    first: Said = "",
-    mode: Word = "",
-    document: Word = "",
-    aspect: Annotated[list[str], Form(max_length=20)] = [],  # noqa: B006
-    kind: Annotated[list[str], Form(max_length=20)] = [],  # noqa: B006
+    first: FormText = "",
+    mode: FormName = "",
+    document: FormName = "",
+    aspect: FormNames = [],  # noqa: B006
+    kind: FormNames = [],  # noqa: B006
 ) -> Response:
-    """Asks what is next in a conversation; where there is none yet, it begins with `first`."""
-    how = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
-    asked = [Question.made(question=one, **how) for one in (first, q) if one.strip()]
+    """Ask the next question of a conversation.
+
+    Without scripts the first question was asked outside a conversation. It is asked again here as
+    `first`, so that the conversation has it.
+    """
+    options = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
+    questions = [Question.made(question=text, **options) for text in (first, q) if text.strip()]
     stop = Stop()
 
     def answer() -> str:
-        talk = conversation
-        for one in asked[-1:] if conversation else asked:
-            own = one.model_copy(update={"conversation": talk or asking.NEW})
-            talk = str(
-                asking.ask(state.asking_services, collection, caller, own, stop=stop)
-                .view()
-                .conversation
-            )
-        return talk
+        id = conversation
+        for question in questions[-1:] if conversation else questions:
+            turn = question.model_copy(update={"conversation": id or asking.NEW})
+            view = asking.ask(state.asking_services, collection, caller, turn, stop=stop).view()
+            id = str(view.conversation)
+        return id
 
-    talk = await run_while_connected(request, answer, stop.set, state.question_threads)
-    to = address("c", collection.name, "ask", conversation=talk)
+    id = await run_while_connected(request, answer, stop.set, state.question_threads)
+    to = address("c", collection.name, "ask", conversation=id)
     return RedirectResponse(f"{to}#latest", 303)
 
 
@@ -195,26 +204,26 @@ def forget(
     caller: Reader,
     conversation: Annotated[str, Form(max_length=64)],
 ) -> Response:
-    """Takes a conversation out, with all that was said in it."""
+    """Delete a conversation and all of its turns."""
     state.conversations.remove(caller, collection.name, conversation)
     return RedirectResponse(address("c", collection.name, "ask"), 303)
 
 
 @router.post("/c/{collection}/ask/answer")
 def draw_answer(
-    request: Request, collection: FilledCollection, caller: Reader, answer: Posted
+    request: Request, collection: FilledCollection, caller: Reader, answer: PostedAnswer
 ) -> Response:
-    """An answer that the API has streamed, drawn as the page draws it."""
-    values = {"collection": collection.name, "shown": lay_out(answer, collection.name)}
+    """Render an answer that the script got from the API."""
+    values = {"collection": collection.name, "answer": lay_out(answer, collection.name)}
     return show_part(request, "answer.html", values)
 
 
 @router.post("/c/{collection}/ask/passages")
 def draw_passages(
-    request: Request, collection: FilledCollection, caller: Reader, found: Context
+    request: Request, collection: FilledCollection, caller: Reader, posted: PostedContext
 ) -> Response:
-    """The passages of an answer that is being written."""
-    cards = lay_out_context(found.context, collection.name, found.question)
+    """Render the passages of an answer that is still being written."""
+    cards = lay_out_context(posted.context, collection.name, posted.question)
     return show_part(request, "passages.html", {"collection": collection.name, "cards": cards})
 
 
@@ -224,35 +233,37 @@ async def compare(
     state: State,
     collection: FilledCollection,
     caller: Reader,
-    q: Words = "",
-    modes: Names = [],  # noqa: B006
-    document: Name = "",
+    q: QueryText = "",
+    modes: QueryNames = [],  # noqa: B006
+    document: QueryName = "",
     plain: bool = False,
 ) -> Response:
-    """A question by two to four modes; each may be given alone, or all as 'a,b'.
+    """Show the answers of two to four modes to a question.
 
-    `plain` is for who has no scripts: the answers come with the page.
+    The modes are given one by one, or as "a,b". `plain` is for browsers without scripts: the
+    answers are part of the page.
     """
-    chosen = list(dict.fromkeys(one for each in modes for one in each.split(",") if one))[:AT_ONCE]
+    names = (name for value in modes for name in value.split(",") if name)
+    chosen = list(dict.fromkeys(names))[:MAX_MODES]
     is_led = is_cross_site(request)
-    asked = None
+    comparison = None
     if q.strip() and len(chosen) > 1 and not is_led:
-        asked = Comparison.made(question=q.strip(), modes=chosen, document=document)
+        comparison = Comparison.made(question=q.strip(), modes=chosen, document=document)
     stop = Stop()
 
     def draw() -> Response:
-        drawn = {}
-        if asked and plain:
-            found = asking.compare(state.asking_services, collection, caller, asked, stop)
-            drawn = _lay_out_columns(found.answers, collection.name)
+        columns = {}
+        if comparison and plain:
+            view = asking.compare(state.asking_services, collection, caller, comparison, stop)
+            columns = _lay_out_columns(view.answers, collection.name)
         values = {
             "collection": collection.name,
             "q": q.strip(),
             "chosen": chosen,
-            "asked": asked.model_dump(exclude_defaults=True) if asked else None,
+            "comparison": comparison.model_dump(exclude_defaults=True) if comparison else None,
             "document": document,
             "is_led": is_led,
-            **drawn,
+            **columns,
             **_choices(collection, document),
         }
         return show(request, "compare.html", values)
@@ -262,72 +273,77 @@ async def compare(
 
 @router.post("/c/{collection}/compare/columns")
 def draw_columns(
-    request: Request, collection: FilledCollection, caller: Reader, answers: Columns
+    request: Request, collection: FilledCollection, caller: Reader, posted: PostedColumns
 ) -> Response:
-    """Answers side by side, as far as they are there, drawn as the page draws them."""
-    return show_part(request, "columns.html", _lay_out_columns(answers.answers, collection.name))
+    """Render the answers that the script has got so far, side by side."""
+    return show_part(request, "columns.html", _lay_out_columns(posted.answers, collection.name))
 
 
 def _lay_out_columns(answers: Sequence[Compared], collection: str) -> dict[str, Any]:
-    """Each mode's answer, and what several of them were given, as the template draws them."""
+    """Return the values of the template: a column for each mode, and the shared passages."""
     columns = [
         {
-            "mode": one.mode,
-            "problem": one.problem,
-            "shown": lay_out(one.answer, collection) if one.answer else None,
+            "mode": compared.mode,
+            "problem": compared.problem,
+            "answer": lay_out(compared.answer, collection) if compared.answer else None,
         }
-        for one in answers
+        for compared in answers
     ]
-    # The card of the last column that has a passage: any would do.
+    # Several columns may have a card of the same passage; any of them serves as a link to it.
     cards = {
         card.passage.id: card
-        for one in columns
-        if isinstance(shown := one["shown"], Shown)
-        for card in (*shown.cited, *shown.others)
+        for column in columns
+        if isinstance(answer := column["answer"], AnswerLayout)
+        for card in (*answer.cited, *answer.uncited)
     }
     shared = share(answers)
     return {
         "columns": columns,
-        "shared": {one.id: number for number, one in enumerate(shared, start=1)},
-        "in_common": [(one, cards.get(one.id)) for one in shared],
-        "is_whole": all(one.answer or one.problem for one in answers),
+        "shared": {passage.id: number for number, passage in enumerate(shared, start=1)},
+        "shared_cards": [(passage, cards.get(passage.id)) for passage in shared],
+        "is_complete": all(compared.answer or compared.problem for compared in answers),
     }
 
 
 def _turn(turn: TurnView, collection: str) -> dict[str, Any]:
-    """A turn that was answered before, as the template draws it."""
-    return {"turn": turn, "shown": lay_out(turn.answer, collection) if turn.answer else None}
+    """Return the template's values of a turn of a conversation."""
+    return {"turn": turn, "answer": lay_out(turn.answer, collection) if turn.answer else None}
 
 
-def _how(given: Mapping[str, Any], said: ConversationWhole | None) -> list[tuple[str, str]]:
-    """How what comes next is asked, as fields of a form: as what was asked last."""
-    asked = dict(given)
-    if said and said.turns and "question" not in given:
-        asked = dict(said.turns[-1].asked)
-    names = {"mode": "mode", "document": "document", "aspects": "aspect", "kinds": "kind"}
+def _hidden_fields(
+    options: Mapping[str, Any], history: ConversationWhole | None
+) -> list[tuple[str, str]]:
+    """Return form fields by which the next question has the options of the current or last one."""
+    values = dict(options)
+    if history and history.turns and "question" not in options:
+        values = dict(history.turns[-1].asked)
+    fields = {"mode": "mode", "document": "document", "aspects": "aspect", "kinds": "kind"}
     return [
-        (field, one)
-        for name, field in names.items()
-        for one in ([asked[name]] if isinstance(asked.get(name), str) else asked.get(name, ()))
+        (field, value)
+        for name, field in fields.items()
+        for value in ([values[name]] if isinstance(values.get(name), str) else values.get(name, ()))
     ]
 
 
-def _talks(state: ServiceState, collection: Collection, caller: Caller) -> list[ConversationView]:
-    """The caller's last conversations about a collection."""
-    found = state.conversations.page(caller, collection.name, LAST, "").items
-    return [one for one in found if one.turns]
+def _previous_conversations(
+    state: ServiceState, collection: Collection, caller: Caller
+) -> list[ConversationView]:
+    """Return the caller's last conversations about a collection."""
+    page = state.conversations.page(caller, collection.name, MAX_CONVERSATIONS, "")
+    return [conversation for conversation in page.items if conversation.turns]
 
 
 def _choices(collection: Collection, document: str) -> dict[str, Any]:
-    """The modes that can be asked, as sentences, and the documents, to choose from."""
-    listed = [(one.id, one.title) for one in islice(collection.documents(), MOST_LISTED + 1)]
-    if len(listed) > MOST_LISTED:
-        listed = []
-    elif document and document not in {id for id, _ in listed}:
-        listed.append((document, document))
-    ready = [(one.name, one.about) for one in modes_of(collection) if one.ready]
+    """Return the modes with their descriptions, and the documents, to choose from."""
+    entries = islice(collection.documents(), MAX_CHOICES + 1)
+    documents = [(entry.id, entry.title) for entry in entries]
+    if len(documents) > MAX_CHOICES:
+        documents = []
+    elif document and document not in {id for id, _ in documents}:
+        documents.append((document, document))
+    ready = [(mode.name, mode.about) for mode in modes_of(collection) if mode.ready]
     return {
-        "modes": [(AUTO, "the way that suits the question"), *ready],
-        "documents": listed,
+        "modes": [(AUTO, "the mode that suits the question"), *ready],
+        "documents": documents,
         "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),
     }

@@ -1,4 +1,4 @@
-"""Jobs: all of them, and one with how far it is, what it costs, and what became of each file."""
+"""The list of jobs, and a job with its progress, its cost and the result of each file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.models.usage import sum_usage
-from fabula.service.core.jobs.job import ENDED, STATES, Item, Job, JobState
+from fabula.service.core.jobs.job import STATES, Item, Job, JobState
 from fabula.service.core.jobs.uploads import SOURCE_FOLDER
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.http.addresses import address
@@ -18,19 +18,20 @@ from fabula.service.page.rendering import show, show_part
 from fabula.service.state import ServiceState
 
 router = APIRouter()
-PAGE = 50
-"""Jobs of one page."""
-SHOWN = 200
-"""Items of a job that are listed; those that are under way or failed come first."""
-WORDS: Mapping[str, str] = {
+PAGE_SIZE = 50
+"""Jobs on one page."""
+MAX_ITEMS = 200
+"""Items of a job that are listed; running and failed ones come first."""
+NAMES: Mapping[str, str] = {
     "ingest": "Add documents",
     "build": "Build a graph",
-    "retry": "Ask for gaps again",
-    "reembed": "Embed again",
+    "retry": "Fill gaps",
+    "reembed": "Recompute embeddings",
     "remove": "Remove the collection",
 }
-FIRST = ("running", "failed", "queued")
-MINUTE, HOUR = 60, 3600
+STATE_ORDER = ("running", "failed", "queued")
+"""States of items in the order of the list; the others follow."""
+MINUTE_SECONDS, HOUR_SECONDS = 60, 3600
 
 
 @router.get("/jobs")
@@ -41,22 +42,23 @@ def list_jobs(
     state: JobState | None = None,
     after: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
-    """The newest first."""
+    """Show the jobs, the newest first."""
     [begin] = read_cursor(after, str) or ("",)
-    found, more = take_page(service_state.jobs.list(caller, state or "", PAGE + 1, begin), PAGE)
+    jobs = service_state.jobs.list(caller, state or "", PAGE_SIZE + 1, begin)
+    page, more = take_page(jobs, PAGE_SIZE)
     values = {
-        "jobs": found,
-        "next": make_cursor(found[-1].place) if more else "",
+        "jobs": page,
+        "next": make_cursor(page[-1].place) if more else "",
         "state": state or "",
         "states": STATES,
-        "words": WORDS,
+        "names": NAMES,
     }
     return show(request, "jobs.html", values)
 
 
 @router.get("/jobs/{id}")
 def show_job(request: Request, service_state: State, caller: Reader, id: str) -> Response:
-    """A job as it is now; its script has it go on."""
+    """Show a job; the script of the page keeps it up to date."""
     job = service_state.jobs.find(caller, id)
     values = {"collection": job.collection, **_lay_out(service_state, job, caller)}
     return show(request, "job.html", values)
@@ -64,67 +66,70 @@ def show_job(request: Request, service_state: State, caller: Reader, id: str) ->
 
 @router.get("/jobs/{id}/part")
 def show_job_part(request: Request, service_state: State, caller: Reader, id: str) -> Response:
-    """What changes of a job's screen, for its script to put in its place."""
+    """Render the part of a job's screen that changes, which its script puts in."""
     job = service_state.jobs.find(caller, id)
     return show_part(request, "job_part.html", _lay_out(service_state, job, caller))
 
 
 @router.post("/jobs/{id}/cancel")
 def cancel(service_state: State, caller: Writer, id: str) -> Response:
-    """Ends it, within a model's call."""
+    """Cancel a job; it ends as soon as its current model calls have ended."""
     service_state.jobs.cancel(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
 @router.post("/jobs/{id}/retry")
 def retry(service_state: State, caller: Writer, id: str) -> Response:
-    """Has it do what failed, or was cancelled."""
+    """Run the failed or cancelled items of a job again."""
     service_state.jobs.retry(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
 @router.post("/jobs/{id}/resume")
 def resume(service_state: State, caller: Writer, id: str) -> Response:
-    """Has it go on after its budget was spent."""
+    """Resume a job that was paused because its budget was used up."""
     service_state.jobs.resume(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
 def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str, Any]:
-    """What the template draws."""
-    spent = sum_usage([job.usage]).values()
-    order = sorted(job.items, key=lambda one: FIRST.index(one.state) if one.state in FIRST else 9)
+    """Return the values of the template."""
+    usage = sum_usage([job.usage]).values()
+    items = sorted(job.items, key=_place_in_list)
     return {
         "job": job,
-        "name": WORDS.get(job.kind, job.kind),
+        "name": NAMES.get(job.kind, job.kind),
         "is_over": job.is_over,
-        "has_ended": job.state in ENDED,
         "steps": _steps(job.items),
-        "items": [_item(one) for one in order[:SHOWN]],
-        "more": max(0, len(order) - SHOWN),
+        "items": [_item(item) for item in items[:MAX_ITEMS]],
+        "more": max(0, len(items) - MAX_ITEMS),
         "done": job.done,
-        "calls": sum(one.calls for one in spent),
-        "saved": sum(one.saved for one in spent),
-        "tokens": sum(one.prompt_tokens + one.completion_tokens for one in spent),
-        "left": _in_words(job.eta),
-        "is_beginning": job.state == "running"
+        "calls": sum(model.calls for model in usage),
+        "saved": sum(model.saved for model in usage),
+        "tokens": sum(model.prompt_tokens + model.completion_tokens for model in usage),
+        "left": _duration(job.eta),
+        "is_starting": job.state == "running"
         and not job.cancelling
         and bool(job.counts.get("queued"))
         and not job.counts.get("running"),
         "may_change": caller.may("write"),
-        "is_there": job.collection in service_state.visible_collections(caller)
+        "has_collection": job.collection in service_state.visible_collections(caller)
         if job.is_over
         else False,
     }
 
 
+def _place_in_list(item: Item) -> int:
+    return STATE_ORDER.index(item.state) if item.state in STATE_ORDER else len(STATE_ORDER)
+
+
 def _steps(items: tuple[Item, ...]) -> list[tuple[str, int, int]]:
-    """Of each step how much is done, and how much is known, over all that is under way."""
+    """Return for each step the pieces of work that are done and that are known, over all items."""
     steps: dict[str, tuple[int, int]] = {}
-    for one in items:
-        for name, (done, known) in one.steps.items():
-            before = steps.get(name, (0, 0))
-            steps[name] = (before[0] + done, before[1] + known)
+    for item in items:
+        for name, (done, known) in item.steps.items():
+            done_before, known_before = steps.get(name, (0, 0))
+            steps[name] = (done_before + done, known_before + known)
     return [(name, done, known) for name, (done, known) in steps.items()]
 
 
@@ -138,18 +143,18 @@ def _item(item: Item) -> dict[str, Any]:
         "document": item.document if item.state in ("succeeded", "unchanged") else "",
         "done": done,
         "known": known,
-        "calls": sum(one.calls for one in item.usage.values()),
+        "calls": sum(step.calls for step in item.usage.values()),
         "gaps": item.gaps,
         "error": item.error,
     }
 
 
-def _in_words(seconds: float | None) -> str:
-    """A time that is left, as people say it; '' where nobody knows."""
+def _duration(seconds: float | None) -> str:
+    """Format the remaining time of a job; '' if it is unknown."""
     if seconds is None:
         return ""
-    if seconds < MINUTE:
+    if seconds < MINUTE_SECONDS:
         return "less than a minute"
-    if seconds < HOUR:
-        return f"about {round(seconds / MINUTE)} min"
-    return f"about {seconds / HOUR:.1f} h"
+    if seconds < HOUR_SECONDS:
+        return f"about {round(seconds / MINUTE_SECONDS)} min"
+    return f"about {seconds / HOUR_SECONDS:.1f} h"

@@ -1,4 +1,4 @@
-"""Trees and entities: a book's graphs as pictures, and as lists that lead into its text."""
+"""Trees and entities: a book's graphs as pictures, and as lists that link to its text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from fabula.app.collection import Collection
 from fabula.graph.entries import Entry
-from fabula.plot.shared.reading import DISCOURSE, NETWORK, refuse_without
+from fabula.plot.shared.reading import NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
@@ -21,8 +21,8 @@ from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
 
 router = APIRouter()
-MOST_LISTED = 500
-"""Entities of a list."""
+MAX_ENTITIES = 500
+"""Entities in the list."""
 Words = Annotated[str, Query(max_length=20_000)]
 
 
@@ -30,12 +30,13 @@ Words = Annotated[str, Query(max_length=20_000)]
 def trees(
     request: Request, collection: FilledCollection, document: str, caller: Reader, q: Words = ""
 ) -> Response:
-    """The trees of a book: the picture, and the outline of the same."""
+    """Show the trees of a book as a picture and as an outline."""
     entry = document_of(collection, document)
     refuse_without(entry, "aspects", "tree")
     order = {name: at for at, name in enumerate(entry.graphs["aspects"].facts.get("aspects", []))}
-    trees = sorted(outline(collection, entry), key=lambda one: order.get(one.aspect, len(order)))
-    return show(request, "trees.html", _told(request, collection, entry, q) | {"outline": trees})
+    trees = sorted(outline(collection, entry), key=lambda tree: order.get(tree.aspect, len(order)))
+    values = _shared_values(request, collection, entry, q) | {"outline": trees}
+    return show(request, "trees.html", values)
 
 
 @router.get("/c/{collection}/d/{document}/trees/picture")
@@ -47,7 +48,7 @@ def trees_picture(
     caller: Reader,
     q: Words = "",
 ) -> Response:
-    """The picture of the trees, a page of its own."""
+    """Return the picture of the trees, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "trees", q.strip()))
@@ -62,24 +63,19 @@ def entities(
     q: Words = "",
     type: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """Who and what a book is about: the network, and the list."""
+    """Show the people, places and other entities of a book as a network and as a list."""
     entry = document_of(collection, document)
     refuse_without(entry, NETWORK, "network")
-    asked = {"collection": collection.name, "document": entry.id, "limit": MOST_LISTED + 1}
-    rows = collection.store.rows("entities/find_cast", **asked, type=type)
-    every = rows if not type else collection.store.rows("entities/find_cast", **asked, type="")
-    return show(
-        request,
-        "entities.html",
-        _told(request, collection, entry, q)
-        | {
-            "cast": rows[:MOST_LISTED],
-            "more": len(rows) > MOST_LISTED,
-            "type": type,
-            "types": sorted({row["type"] for row in every}),
-            "has_story": DISCOURSE in entry.graphs,
-        },
-    )
+    scope = {"collection": collection.name, "document": entry.id, "limit": MAX_ENTITIES + 1}
+    rows = collection.store.rows("entities/find_cast", **scope, type=type)
+    all_types = rows if not type else collection.store.rows("entities/find_cast", **scope, type="")
+    values = _shared_values(request, collection, entry, q) | {
+        "entities": rows[:MAX_ENTITIES],
+        "more": len(rows) > MAX_ENTITIES,
+        "type": type,
+        "types": sorted({row["type"] for row in all_types}),
+    }
+    return show(request, "entities.html", values)
 
 
 @router.get("/c/{collection}/d/{document}/entities/picture")
@@ -91,21 +87,25 @@ def entities_picture(
     caller: Reader,
     q: Words = "",
 ) -> Response:
-    """The picture of the network, a page of its own."""
+    """Return the picture of the network, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "network", q.strip()))
 
 
-def _told(request: Request, collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
+def _shared_values(
+    request: Request, collection: Collection, entry: Entry, q: str
+) -> dict[str, Any]:
+    """Return the values that both templates need."""
     lang = entry.language if is_language(entry.language) else ""
     if is_cross_site(request):
-        q = ""  # the picture would ask it
+        # The picture would ask the question, and the caller's key would pay for it.
+        q = ""
     return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}
 
 
 def _framed(content: bytes) -> Response:
-    """A plot's page for a frame of ours: it may do what it brings, by its hashes, and no more."""
+    """Return a picture for our frame; its policy allows only its own scripts and styles."""
     policy = (
         f"default-src 'none'; style-src {_hashes(content, b'style')}; "
         f"script-src {_hashes(content, b'script')}; base-uri 'none'; form-action 'none'; "
@@ -116,7 +116,10 @@ def _framed(content: bytes) -> Response:
 
 
 def _hashes(content: bytes, element: bytes) -> str:
-    """What allows the elements of that name, and no others: a book's own words are escaped."""
-    found = re.findall(b"<%b>(.*?)</%b>" % (element, element), content, re.DOTALL)
-    digests = (base64.b64encode(hashlib.sha256(one).digest()).decode() for one in found)
-    return " ".join(f"'sha256-{one}'" for one in digests)
+    """Return the sources of a policy that allow the inline elements of that name.
+
+    All of them are ours, because the book's text in the picture is escaped.
+    """
+    bodies = re.findall(b"<%b>(.*?)</%b>" % (element, element), content, re.DOTALL)
+    digests = (base64.b64encode(hashlib.sha256(body).digest()).decode() for body in bodies)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -1,9 +1,9 @@
-"""Queries: the analysts' as forms, what they find as a table that leads into the books."""
+"""Queries for analysts as forms, with their results as tables that link to the books."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -25,206 +25,218 @@ from fabula.service.state import ServiceState
 from fabula.text.names import LONGEST
 
 router = APIRouter()
-AS = "as"
+FORMAT_PARAMETER = "as"
 Name = Annotated[str, Query(max_length=200)]
-As = Annotated[Literal["", "csv", "json"], Query(alias=AS)]
+Format = Annotated[Literal["", "csv", "json"], Query(alias=FORMAT_PARAMETER)]
 BROWSER = "Neo4j Browser"
 DOCUMENT = "document"
-SHORTEST = 12
-"""Characters of what a query is called by; a shorter beginning of its purpose says too little."""
-MOST_CHOSEN = 200
-"""Documents that one chooses from; of more, one writes a part of the title."""
-LEADING = ("title", "section", "text")
-"""Columns that tell of what the row's id is of, and lead there, too."""
-KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+MIN_HEADING = 12
+"""Characters of a query's heading; a shorter beginning of its purpose says too little."""
+MAX_CHOICES = 200
+"""Documents in a list to choose from; with more there is a text field instead."""
+LINKED_COLUMNS = ("title", "section", "text")
+"""Columns that describe the row's document or passage, and therefore link to it too."""
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 @router.get("/queries")
 def list_queries(request: Request, state: State, caller: Reader, collection: Name = "") -> Response:
-    """What can be asked of a collection."""
-    shelf = _shelf(state, caller, collection)
+    """Show the queries that can be run on a collection."""
+    target = _find_collection(state, caller, collection)
     values = {
-        "collection": shelf.name,
-        "here": address("queries", collection=shelf.name),
-        "queries": [_told(one) for one in queries.queries()],
+        "collection": target.name,
+        "here": address("queries", collection=target.name),
+        "queries": [_describe(query) for query in queries.queries()],
         "may_write": caller.may_all,
     }
     return show(request, "queries.html", values)
 
 
 @router.get("/queries/own")
-def own(
+def run_own(
     request: Request,
     state: State,
     caller: AdminOfAll,
     statement: Annotated[str, Query(max_length=MAX_CHARACTERS)] = "",
     collection: Name = "",
-    kind: As = "",
+    format: Format = "",
 ) -> Response:
-    """An admin's own Cypher, which may only read."""
-    shelf = _shelf(state, caller, collection)
-    values: dict[str, Any] = {"collection": shelf.name, "statement": statement}
+    """Run an admin's own Cypher statement, which may only read."""
+    target = _find_collection(state, caller, collection)
+    values: dict[str, Any] = {"collection": target.name, "statement": statement}
     return _answer(
         request,
-        shelf,
-        "own.html",
+        target,
+        "own_query.html",
         values,
         (lambda: queries.run_statement(state.query_slots, state.app.store, statement, {}))
         if statement.strip()
         else None,
-        kind,
+        format,
         "query",
     )
 
 
 @router.get("/queries/{name}")
-def ask(
+def show_query(
     request: Request,
     state: State,
     caller: Reader,
     name: str,
     collection: Name = "",
     run: bool = False,
-    kind: As = "",
+    format: Format = "",
 ) -> Response:
-    """A query's form and, once it is run, what it found."""
-    shelf = _shelf(state, caller, collection)
+    """Show the form of a query and, with `run`, its result."""
+    target = _find_collection(state, caller, collection)
     query = queries.find_query(name)
-    given = {
-        one.name: request.query_params[one.name]
-        for one in query.parameters
-        if one.name in request.query_params
+    entered = {
+        parameter.name: request.query_params[parameter.name]
+        for parameter in query.parameters
+        if parameter.name in request.query_params
     }
     values: dict[str, Any] = {
-        "collection": shelf.name,
+        "collection": target.name,
         "query": query,
-        "told": _told(query),
-        "fields": [_field(shelf, one, given) for one in query.parameters],
+        "description": _describe(query),
+        "fields": [_field(target, parameter, entered) for parameter in query.parameters],
     }
 
     def find() -> TableView:
-        typed = shipped(name).values(given)
-        own = {one.name: typed[one.name] for one in query.parameters}
-        return queries.run_query(state.query_slots, shelf, name, own)
+        typed = shipped(name).values(entered)
+        parameters = {parameter.name: typed[parameter.name] for parameter in query.parameters}
+        return queries.run_query(state.query_slots, target, name, parameters)
 
-    return _answer(request, shelf, "query.html", values, find if run else None, kind, name)
+    return _answer(request, target, "query.html", values, find if run else None, format, name)
 
 
 def _answer(
     request: Request,
-    shelf: Collection,
+    collection: Collection,
     template: str,
     values: dict[str, Any],
-    find: Any,
-    kind: str,
+    find: Callable[[], TableView] | None,
+    format: str,
     name: str,
 ) -> Response:
-    """The screen, with the table where one is asked for; or that alone, as a file.
+    """Render the screen, or return the table alone as a file.
 
-    Where another site's page led here by the reader's cookie nothing is run: what was to be asked
-    stands in the form.
+    A link on another site's page runs nothing, as the browser sends the reader's cookie with it:
+    the query is only filled in.
     """
-    status, table, wrong = 200, None, ""
+    status, table, query_error = 200, None, ""
     is_led = find is not None and is_cross_site(request)
     if find is not None and not is_led:
         try:
             table = find()
         except FabulaError as error:
-            # What was typed stays, to be mended.
-            status, wrong = status_of(error), error.message
-            if kind or status >= 500:
+            # The form keeps what was entered, so that it can be corrected.
+            status, query_error = status_of(error), error.message
+            if format or status >= 500:
                 raise
-    if table is not None and kind:
-        headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
-        if kind == "csv":
+    if table is not None and format:
+        headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
+        if format == "csv":
             text = table_csv(table.columns, table.rows)
         else:
             text = json.dumps(
                 [dict(zip(table.columns, row, strict=True)) for row in table.rows],
                 ensure_ascii=False,
             )
-        return Response(text, media_type=KINDS[kind], headers=headers)
-    address_of = {one: f"?{_with(request, one)}" for one in KINDS}
-    values |= {"table": table, "wrong": wrong, "files": address_of, "is_led": is_led}
+        return Response(text, media_type=MEDIA_TYPES[format], headers=headers)
+    files = {media: f"?{_file_query(request, media)}" for media in MEDIA_TYPES}
+    values |= {"table": table, "query_error": query_error, "files": files, "is_led": is_led}
     if table is not None:
-        values["rows"] = _rows(shelf, table)
+        values["rows"] = _rows(collection, table)
     return show(request, template, values, status)
 
 
-def _shelf(state: ServiceState, caller: Caller, name: str) -> Collection:
-    """The collection that is asked: the one named, or the one usually meant."""
+def _find_collection(state: ServiceState, caller: Caller, name: str) -> Collection:
+    """Return the collection of that name; without a name, the usual or the first visible one."""
     if not name:
-        there = state.visible_collections(caller)
-        meant = state.default_collection(caller)
-        name = meant if meant in there or not there else there[0]
+        visible = state.visible_collections(caller)
+        usual = state.default_collection(caller)
+        name = usual if usual in visible or not visible else visible[0]
     return state.collection(name, caller)
 
 
-def _with(request: Request, kind: str) -> str:
-    asked = request.query_params
-    return str(asked.__class__([*((k, v) for k, v in asked.multi_items() if k != AS), (AS, kind)]))
+def _file_query(request: Request, format: str) -> str:
+    """Return the query string of the same request for a file."""
+    parameters = request.query_params
+    items = [item for item in parameters.multi_items() if item[0] != FORMAT_PARAMETER]
+    return str(parameters.__class__([*items, (FORMAT_PARAMETER, format)]))
 
 
-def _told(query: QueryView) -> dict[str, Any]:
-    """What a query is called, what more its purpose says, and whether it draws a picture."""
+def _describe(query: QueryView) -> dict[str, Any]:
+    """Split the purpose of a query into a heading and the rest."""
     head, _, rest = query.purpose.rstrip(".").partition(": ")
-    if len(head) < SHORTEST:
+    if len(head) < MIN_HEADING:
         head, rest = query.purpose.rstrip("."), ""
-    return {"name": query.name, "head": head, "rest": rest, "draws": BROWSER in query.purpose}
+    draws_picture = BROWSER in query.purpose
+    return {"name": query.name, "head": head, "rest": rest, "draws_picture": draws_picture}
 
 
-def _documents(shelf: Collection, value: str, about: str) -> list[tuple[str, str]]:
-    """What can be chosen as a document, and how it reads; nothing where there are too many."""
-    page = {"after_title": "", "after": "", "limit": MOST_CHOSEN + 1}
-    rows = shelf.store.rows("core/find_document_ids", collection=shelf.name, **page)
-    if len(rows) > MOST_CHOSEN:
+def _document_choices(collection: Collection, value: str, about: str) -> list[tuple[str, str]]:
+    """Return the ids and titles of the documents to choose from; [] if there are too many."""
+    page = {"after_title": "", "after": "", "limit": MAX_CHOICES + 1}
+    rows = collection.store.rows("core/find_document_ids", collection=collection.name, **page)
+    if len(rows) > MAX_CHOICES:
         return []
-    there = shelf.store.same(shelf.name, [row["id"] for row in rows])
-    titles = {one.id: one.title for one in there}
-    chosen = [("", about.partition("'' for ")[2] or "any")]
-    chosen += [(row["id"], titles[row["id"]]) for row in rows if row["id"] in titles]
-    return chosen if value in dict(chosen) else [*chosen, (value, value)]
+    entries = collection.store.same(collection.name, [row["id"] for row in rows])
+    titles = {entry.id: entry.title for entry in entries}
+    # A query's text says what an empty document stands for, such as "'' for all documents".
+    choices = [("", about.partition("'' for ")[2] or "any")]
+    choices += [(row["id"], titles[row["id"]]) for row in rows if row["id"] in titles]
+    return choices if value in dict(choices) else [*choices, (value, value)]
 
 
-def _field(shelf: Collection, one: ParameterView, given: Mapping[str, str]) -> dict[str, Any]:
-    """A parameter as a form has it: text as it stands, all else as JSON."""
-    default = one.default if isinstance(one.default, str) else json.dumps(one.default)
-    value = given.get(one.name, default)
+def _field(
+    collection: Collection, parameter: ParameterView, entered: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the form field of a parameter; values that are not text are written as JSON."""
+    default = parameter.default
+    value = entered.get(
+        parameter.name, default if isinstance(default, str) else json.dumps(default)
+    )
+    is_document = parameter.name == DOCUMENT
     return {
-        "name": one.name,
+        "name": parameter.name,
         "value": value,
-        "choices": _documents(shelf, value, one.about) if one.name == DOCUMENT else [],
-        "about": one.about,
-        "is_number": isinstance(one.default, int) and not isinstance(one.default, bool),
+        "choices": _document_choices(collection, value, parameter.about) if is_document else [],
+        "about": parameter.about,
+        "is_number": isinstance(default, int) and not isinstance(default, bool),
     }
 
 
-def _rows(shelf: Collection, table: TableView) -> list[list[dict[str, Any]]]:
-    """The cells with where they lead: an id of a document or a passage into the book."""
-    texts = {one for row in table.rows for one in row if isinstance(one, str)}
-    ids = sorted(one for one in texts if 0 < len(one) <= LONGEST)
-    found = shelf.store.rows("service/find_places", collection=shelf.name, ids=ids)
-    places = {row["id"]: row["document"] for row in found}
+def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]]:
+    """Return the cells of a table; the ids of documents and passages link to the book."""
+    texts = {value for row in table.rows for value in row if isinstance(value, str)}
+    ids = sorted(text for text in texts if 0 < len(text) <= LONGEST)
+    places = {
+        row["id"]: row["document"]
+        for row in collection.store.rows("service/find_places", collection=collection.name, ids=ids)
+    }
 
-    def lead(value: Any) -> str:
+    def find_url(value: Any) -> str:
         document = places.get(value) if isinstance(value, str) else None
         if document is None:
             return ""
         passage = "" if value == document else value
-        return address("c", shelf.name, "d", document, passage=passage)
+        return address("c", collection.name, "d", document, passage=passage)
 
     rows = []
     for row in table.rows:
-        first = next((url for one in row if (url := lead(one))), "")
+        row_url = next((url for value in row if (url := find_url(value))), "")
         rows.append(
             [
                 {
-                    "text": cell(one),
-                    "url": lead(one) or (first if name in LEADING and one else ""),
-                    "is_id": bool(lead(one)),
-                    "is_number": isinstance(one, int | float) and not isinstance(one, bool),
+                    "text": cell(value),
+                    "url": find_url(value)
+                    or (row_url if column in LINKED_COLUMNS and value else ""),
+                    "is_id": bool(find_url(value)),
+                    "is_number": isinstance(value, int | float) and not isinstance(value, bool),
                 }
-                for name, one in zip(table.columns, row, strict=True)
+                for column, value in zip(table.columns, row, strict=True)
             ]
         )
     return rows

@@ -1,4 +1,4 @@
-"""Reading: the book's own text, what is cited of it lit, and what graphs say in the margin."""
+"""Reading: the text of a book with its citations highlighted, and summaries in the margin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabula.service.page.rendering import is_language, show, show_part
 router = APIRouter()
 Spans = Annotated[str, Query(max_length=4000)]
 MAX_QUESTION = 500
-"""Characters of the question that led here: each link on the page repeats them."""
+"""Characters of the question that led here; each link on the page repeats it."""
 
 
 @router.get("/c/{collection}/d/{document}")
@@ -30,10 +30,11 @@ def read(
     section: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
     q: Annotated[str, Query(max_length=20_000)] = "",
 ) -> Response:
-    """A book at a place."""
+    """Show a book at a place."""
     entry = document_of(collection, document)
-    given = {"chars": chars, "also": also, "passage": passage, "section": section}
-    page = read_page(collection.store, entry, **given)  # type: ignore[arg-type]
+    page = read_page(
+        collection.store, entry, chars=chars, also=also, passage=passage, section=section
+    )
     values = {
         "collection": collection.name,
         "page": page,
@@ -51,7 +52,7 @@ def margin(
     caller: Reader,
     at: Annotated[int, Query(ge=0, le=END_OF_TEXT)],
 ) -> Response:
-    """What graphs say of a place: a part of a page, for its script."""
+    """Render the margin of a place, which the script of the page puts in."""
     entry = document_of(collection, document)
     values = {
         "collection": collection.name,

@@ -1,4 +1,4 @@
-// Adding: files and folders that are dropped, and how much of them has been sent.
+// Adding: dropped files and folders, and the progress of the upload.
 
 import { parse, tell } from "./shell.js";
 
@@ -7,18 +7,18 @@ const drop = form.querySelector(".drop");
 const input = form.querySelector("#files");
 const chosen = form.querySelector("#chosen");
 const refused = form.querySelector("#refused");
-const MOST_NAMED = 8;
-/** Files that were dropped, by their paths: an input can't hold folders. */
+const MAX_NAMES = 8;
+/** Dropped files with their paths: a file input can't hold folders. */
 let dropped = [];
 
 function show() {
-  const names = [...dropped.map(([, path]) => path), ...[...input.files].map((one) => one.name)];
+  const names = [...dropped.map(([, path]) => path), ...[...input.files].map((file) => file.name)];
   chosen.hidden = !names.length;
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  chosen.textContent = `${names.length} chosen: ${names.slice(0, MOST_NAMED).join(", ")}${more}`;
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
+  chosen.textContent = `${names.length} chosen: ${names.slice(0, MAX_NAMES).join(", ")}${more}`;
 }
 
-/** All files of what was dropped, through its folders; hidden ones are left out. */
+/** Yield all files of a dropped entry and its folders, except hidden ones. */
 async function* filesOf(entry, path = "") {
   if (entry.name.startsWith(".")) return;
   if (entry.isFile) {
@@ -27,9 +27,9 @@ async function* filesOf(entry, path = "") {
   }
   const reader = entry.createReader();
   for (;;) {
-    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
-    if (!some.length) return;
-    for (const one of some) yield* filesOf(one, `${path}${entry.name}/`);
+    const entries = await new Promise((done, failed) => reader.readEntries(done, failed));
+    if (!entries.length) return;
+    for (const child of entries) yield* filesOf(child, `${path}${entry.name}/`);
   }
 }
 
@@ -44,11 +44,11 @@ for (const name of ["dragleave", "drop"]) {
 }
 drop.addEventListener("drop", async (event) => {
   event.preventDefault();
-  // Read before the first wait: what was dropped is gone after the event.
-  const entries = [...event.dataTransfer.items].map((one) => one.webkitGetAsEntry()).filter(Boolean);
+  // Read before the first await: the browser clears the data after the event.
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
   const files = [...event.dataTransfer.files];
-  if (!entries.length) dropped.push(...files.map((one) => [one, one.name]));
-  for (const entry of entries) for await (const one of filesOf(entry)) dropped.push(one);
+  if (!entries.length) dropped.push(...files.map((file) => [file, file.name]));
+  for (const entry of entries) for await (const file of filesOf(entry)) dropped.push(file);
   show();
   tell(`${dropped.length} files chosen`);
 });
@@ -59,23 +59,23 @@ function refuse(words) {
   form.querySelector("#sending").hidden = true;
   refused.textContent = words;
   refused.hidden = false;
-  tell(words, { wrong: true });
+  tell(words, { isError: true });
 }
 
-/** What a refusal says: the page that says it has it in words. */
-function wordsOf(request) {
+/** The message of an error page. */
+function messageOf(request) {
   const page = parse(request.responseText);
-  return page.querySelector("main .lead")?.textContent || `It was refused (${request.status}).`;
+  return page.querySelector("main .lead")?.textContent || `The service refused the files (status ${request.status}).`;
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   refused.hidden = true;
-  const most = Number(form.dataset.most);
+  const max = Number(form.dataset.most);
   const count = dropped.length + input.files.length;
-  if (count > most) {
-    // The service could only refuse once it had been sent that many.
-    refuse(`${count} files are too many: send at most ${most} at once.`);
+  if (count > max) {
+    // The service could only refuse them after all of them were sent.
+    refuse(`${count} files are too many: choose at most ${max} at once.`);
     return;
   }
   const body = new FormData(form);
@@ -84,7 +84,7 @@ form.addEventListener("submit", (event) => {
   form.querySelector("#sending").hidden = false;
   const bar = form.querySelector("#sent");
   const words = form.querySelector("#sent-words");
-  // fetch does not tell how much has been sent.
+  // XMLHttpRequest, because fetch does not report the progress of an upload.
   const request = new XMLHttpRequest();
   request.upload.addEventListener("progress", (sent) => {
     if (sent.lengthComputable) bar.value = sent.loaded / sent.total;
@@ -92,19 +92,19 @@ form.addEventListener("submit", (event) => {
   });
   request.addEventListener("load", () => {
     if (request.status !== 200) {
-      refuse(wordsOf(request));
+      refuse(messageOf(request));
       return;
     }
-    words.textContent = "Reckoning what it costs …";
+    words.textContent = "Estimating the cost …";
     tell(words.textContent);
     location.assign(JSON.parse(request.responseText).to);
   });
-  request.addEventListener("error", () => refuse("The service can't be reached, or broke off: try again."));
+  request.addEventListener("error", () => refuse("The service can't be reached, or the connection was lost: try again."));
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "application/json");
   request.send(body);
 });
-// A browser that comes back has the files still, and must not be seen sending.
+// A page from the browser's back-forward cache must not look as if it were still sending.
 addEventListener("pageshow", () => {
   form.querySelector("button.main").disabled = false;
   form.querySelector("#sending").hidden = true;

@@ -1,20 +1,20 @@
-// Asking: the answer comes as it is written, and is kept for as long as the tab is open.
+// Asking: the answer is shown while it is written, and kept while the tab is open.
 
 import { drawPart, isFree, keep, make, tell } from "./shell.js";
 
 const result = document.querySelector("#result");
 const form = document.querySelector("form.question");
-const next = document.querySelector("form.go-on");
-/** What is asked leans on it, and is kept in it; a first question begins one. */
+const next = document.querySelector("form.follow-up");
+/** The conversation that the question is part of; "new" begins one. */
 let conversation = "new";
-const given = JSON.parse(result.dataset.given);
-/** An answer is kept for the collection as it is: once that has changed, it is asked anew. */
-const key = `answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(given)}`;
+const options = JSON.parse(result.dataset.question);
+/** The key has the collection's version: after a change of the collection the question is asked again. */
+const key = `answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(options)}`;
 
-/** The part of a page that the server draws of what the API said. */
+/** Have the server draw a reply of the API. */
 const draw = (what, body) => drawPart(`${result.dataset.draw}/${what}`, body);
 
-/** The events of a stream: a name and its data. */
+/** Yield the events of a stream: a name and its data. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
@@ -27,13 +27,13 @@ async function* events(body) {
       waiting = parts.pop();
       for (const part of parts) {
         const lines = part.split("\n");
-        const name = lines.find((one) => one.startsWith("event: "))?.slice(7);
-        const data = lines.filter((one) => one.startsWith("data: ")).map((one) => one.slice(6)).join("\n");
+        const name = lines.find((line) => line.startsWith("event: "))?.slice(7);
+        const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)).join("\n");
         if (name) yield [name, JSON.parse(data)];
       }
     }
   } finally {
-    reader.cancel().catch(() => {}); // Whoever has read enough ends it.
+    reader.cancel().catch(() => {}); // The rest of the stream is not needed.
   }
 }
 
@@ -42,24 +42,24 @@ async function show(answer) {
   result.removeAttribute("aria-busy");
   next.hidden = false;
   conversation = answer.conversation ?? conversation;
-  // Where its questions stand already, this one is from now on one of them.
-  if (given.conversation) history.replaceState(null, "", `?conversation=${conversation}`);
+  // In a conversation the question is now one of its turns, and no longer part of the address.
+  if (options.conversation) history.replaceState(null, "", `?conversation=${conversation}`);
 }
 
-/** Say what went wrong, beside what was written by then: that is paid for, and may be of use. */
+/** Show an error; text that was already written stays, as it is paid for and may be useful. */
 function refuse(detail) {
   const note = make("p", "note bad", detail);
   note.dir = "auto";
   const writing = result.querySelector(".writing");
   if (writing?.querySelector(".streamed")?.textContent) {
     writing.querySelector("button")?.remove();
-    writing.querySelector(".quiet").textContent = "What was written until then:";
+    writing.querySelector(".quiet").textContent = "The answer until then:";
   } else {
     writing?.remove();
   }
   result.prepend(note);
   result.removeAttribute("aria-busy");
-  tell(detail, { wrong: true });
+  tell(detail, { isError: true });
 }
 
 async function ask() {
@@ -67,7 +67,7 @@ async function ask() {
   const text = make("p", "streamed");
   text.dir = "auto";
   const stop = make("button", "", "Stop");
-  const note = make("p", "quiet small", "Looking for passages …");
+  const note = make("p", "quiet small", "Searching for passages …");
   const writing = make("section", "answer writing", note, text, stop);
   const whole = make("div", "answered", writing);
   result.replaceChildren(whole);
@@ -78,20 +78,20 @@ async function ask() {
     const response = await fetch(result.dataset.api, {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ conversation, ...given }),
+      body: JSON.stringify({ conversation, ...options }),
       signal: stopping.signal,
     });
     if (!response.ok) {
       const problem = await response.json().catch(() => ({}));
-      refuse(problem.detail ?? `The answer could not be had (${response.status}).`);
+      refuse(problem.detail ?? `The service returned no answer (status ${response.status}).`);
       return;
     }
     for await (const [name, data] of events(response.body)) {
       if (name === "retrieval") {
-        note.textContent = `Found by ${data.mode} …`;
+        note.textContent = `Searched with ${data.mode} …`;
       } else if (name === "passages") {
         note.textContent = "Reading …";
-        draw("passages", { question: given.question, context: data.context }).then((drawn) => {
+        draw("passages", { question: options.question, context: data.context }).then((drawn) => {
           if (whole.isConnected) whole.append(...drawn);
         }, () => {});
       } else if (name === "token") {
@@ -103,7 +103,7 @@ async function ask() {
           await show(data);
         } catch {
           text.textContent = data.answer;
-          refuse("The answer is complete, but its page could not be drawn: load the page again.");
+          refuse("The answer is complete, but it could not be displayed: reload the page.");
           return;
         }
         const cited = data.cited.length;
@@ -114,7 +114,7 @@ async function ask() {
         return;
       }
     }
-    refuse("The answer broke off: ask again.");
+    refuse("The answer ended too early: ask again.");
   } catch (error) {
     if (error.name === "AbortError") {
       note.textContent = "Stopped.";
@@ -126,31 +126,33 @@ async function ask() {
   }
 }
 
-// A question's address, without what is only for those without scripts, and without what is empty.
+// Leave out empty fields, so that the address of a question is short.
 form?.addEventListener("submit", () => {
-  for (const one of form.elements) if (one.name && one.name !== "q" && !one.value) one.disabled = true;
+  for (const field of form.elements) {
+    if (field.name && field.name !== "q" && !field.value) field.disabled = true;
+  }
 });
-addEventListener("pageshow", () => { for (const one of form?.elements ?? []) one.disabled = false; });
+addEventListener("pageshow", () => { for (const field of form?.elements ?? []) field.disabled = false; });
 
-// What is asked next is asked on a page of its own, which has what was said before.
+// A follow-up question is asked on the page of its conversation.
 next?.addEventListener("submit", (event) => {
   const fields = new FormData(next);
-  const talk = fields.get("conversation") ?? conversation;
-  if (talk === "new") return; // Its server begins one.
+  const id = fields.get("conversation") ?? conversation;
+  if (id === "new") return; // The server begins a conversation.
   event.preventDefault();
   fields.delete("first");
-  fields.set("conversation", talk);
+  fields.set("conversation", id);
   location.assign(`${next.action}?${new URLSearchParams(fields)}`);
 });
 
-const had = given.question && keep.get(key);
-if (given.question && !result.querySelector(".answered")) {
+const cached = options.question && keep.get(key);
+if (options.question && !result.querySelector(".answered")) {
   result.setAttribute("aria-busy", "true");
-  if (had) show(had).catch(ask);
+  if (cached) show(cached).catch(ask);
   else ask();
 }
 
-// Citations light their cards, and are gone on to from them
+// A citation highlights its card, and a click on it goes there
 
 const card = (number) => document.getElementById(`card-${number}`);
 function light(event, on) {
@@ -161,12 +163,12 @@ for (const [name, on] of [["mouseover", true], ["mouseout", false], ["focusin", 
   result.addEventListener(name, (event) => light(event, on));
 }
 function goTo(number) {
-  const found = card(number);
-  if (!found) return;
-  const folded = found.closest("details");
+  const target = card(number);
+  if (!target) return;
+  const folded = target.closest("details");
   if (folded) folded.open = true;
-  found.scrollIntoView({ block: "nearest" });
-  found.querySelector("a").focus();
+  target.scrollIntoView({ block: "nearest" });
+  target.querySelector("a").focus();
 }
 document.querySelector("main").addEventListener("click", async (event) => {
   const cite = event.target.closest("a.cite[data-card]");
@@ -179,7 +181,7 @@ document.querySelector("main").addEventListener("click", async (event) => {
     const source = document.querySelector(copy.dataset.from);
     try {
       await navigator.clipboard.writeText(source.value);
-      tell("Copied, with its citations.");
+      tell("The answer was copied with its citations.");
       copy.textContent = "Copied";
     } catch {
       source.closest("details").open = true;
@@ -196,10 +198,10 @@ document.querySelector("main").addEventListener("click", async (event) => {
       body: JSON.stringify({ value: Number(thumb.dataset.value) }),
     });
     if (response.ok) {
-      for (const one of thumb.parentElement.children) one.setAttribute("aria-pressed", one === thumb);
+      for (const button of thumb.parentElement.children) button.setAttribute("aria-pressed", button === thumb);
       tell("Thank you.");
     } else {
-      tell("That could not be kept.", { wrong: true });
+      tell("The rating could not be saved.", { isError: true });
     }
   }
 });

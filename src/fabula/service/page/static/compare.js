@@ -1,33 +1,33 @@
-// Comparing: two to four modes, which are asked at once and drawn as each has answered.
+// Comparing: two to four modes, asked at the same time; each answer is drawn when it arrives.
 
 import { drawPart, keep, tell } from "./shell.js";
 
 const form = document.querySelector("form.question");
 const boxes = [...form.querySelectorAll("input[name=modes]")];
 const result = document.querySelector("#result");
-const asked = JSON.parse(result.dataset.asked);
-/** Answers are kept for the collection as it is: once that has changed, they are asked anew. */
-const key = `compared ${result.dataset.version} ${location.pathname} ${JSON.stringify(asked)}`;
+const comparison = JSON.parse(result.dataset.comparison);
+/** The key has the collection's version: after a change of the collection the modes are asked again. */
+const key = `compared ${result.dataset.version} ${location.pathname} ${JSON.stringify(comparison)}`;
 
-function bound() {
-  const chosen = boxes.filter((one) => one.checked);
-  for (const one of boxes) one.disabled = !one.checked && chosen.length >= 4;
-  boxes[0]?.setCustomValidity(chosen.length < 2 ? "Choose at least two." : "");
+function limitChoice() {
+  const chosen = boxes.filter((box) => box.checked);
+  for (const box of boxes) box.disabled = !box.checked && chosen.length >= 4;
+  boxes[0]?.setCustomValidity(chosen.length < 2 ? "Choose at least two modes." : "");
 }
-form.addEventListener("change", bound);
-bound();
+form.addEventListener("change", limitChoice);
+limitChoice();
 
-/** One mode's answer, or why there is none. */
+/** Return the answer of a mode, or the problem. */
 async function ask(mode) {
-  const { modes, ...question } = asked;
+  const { modes, ...question } = comparison;
   try {
     const response = await fetch(result.dataset.api, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...question, mode }),
     });
-    const told = await response.json();
-    return response.ok ? { mode, answer: told } : { mode, problem: told };
+    const reply = await response.json();
+    return response.ok ? { mode, answer: reply } : { mode, problem: reply };
   } catch {
     return { mode, problem: { detail: "The service can't be reached: is it still running?" } };
   }
@@ -38,22 +38,22 @@ async function draw(answers) {
 }
 
 async function compare() {
-  const answers = asked.modes.map((mode) => ({ mode }));
+  const answers = comparison.modes.map((mode) => ({ mode }));
   let drawn = draw(answers);
-  await Promise.all(asked.modes.map(async (mode, place) => {
+  await Promise.all(comparison.modes.map(async (mode, place) => {
     answers[place] = await ask(mode);
-    // One after the other: the last one drawn has them all.
+    // Drawn one after the other, so that the last drawing has all answers.
     drawn = drawn.catch(() => {}).then(() => draw(answers));
     await drawn;
   }));
-  if (answers.every((one) => one.answer)) keep.set(key, answers);
-  tell("All have answered.");
+  if (answers.every((column) => column.answer)) keep.set(key, answers);
+  tell("All modes have answered.");
 }
 
-if (asked && !result.childElementCount) {
-  const had = keep.get(key);
+if (comparison && !result.childElementCount) {
+  const cached = keep.get(key);
   result.setAttribute("aria-busy", "true");
-  (had ? draw(had).catch(compare) : compare())
-    .catch((error) => tell(error.message, { wrong: true }))
+  (cached ? draw(cached).catch(compare) : compare())
+    .catch((error) => tell(error.message, { isError: true }))
     .finally(() => result.removeAttribute("aria-busy"));
 }

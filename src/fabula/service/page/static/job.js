@@ -1,16 +1,16 @@
-// A job as it goes on: told by the service, drawn by it, and put in place here.
+// A job's progress: the service sends events, and this script replaces the parts that changed.
 
 import { fetchPart, tell } from "./shell.js";
 
 const job = document.querySelector("#job");
-const AGAIN = 2000;
-const LONGEST = 10000;
+const RETRY_MS = 2000;
+const TIMEOUT_MS = 10000;
 let isDrawing = false;
 let isStale = false;
 
 const state = () => job.querySelector("#state");
 
-/** Puts what has changed in its place; where one is stays, as far as it is still there. */
+/** Replace the parts that changed; the keyboard focus stays, if its element is still there. */
 async function draw() {
   isStale = true;
   if (isDrawing) return;
@@ -18,19 +18,19 @@ async function draw() {
   try {
     while (isStale) {
       isStale = false;
-      // One that a service was asked for as it ended may never come, and would hold up all others.
-      const page = await fetchPart(job.dataset.part, { signal: AbortSignal.timeout(LONGEST) });
+      // A request to a service that is stopping may never be answered, and would hold up all later ones.
+      const page = await fetchPart(job.dataset.part, { signal: AbortSignal.timeout(TIMEOUT_MS) });
       for (const part of page.querySelectorAll("[data-part]")) {
         const place = job.querySelector(`:scope > [data-part=${part.dataset.part}]`);
         if (!place || place.isEqualNode(part)) continue;
         const hadFocus = place.contains(document.activeElement);
         place.replaceWith(document.importNode(part, true));
-        if (hadFocus) job.querySelector("[data-part=acts] :is(button, a)")?.focus();
+        if (hadFocus) job.querySelector("[data-part=actions] :is(button, a)")?.focus();
       }
     }
   } catch {
-    // The service is away, or has not told all: it is asked again as long as the job is not over.
-    if (!("over" in state().dataset)) setTimeout(draw, AGAIN);
+    // The service is not available: try again as long as the job is not over.
+    if (!("over" in state().dataset)) setTimeout(draw, RETRY_MS);
   } finally {
     isDrawing = false;
   }
@@ -46,9 +46,9 @@ function watch() {
     tell(`${job.dataset.name}: ${state().textContent}`);
   });
   stream.addEventListener("error", () => {
-    // A browser comes back by itself to a stream that broke off, not to one that was refused.
+    // A browser reconnects by itself to a stream that was interrupted, but not to one that was refused.
     if (stream.readyState !== EventSource.CLOSED) return;
-    setTimeout(watch, AGAIN);
+    setTimeout(watch, RETRY_MS);
   });
 }
 

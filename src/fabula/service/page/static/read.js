@@ -1,48 +1,48 @@
-// Reading: what is cited is brought into sight, the margin follows, and what is selected has ways on.
+// Reading: scroll to citations, update the margin, and offer actions for selected text.
 
 import { fetchPart, isFree, tell } from "./shell.js";
 
 const desk = document.querySelector(".desk");
 const book = desk.querySelector(".book");
-const told = document.querySelector("#told-here");
+const margin = document.querySelector("#place-margin");
 const marks = [...book.querySelectorAll("mark[id]")];
 const sections = [...book.querySelectorAll("section[data-section]")];
 const paragraphs = [...book.querySelectorAll("[data-at]")];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// A list that is a column on a wide screen is folded on a narrow one.
+// The list of sections is a column on a wide screen, and folded on a narrow one.
 if (matchMedia("(max-width: 1100px)").matches) desk.querySelector(".sections details").open = false;
 
-/** Brings a citation to the middle of the window. */
+/** Scroll a citation to the middle of the window. */
 function show(mark, behavior = "instant") {
   mark.scrollIntoView({ block: "center", behavior: calm.matches ? "instant" : behavior });
 }
 
-/** What the address names. */
-const named = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+/** The element that the address names. */
+const targetOfAddress = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
 
-function showMeant() {
-  const meant = named() ?? document.getElementById("lit");
-  if (!meant) return;
-  if (meant.matches("mark")) show(meant);
-  else meant.scrollIntoView({ behavior: "instant" });
-  // Tab goes on from here.
-  meant.tabIndex = -1;
-  meant.focus({ preventScroll: true });
+function showTarget() {
+  const target = targetOfAddress() ?? document.getElementById("lit");
+  if (!target) return;
+  if (target.matches("mark")) show(target);
+  else target.scrollIntoView({ behavior: "instant" });
+  // The Tab key continues from here.
+  target.tabIndex = -1;
+  target.focus({ preventScroll: true });
 }
 if (!history.state?.scrolled) {
-  showMeant();
+  showTarget();
   history.replaceState({ scrolled: true }, "");
 }
 
-// The section that one reads, and what is told of the place
+// The current section, and the margin of the place in view
 
 let section = null;
-const kept = new Map();
-let shown = [0, 0];
-let asked = 0;
+const cache = new Map();
+let shownRange = [0, 0];
+let requests = 0;
 
-/** The first paragraph that is in sight, in a third of the window from its top. */
+/** The first paragraph below the upper third of the window. */
 function placeInSight() {
   const line = innerHeight / 3;
   let low = 0, high = paragraphs.length - 1;
@@ -68,34 +68,35 @@ function follow() {
       list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 2;
     }
   }
-  tellOf(Number(place.dataset.at));
+  showMargin(Number(place.dataset.at));
 }
 
-async function tellOf(at) {
-  if (shown[0] <= at && at < shown[1]) return;
-  const turn = ++asked;
+async function showMargin(at) {
+  if (shownRange[0] <= at && at < shownRange[1]) return;
+  // Wait until the reader stops scrolling: only the last request of a series goes on.
+  const request = ++requests;
   await new Promise((done) => setTimeout(done, 150));
-  if (turn !== asked) return;
-  let found = [...kept.values()].find((one) => one.from <= at && at < one.to);
-  if (!found) {
+  if (request !== requests) return;
+  let place = [...cache.values()].find((each) => each.from <= at && at < each.to);
+  if (!place) {
     try {
       const part = await fetchPart(`${desk.dataset.read}/margin?at=${at}`);
-      const node = part.querySelector(".told");
+      const node = part.querySelector(".place");
       if (!node) return;
-      found = { from: Number(node.dataset.from), to: Number(node.dataset.to), node };
-      kept.set(found.from, found);
+      place = { from: Number(node.dataset.from), to: Number(node.dataset.to), node };
+      cache.set(place.from, place);
     } catch {
-      return; // The margin stays as it is; the text is here.
+      return; // The margin stays as it is: the text can be read without it.
     }
   }
-  if (turn !== asked) return;
-  shown = [found.from, found.to];
-  told.replaceChildren(found.node.cloneNode(true));
+  if (request !== requests) return;
+  shownRange = [place.from, place.to];
+  margin.replaceChildren(place.node.cloneNode(true));
 }
 
 {
-  const first = told.querySelector(".told");
-  if (first) shown = [Number(first.dataset.from), Number(first.dataset.to)];
+  const first = margin.querySelector(".place");
+  if (first) shownRange = [Number(first.dataset.from), Number(first.dataset.to)];
 }
 let waiting = false;
 addEventListener("scroll", () => {
@@ -105,7 +106,7 @@ addEventListener("scroll", () => {
 }, { passive: true });
 follow();
 
-// Citations as ticks at the edge
+// Marks of the citations at the edge of the window
 
 const ticks = document.querySelector("#ticks");
 function drawTicks() {
@@ -114,7 +115,7 @@ function drawTicks() {
     const tick = document.createElement("a");
     tick.href = `#${mark.id}`;
     tick.tabIndex = -1;
-    tick.className = mark.classList.contains("meant") ? "meant" : "";
+    tick.className = mark.classList.contains("target") ? "target" : "";
     tick.style.top = `${((mark.getBoundingClientRect().top + scrollY) / whole) * 100}%`;
     return tick;
   }));
@@ -123,20 +124,20 @@ function drawTicks() {
 drawTicks();
 addEventListener("resize", drawTicks);
 
-// Keys
+// Keyboard shortcuts
 
-// The citation that was shown last, until the reader goes elsewhere: near the ends of a book it
-// can't be brought to the middle, and on the way there it isn't there yet.
-let last = marks.find((one) => one === (named() ?? document.getElementById("lit"))) ?? null;
-addEventListener("hashchange", () => { last = marks.find((one) => one === named()) ?? null; });
-for (const going of ["wheel", "touchmove", "pointerdown"]) {
-  addEventListener(going, () => { last = null; }, { passive: true });
+// The citation that was shown last, until the reader scrolls. It is remembered because its position
+// does not show it: near the ends of a book it can't be in the middle, nor while scrolling to it.
+let last = marks.find((mark) => mark === (targetOfAddress() ?? document.getElementById("lit"))) ?? null;
+addEventListener("hashchange", () => { last = marks.find((mark) => mark === targetOfAddress()) ?? null; });
+for (const name of ["wheel", "touchmove", "pointerdown"]) {
+  addEventListener(name, () => { last = null; }, { passive: true });
 }
 
 function step(forward) {
   if (last) return marks[marks.indexOf(last) + (forward ? 1 : -1)];
   const line = innerHeight / 2;
-  const places = marks.map((one) => one.getBoundingClientRect().top);
+  const places = marks.map((mark) => mark.getBoundingClientRect().top);
   return marks[forward ? places.findIndex((top) => top > line + 4) : places.findLastIndex((top) => top < line - 40)];
 }
 document.addEventListener("keydown", (event) => {
@@ -155,13 +156,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What is selected
+// Selected text
 
 const bar = document.querySelector("#selected");
 const askSelected = document.querySelector("#ask-selected");
 const linkSelected = document.querySelector("#link-selected");
 
-/** The character of the book that a place in the page is; the book counts as Python does. */
+/** The character of the book at a place of the page; characters are code points, as in Python. */
 function characterAt(node, offset) {
   const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
   const paragraph = element.closest("[data-at]");
@@ -174,8 +175,8 @@ function characterAt(node, offset) {
 
 function offer() {
   const selection = getSelection();
-  const words = selection.toString().trim();
-  if (!words || !selection.rangeCount || !book.contains(selection.anchorNode)) {
+  const text = selection.toString().trim();
+  if (!text || !selection.rangeCount || !book.contains(selection.anchorNode)) {
     if (!bar.contains(document.activeElement)) bar.hidden = true;
     return;
   }
@@ -183,8 +184,8 @@ function offer() {
   const start = characterAt(range.startContainer, range.startOffset);
   const end = characterAt(range.endContainer, range.endOffset);
   if (start === null || end === null || start >= end) { bar.hidden = true; return; }
-  const short = words.length > 300 ? `${words.slice(0, 300)}…` : words;
-  askSelected.href = `${desk.dataset.ask}&draft=${encodeURIComponent(`What is meant by “${short.replace(/\s+/g, " ")}”?`)}`;
+  const short = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  askSelected.href = `${desk.dataset.ask}&draft=${encodeURIComponent(`What does this mean: “${short.replace(/\s+/g, " ")}”`)}`;
   linkSelected.href = `${desk.dataset.read}?chars=${start}-${end}#lit`;
   const box = range.getBoundingClientRect();
   bar.hidden = false;
@@ -199,13 +200,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 linkSelected.addEventListener("click", async (event) => {
-  if (!navigator.clipboard) return; // It is a link: it leads there.
+  if (!navigator.clipboard) return; // Without a clipboard the link is followed.
   event.preventDefault();
   try {
     await navigator.clipboard.writeText(linkSelected.href);
-    tell("The link is copied.");
+    tell("The link was copied.");
     linkSelected.textContent = "Link copied";
-    setTimeout(() => { linkSelected.textContent = "Link to it"; }, 2000);
+    setTimeout(() => { linkSelected.textContent = "Copy a link"; }, 2000);
   } catch {
     location.href = linkSelected.href;
   }

@@ -1,47 +1,47 @@
-// What every screen has: keys, and words for whoever listens instead of looking.
+// Shared by all screens: keyboard shortcuts, and announcements for screen readers.
 
 const question = document.querySelector("#question");
 const keys = document.querySelector("#keys");
 
-/** Tells a screen reader that something is done; a problem, at once. */
-export function tell(text, { wrong = false } = {}) {
-  const place = document.querySelector(wrong ? "#wrong" : "#told");
+/** Announce a message to screen readers; an error interrupts them. */
+export function tell(text, { isError = false } = {}) {
+  const place = document.querySelector(isError ? "#alert" : "#status");
   place.textContent = "";
   requestAnimationFrame(() => { place.textContent = text; });
 }
 
-/** An element with a class and children; texts are never taken for markup. */
+/** Create an element with a class and children; texts are never parsed as HTML. */
 export function make(name, kind = "", ...children) {
-  const one = document.createElement(name);
-  if (kind) one.className = kind;
-  one.append(...children);
-  return one;
+  const element = document.createElement(name);
+  if (kind) element.className = kind;
+  element.append(...children);
+  return element;
 }
 
-/** A page, or a part of one, that came as text. */
+/** Parse a page, or a part of one. */
 export function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
-/** The part of a page at an address; an Error where there is none. */
+/** Fetch a part of a page. Throws an Error for an error status. */
 export async function fetchPart(url, options) {
   const response = await fetch(url, options);
-  if (!response.ok) throw new Error(`The page can't be drawn (${response.status}).`);
+  if (!response.ok) throw new Error(`The page can't be displayed (status ${response.status}).`);
   return parse(await response.text());
 }
 
-/** Who is signed in, as the server calls them; "" on pages that do not say. */
+/** A digest of the id of the signed-in caller; "" on pages that do not have it. */
 const caller = document.body.dataset.caller ?? "";
 
-/** What this tab keeps for who is signed in; a browser that keeps nothing is no trouble. */
+/** The tab's storage for the signed-in caller; a browser without storage is supported. */
 export const keep = {
   get(name) { try { return JSON.parse(sessionStorage.getItem(`${caller} ${name}`)); } catch { return null; } },
   set(name, value) { try { sessionStorage.setItem(`${caller} ${name}`, JSON.stringify(value)); } catch { /* full */ } },
-  clear() { try { sessionStorage.clear(); } catch { /* it keeps nothing */ } },
+  clear() { try { sessionStorage.clear(); } catch { /* no storage */ } },
 };
 
-// What was kept for somebody is deleted when they sign out, and when somebody else has signed in.
-// The page to sign in is where a session that has ended leads.
+// The storage is cleared when the caller signs out, when another caller has signed in, and on the
+// sign-in page, to which a session that has ended leads.
 if (location.pathname === "/signin") keep.clear();
 if (caller && keep.get("caller") !== caller) {
   keep.clear();
@@ -51,7 +51,7 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("form[action='/signout']")) keep.clear();
 });
 
-/** What the server draws of what the API said. */
+/** Have the server draw a reply of the API, and return the elements. */
 export async function drawPart(url, body) {
   const page = await fetchPart(url, {
     method: "POST",
@@ -61,11 +61,11 @@ export async function drawPart(url, body) {
   return document.importNode(page.body, true).children;
 }
 
-/** Where this browser keeps that keys without Ctrl are off: who speaks to it would set them off. */
+/** Key of the stored choice to turn single-key shortcuts off, which speech input would trigger. */
 const KEYS_OFF = "fabula keys off";
 const keySwitch = document.querySelector("#key-switch");
 let areKeysOn = true;
-try { areKeysOn = localStorage.getItem(KEYS_OFF) === null; } catch { /* it keeps nothing */ }
+try { areKeysOn = localStorage.getItem(KEYS_OFF) === null; } catch { /* no storage */ }
 if (keySwitch) {
   keySwitch.checked = areKeysOn;
   keySwitch.addEventListener("change", () => {
@@ -73,12 +73,12 @@ if (keySwitch) {
     try {
       if (areKeysOn) localStorage.removeItem(KEYS_OFF);
       else localStorage.setItem(KEYS_OFF, "1");
-    } catch { /* it holds for this page alone */ }
-    tell(areKeysOn ? "Keys are on" : "Keys are off");
+    } catch { /* the choice holds for this page alone */ }
+    tell(areKeysOn ? "Shortcuts are on" : "Shortcuts are off");
   });
 }
 
-/** Whether keys are meant for the page: they are on, and nobody is writing. */
+/** Whether a key is a shortcut: shortcuts are on, and no text field has the focus. */
 export function isFree(event) {
   const at = event.target;
   return areKeysOn && !(event.ctrlKey || event.metaKey || event.altKey || keys?.open)
@@ -114,7 +114,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// What takes long says so in its button until the next page is there.
+// A button of a slow form says that it is waiting, until the next page is shown.
 const waiting = new Map();
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
@@ -128,5 +128,5 @@ addEventListener("pageshow", () => {
   waiting.clear();
 });
 
-// What the server does for those without scripts, scripts do themselves.
+// `plain` asks the server to put answers into the page, which scripts fetch themselves.
 for (const plain of document.querySelectorAll("input[name=plain]")) plain.remove();

@@ -1,8 +1,7 @@
-"""The house: what it is made of, what was spent, who has keys, and what was changed."""
+"""The admin screen: models, database, usage, keys, the audit log and the settings."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -31,33 +30,41 @@ from fabula.service.state import ServiceState
 from fabula.store import schema
 
 router = APIRouter()
-DAYS = 31
-ACTS = 30
-"""Changes that are told at once."""
+USAGE_DAYS = 31
+"""Days of which the usage is shown."""
+MAX_CHANGES = 30
+"""Entries of the audit log on one page."""
 Whole = Annotated[str, Form(pattern=r"^\s*[0-9]{0,12}\s*$")]
 Money = Annotated[str, Form(pattern=r"^\s*([0-9]{1,9}([.][0-9]{1,6})?)?\s*$")]
 
 
 @router.get("/house")
-def house(
+def redirect_old_address(request: Request) -> Response:
+    """Redirect from the address that the screen had in earlier versions."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"/admin{query}", 308)
+
+
+@router.get("/admin")
+def show_admin(
     request: Request,
     state: State,
     caller: Reader,
     by: By = "day",
     before: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """What a reader may know of it; keys and changes are for admins."""
-    return show(request, "house.html", _lay_out(state, caller, by, before))
+    """Show the screen; keys and the audit log are only shown to admins."""
+    return show(request, "admin.html", _lay_out(state, caller, by, before))
 
 
-@router.post("/house/keys")
+@router.post("/admin/keys")
 def make_key(
     request: Request,
     state: State,
     caller: AdminOfAll,
     name: Annotated[str, Form(max_length=200)] = "",
     role: Annotated[Role, Form()] = "read",
-    which: Annotated[list[str], Form(alias="collections", max_length=200)] = [],  # noqa: B006
+    collections: Annotated[list[str], Form(max_length=200)] = [],  # noqa: B006
     every: Annotated[bool, Form()] = False,
     days: Whole = "",
     tokens_a_day: Whole = "",
@@ -65,19 +72,19 @@ def make_key(
     money_a_day: Money = "",
     money_a_month: Money = "",
 ) -> Response:
-    """Makes a key, and shows the whole of it this once."""
+    """Create a key, and show it this one time."""
     quotas = Quotas(
         int(tokens_a_day) if tokens_a_day.strip() else None,
         int(tokens_a_month) if tokens_a_month.strip() else None,
         float(money_a_day) if money_a_day.strip() else None,
         float(money_a_month) if money_a_month.strip() else None,
     )
-    made, wrong, status = "", "", 201
-    names = [one for each in which for one in each.replace(",", " ").split()]
+    key, key_error, status = "", "", 201
+    names = [name for field in collections for name in field.replace(",", " ").split()]
     try:
         if not (every or names):
-            raise FabulaError("Say which collections the key is for, or that it is for all.")
-        id, made = state.keys.make(
+            raise FabulaError("Enter the collections that the key may read, or choose all.")
+        id, key = state.keys.make(
             name,
             role,
             None if every else names,
@@ -86,24 +93,25 @@ def make_key(
         )
         state.audit.note_key(caller, id, name, role, None if every else names)
     except FabulaError as error:
-        wrong, status = error.message, status_of(error)
+        key_error, status = error.message, status_of(error)
         if status >= 500:
             raise
-    values = _lay_out(state, caller, "day", "") | {"made": made, "made_for": name, "wrong": wrong}
-    # What is told once stays in no cache, a browser's own among them.
-    return show(request, "house.html", values, status, {"Cache-Control": "no-store"})
+    values = _lay_out(state, caller, "day", "")
+    values |= {"new_key": key, "new_key_name": name, "key_error": key_error}
+    # The page has the key, so no cache may keep it, not even the browser's.
+    return show(request, "admin.html", values, status, {"Cache-Control": "no-store"})
 
 
-@router.post("/house/keys/{id}/revoke")
+@router.post("/admin/keys/{id}/revoke")
 def revoke_key(state: State, caller: AdminOfAll, id: str) -> Response:
-    """Ends a key at once."""
+    """Revoke a key at once."""
     state.keys.revoke(id)
     state.audit.note(caller, "revoke key", id)
-    return RedirectResponse("/house#keys-made", 303)
+    return RedirectResponse("/admin#access-keys", 303)
 
 
 def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[str, Any]:
-    """What the template draws, as far as a caller may know it."""
+    """Return the values of the template that the caller may see."""
     app, is_admin = state.app, caller.may_all
     values: dict[str, Any] = {
         "is_admin": is_admin,
@@ -112,9 +120,8 @@ def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[s
         "limits": app.kit.limits(),
         "by": by,
         "bys": get_args(By),
-        "days": DAYS,
-        "sees_all": is_admin,
-        "spent": state.ledger.usage(by, "" if is_admin else caller.id, days=DAYS),
+        "days": USAGE_DAYS,
+        "usage": state.ledger.usage(by, "" if is_admin else caller.id, days=USAGE_DAYS),
         "left": state.ledger.left(caller),
         "quotas": caller.quotas.limits(),
         "settings": settings_of(app.settings, caller),
@@ -123,22 +130,22 @@ def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[s
     }
     if is_admin:
         dumps = state.daily_dump.describe()
-        acts, more = state.audit.acts(ACTS, before)
+        changes, more = state.audit.acts(MAX_CHANGES, before)
         values |= {
-            "python": ".".join(map(str, sys.version_info[:3])),
-            "where": "another's" if app.settings.neo4j_uri else "Fabula's own",
+            "where": "an external server" if app.settings.neo4j_uri else "Fabula's own server",
             "dumps": dumps,
             "next_dump": datetime.fromtimestamp(dumps.next_at, UTC).isoformat(),
             "indexes": _indexes(state),
             "cache": _cache(state),
             "keys": state.keys.list(),
-            "acts": acts,
+            "changes": changes,
             "next": more,
         }
     return values
 
 
 def _cache(state: ServiceState) -> Info | None:
+    """Return the size of the response cache; None if it is turned off."""
     settings = state.app.settings
     if not settings.cache:
         return None
@@ -147,31 +154,32 @@ def _cache(state: ServiceState) -> Info | None:
 
 
 def _models(state: ServiceState) -> list[dict[str, Any]]:
-    """What is asked for what, and whether that takes a key and has one; never a key itself."""
+    """Return the models with what they are used for and whether they have a key, never the key."""
     settings = state.app.settings
     has_key = bool(settings.api_key or settings.keyring)
-    named = [
+    uses = [
         ("answers and graphs", settings.model),
         ("judgements", settings.aspect_model or settings.model),
         ("embeddings", settings.embedding_model),
     ]
     rows = []
-    for use, model in named:
+    for use, model in uses:
         if model in (OFFLINE, STATIC):
-            key = "needs none"
+            key = "not needed"
         elif has_key:
-            key = "present"
+            key = "set"
         else:
-            key = "none given" if settings.base_url else "missing"
+            # An endpoint of one's own may need no key.
+            key = "not set" if settings.base_url else "missing"
         rows.append({"use": use, "model": model, "key": key})
     return rows
 
 
 def _indexes(state: ServiceState) -> list[tuple[str, list[str]]]:
-    """Of each collection what is wrong with its indexes."""
+    """Return each collection with the faults of its indexes."""
     store = state.app.store
     return [
-        (one.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
-        for one in store.spaces()
-        if (faults := schema.faults(store, one)) or one.documents
+        (space.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
+        for space in store.spaces()
+        if (faults := schema.faults(store, space)) or space.documents
     ]

@@ -1,0 +1,108 @@
+"""The documents of a collection, and the start page, which leads to a collection."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from fabula.app.collection import Collection
+from fabula.graph import TEXT
+from fabula.graph.entries import Entry
+from fabula.service.core.views import money
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import Reader, State, VisibleCollection
+from fabula.service.page.rendering import show
+from fabula.store.rows import entry
+
+router = APIRouter()
+PAGE_SIZE = 24
+"""Documents on one page."""
+Order = Literal["title", "author", "language", "length", "updated"]
+ORDERS: tuple[Order, ...] = ("title", "author", "language", "length", "updated")
+MAX_BAR_PIXELS = 16
+"""Height of the tallest bar."""
+MIN_BAR_PIXELS = 2.0
+
+
+@router.get("/")
+def start(caller: Reader, state: State) -> Response:
+    """Go to the usual collection, or to the first one that the caller may see."""
+    name = state.default_collection(caller)
+    return RedirectResponse(address("c", name) if name else "/admin", 307)
+
+
+@router.get("/c/{collection}")
+def list_documents(
+    request: Request,
+    collection: VisibleCollection,
+    caller: Reader,
+    words: Annotated[str, Query(max_length=200)] = "",
+    language: Annotated[str, Query(max_length=100)] = "",
+    order: Order = "title",
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+    look: Literal["cards", "table"] = "cards",
+) -> Response:
+    """Show the documents of a collection, filtered, sorted and paged."""
+    search = {"collection": collection.name, "words": words.strip().casefold()}
+    rows = collection.store.rows(
+        "core/find_shelf",
+        **search,
+        language=language,
+        order=order,
+        skip=(page - 1) * PAGE_SIZE,
+        limit=PAGE_SIZE + 1,
+    )
+    counts = collection.store.rows("core/count_shelf", **search)
+    languages = {row["language"] for row in counts if row["language"]}
+    matching = [row["fitting"] for row in counts if language in ("", row["language"])]
+    state = {"words": words, "language": language, "order": order, "look": look}
+    values = {
+        "collection": collection.name,
+        "books": _books(collection, [entry(row) for row in rows[:PAGE_SIZE]]),
+        "count": sum(row["documents"] for row in counts),
+        "matching": sum(matching),
+        "languages": sorted(languages | {language} - {""}),
+        "orders": ORDERS,
+        "page": page,
+        "more": len(rows) > PAGE_SIZE,
+        "state": state,
+        "may_add": caller.may("write"),
+        **state,
+    }
+    return show(request, "documents.html", values)
+
+
+def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]:
+    """Return the template's values of each document."""
+    counts: dict[str, dict[str, int]] = {}
+    ids = [book.id for book in entries]
+    for row in collection.store.rows(
+        "core/count_summaries", collection=collection.name, documents=ids
+    ):
+        counts.setdefault(row["document"], {})[row["aspect"]] = row["summaries"]
+    return [
+        {
+            "entry": book,
+            "graphs": [name for name in sorted(book.graphs) if name != TEXT],
+            "bars": _bars(book, counts.get(book.id, {})),
+            **money(collection.settings, book.usage),
+            "calls": sum(usage.calls for usage in book.usage.values()),
+        }
+        for book in entries
+    ]
+
+
+def _bars(entry: Entry, counts: dict[str, int]) -> list[tuple[str, int, float]]:
+    """Return the aspect, the number of its summaries and the height of its bar, in the order in
+    which the aspects were built.
+    """
+    record = entry.graphs.get("aspects")
+    built = [name for name in (record.facts.get("aspects", []) if record else []) if name in counts]
+    highest = max(counts.values(), default=1)
+    names = [*built, *(name for name in counts if name not in built)]
+    return [
+        (name, counts[name], max(MIN_BAR_PIXELS, MAX_BAR_PIXELS * counts[name] / highest))
+        for name in names
+    ]
