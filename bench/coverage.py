@@ -30,8 +30,8 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference, mean
 from fabula.graph.hits import Hit
-from fabula.graph.path import Path as Steps
-from fabula.graph.path import Step
+from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Step
 from fabula.server import Address
 from fabula.text.stems import Stemmer
 

@@ -25,7 +25,7 @@ from bench.books import book
 from bench.making import cut, make
 from bench.report import Figure
 from bench.server import environment, running
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings
 from fabula.errors import BadReply
 from fabula.graph import Part

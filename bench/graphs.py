@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.books import book
 from bench.making import cut, make, read
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Node, Part
 from fabula.models.counted import Meter

@@ -32,7 +32,7 @@ from bench.report import Figure
 from bench.server import environment, running
 from bench.serving import Serving, serving
 from bench.waiting import endpoint
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.graph import Part
 from fabula.server import Address
 from fabula.store import Store

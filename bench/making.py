@@ -10,7 +10,7 @@ from typing import Any
 
 from endpoint import Endpoint
 from fabula.build.outcome import Muted
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
 from fabula.graph.installed import graph

@@ -27,15 +27,15 @@ from bench.startup import seconds
 from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Tools
-from fabula.graph.path import Path as Steps
-from fabula.graphs.entities.finding import read_network
+from fabula.graph.trace import Path as Steps
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network, pagerank
+from fabula.graphs.entities.retrieval import read_network
 from fabula.models.counted import Meter
 from fabula.store import Store
 from fabula.text.document import Vector, Vectors

@@ -28,10 +28,10 @@ from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO, Query
 from fabula.ask.retrieve import retrieve
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.path import Path as Steps
+from fabula.graph.trace import Path as Steps
 from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store import Store

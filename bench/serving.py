@@ -29,7 +29,7 @@ from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.waiting import endpoint
 from fabula import Fabula
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import STATIC
 from fabula.server import Address
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import fabula
 from bench.report import Figure
-from fabula.graphs.communities.border import network_of, places_of
 from fabula.graphs.communities.contexts import Renderer
 from fabula.graphs.communities.ids import community_id
-from fabula.graphs.communities.knobs import Dividing
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
+from fabula.graphs.communities.mapping import network_of, places_of
+from fabula.graphs.communities.options import Dividing
 from fabula.graphs.communities.values import Bond, Community, Member, Network
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.described import Statements
+from fabula.graphs.entities.descriptions import Statements
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Mention, Tie

@@ -18,7 +18,7 @@ from bench.graphs import Library, offline, passages
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.graph import Edge, Part
 from fabula.store import Store
 from fabula.store.parts import stage, switch

@@ -14,7 +14,7 @@ from bench.peers.keeping import Outcome, keep
 from bench.peers.proxy import Proxy
 from bench.peers.ranks import write_ranks
 from bench.peers.speaking import PeerFailed
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
 from fabula.experiments.log import PEER, Log, lock_folder

@@ -19,14 +19,14 @@ from fabula.ask.choosing import (
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import RetrievalResult, retrieve
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import read_published
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import KINDS, Kind, Mode, NoKnobs, Tools, Way
-from fabula.graph.path import Path as Steps
-from fabula.graph.path import Step
+from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Step
 from fabula.models import Chat, Prompt, Reply
 from fabula.models.parallel import Workers
 from scripted import Says

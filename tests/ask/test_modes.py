@@ -18,7 +18,7 @@ from fabula.ask.modes import GROUP, modes
 from fabula.ask.query import Expand
 from fabula.cli import main
 from fabula.errors import BudgetSpent, SettingsError
-from fabula.graph.path import Path as Steps
+from fabula.graph.trace import Path as Steps
 from fabula.graphs.communities.modes import MODES as OVER_COMMUNITIES
 from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.models.usage import Usage

@@ -19,7 +19,7 @@ from fabula.ask.retrieve import retrieve
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.path import Path as Steps
+from fabula.graph.trace import Path as Steps
 from fabula.models.counted import Meter
 from fabula.server import Address
 

@@ -16,7 +16,7 @@ from fabula.build.make import make
 from fabula.build.outcome import Muted
 from fabula.build.plan import Planner
 from fabula.build.values import BuiltParts, DocumentPlan
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
 from fabula.graph.entries import Entry

@@ -95,7 +95,7 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     for module in ("app.collection", "build.outcome"):
         monkeypatch.setattr(f"fabula.{module}.graphs", lambda: installed)
     monkeypatch.setattr("fabula.build.plan.installed_graphs", lambda: installed)
-    monkeypatch.setattr("fabula.config.kit.installed", lambda: installed)
+    monkeypatch.setattr("fabula.config.model_factory.installed", lambda: installed)
     before, since = text_of(store), len(endpoint.bodies)
     with Fabula(cache=False) as fabula:
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["prompts"]}

@@ -23,7 +23,7 @@ from fabula.errors import Refused, StoreError
 from fabula.graph.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.reading import run
+from fabula.store.user_query import run
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 

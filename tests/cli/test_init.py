@@ -21,7 +21,7 @@ from keyring.backends import fail
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.cli.commands.init import edit_toml
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings, own_file
 from fabula.errors import FabulaError
 

@@ -21,8 +21,8 @@ from fabula.cli import main
 from fabula.errors import FabulaError, StoreError
 from fabula.export.files import write
 from fabula.store import Store
-from fabula.store import exported as export_module
-from fabula.store.exported import Exported
+from fabula.store import export_reader as export_module
+from fabula.store.export_reader import Exported
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'

@@ -10,7 +10,7 @@ from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.options import Knobs
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompted import PromptedWriter
 from fabula.graphs.aspects.values import Aspect

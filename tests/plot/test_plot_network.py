@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from fabula.cli import main
 from fabula.graph import Owner, Part, Record
 from fabula.graph.hits import Hit
-from fabula.graph.path import Path as Steps
+from fabula.graph.trace import Path as Steps
 from fabula.plot.network.communities import (
     GREY,
     HUES,

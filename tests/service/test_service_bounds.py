@@ -28,7 +28,7 @@ from fabula.graph.statements import count_levels
 from fabula.server import Address
 from fabula.service.core import queries
 from fabula.service.page.screens import ROUTERS
-from fabula.store import reading
+from fabula.store import user_query
 from served import Served, served, server_of
 from stories import WINTER
 
@@ -487,7 +487,7 @@ def test_an_answer_in_cypher_is_bounded_in_bytes(
     whole = put("UNWIND range(1, 1000) AS x RETURN x").json()
     assert (len(whole["rows"]), whole["truncated"], whole["cut_by"]) == (1000, False, None)
     # The driver holds a row as a whole: more than this does not even reach it.
-    monkeypatch.setattr(reading, "MAX_SENT_BYTES", 100_000)
+    monkeypatch.setattr(user_query, "MAX_SENT_BYTES", 100_000)
     assert "The first row" in detail(put("RETURN range(1, 200000) AS l"))
     deep = put("RETURN reduce(l = [], i IN range(1, 400) | [l]) AS l")
     assert (deep.status_code, "nested too deep" in detail(deep)) == (400, True)

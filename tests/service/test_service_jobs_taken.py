@@ -28,7 +28,7 @@ from fabula.service.core.jobs.queue import QUEUE_BATCH
 from fabula.service.core.jobs.runner import JobRun
 from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
 from fabula.service.state import ServiceState, make_schema
-from fabula.store.turns import turn
+from fabula.store.locks import turn
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -17,7 +17,7 @@ from fabula.graph.installed import graphs
 from fabula.store import Store
 from fabula.store.checks import MAX_FINDINGS, Findings
 from fabula.store.checks import check as check_graphs
-from fabula.store.turns import turn
+from fabula.store.locks import turn
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 pytestmark = pytest.mark.replans

@@ -12,7 +12,7 @@ from explored import OF_DISCOURSE, OF_ENTITIES, OF_FACTS, explored
 from fabula.graph.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.reading import run
+from fabula.store.user_query import run
 from graphs import in_space, put, small_graph
 
 

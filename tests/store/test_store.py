@@ -22,7 +22,7 @@ from fabula.graph.hits import Filters
 from fabula.graph.queries import query
 from fabula.models.usage import Usage
 from fabula.server import Address
-from fabula.store import Store, turns
+from fabula.store import Store, locks
 from fabula.store.part_reader import read_part
 from graphs import DIMENSIONS, document_id, names_of, nodes, put, small_graph, vector
 
@@ -247,7 +247,7 @@ def test_what_a_writer_that_lives_has_staged_is_left_to_it(
 ) -> None:
     if not shown:  # as by a server that does not let its users see transactions
         refused = {"core/find_turns": "RETURN 1 / 0"}
-        monkeypatch.setattr(turns, "query", lambda name: refused.get(name) or query(name))
+        monkeypatch.setattr(locks, "query", lambda name: refused.get(name) or query(name))
     swept: list[int] = []
 
     def sweep(_: int) -> None:
@@ -283,7 +283,7 @@ def test_a_writer_that_has_lost_its_turn_changes_nothing(ready: Store) -> None:
 
 
 def take_both(store: Store, names: list[str], then: Callable[[], None]) -> None:
-    with turns.turn(store, names, lambda: None):
+    with locks.turn(store, names, lambda: None):
         then()
 
 
@@ -305,7 +305,7 @@ def test_of_two_who_find_a_turn_free_at_once_the_second_hears_that_it_waits(
 
     def take(_: int) -> None:
         begin.wait()
-        with turns.turn(ready, ["document"], heard.set):
+        with locks.turn(ready, ["document"], heard.set):
             if not had.is_set():
                 had.set()
                 assert heard.wait(60), "the other waits and is told nothing"
@@ -320,9 +320,9 @@ def test_who_waits_for_a_turn_hears_stop(ready: Store, address: Address) -> None
 
     with (
         connect(address) as other,
-        turns.turn(other, ["document"], lambda: None),
+        locks.turn(other, ["document"], lambda: None),
         pytest.raises(Stopped),
-        turns.turn(ready, ["document"], stop),
+        locks.turn(ready, ["document"], stop),
     ):
         pytest.fail("another has the turn")
 

@@ -19,8 +19,8 @@ from fabula.graph.explore import names, shipped
 from fabula.graph.queries import FOLDER, over, query
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, encode_vector
+from fabula.store.user_query import run
 from graphs import (
     DIMENSIONS,
     MODEL,

@@ -13,7 +13,7 @@ def work() -> None:
     sys.modules["neo4j"] = None  # type: ignore[assignment]
     from fabula.build.make import make
     from fabula.build.outcome import Muted
-    from fabula.config.kit import Kit
+    from fabula.config.model_factory import Kit
     from fabula.config.settings import Settings
     from fabula.models.counted import Meter
 

@@ -15,7 +15,7 @@ from fabula.graph.method import Built, Known, Work
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
-from fabula.graphs.communities.knobs import Knobs
+from fabula.graphs.communities.options import Knobs
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.models.parallel import Job, Workers
 from fabula.text.document import Chunk

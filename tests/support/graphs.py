@@ -13,13 +13,13 @@ from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.parts import chunks_of, text_part
 from fabula.graph.recipes import text_recipe
 from fabula.graphs import discourse
-from fabula.graphs.aspects.border import make_edges, make_nodes
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.mapping import make_edges, make_nodes
+from fabula.graphs.aspects.options import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
 from fabula.graphs.discourse.values import Event, Link
-from fabula.graphs.entities import border
+from fabula.graphs.entities import mapping
 from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
@@ -137,19 +137,19 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     cast = Cast(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
     fact = Fact(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
     facts = [Triple(triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))]
-    said_of = {one.id: border.Description(f"about {one.id}", "") for one in entities}
-    said_of[identity] = border.Description("They met.", "")
+    said_of = {one.id: mapping.Description(f"about {one.id}", "") for one in entities}
+    said_of[identity] = mapping.Description("They met.", "")
     extraction = Extraction(tuple(one for each in entities for one in each.mentions), ties)
     made = [
         replace(node, embedding=vector(seed + number))
-        for number, node in enumerate(border.nodes_of(cast, facts, said_of, chunks, "model"))
+        for number, node in enumerate(mapping.nodes_of(cast, facts, said_of, chunks, "model"))
     ]
     return Part(
         parts[0].owner._replace(graph="entities"),
         tuple(made),
-        tuple(border.edges_of(cast, facts, extraction)),
+        tuple(mapping.edges_of(cast, facts, extraction)),
         Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
-        frozenset({border.ENTITY, border.RELATION, border.TRIPLE}),
+        frozenset({mapping.ENTITY, mapping.RELATION, mapping.TRIPLE}),
     )
 
 
@@ -157,7 +157,7 @@ def small_discourse(parts: Sequence[Part]) -> Part:
     """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
     document = parts[0].owner.document
     chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
-    made, edges = discourse.border.nodes_and_edges(
+    made, edges = discourse.mapping.nodes_and_edges(
         document,
         [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
         [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
@@ -167,7 +167,7 @@ def small_discourse(parts: Sequence[Part]) -> Part:
         "model",
     )
     anna = entity_id(document, "anna")
-    edges += discourse.border.ties_to_entities(
+    edges += discourse.mapping.ties_to_entities(
         made, lambda slot, text: [anna] if text == "Anna" else []
     )
     return Part(
@@ -184,7 +184,7 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
     Each has a report that cites its members, and the first of the ties between them, if any, and
     that rests on the first of `chunks`, ids in text order, that tell of them.
     """
-    people = [node for node in cast.nodes if node.label == border.ENTITY]
+    people = [node for node in cast.nodes if node.label == mapping.ENTITY]
     half = (len(people) + 1) // 2
     top = ""
     made: list[Node] = []
@@ -215,7 +215,7 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
         inside = {member.id for member in members}
         ends: dict[str, set[str]] = defaultdict(set)
         for edge in cast.edges:
-            if edge.type in (border.SOURCE, border.TARGET):
+            if edge.type in (mapping.SOURCE, mapping.TARGET):
                 ends[edge.start].add(edge.end)
         cited = sorted(id for id, pair in ends.items() if pair <= inside)[:1]
         edges += [Edge("HAS_MEMBER", one, id) for id in sorted(inside)]

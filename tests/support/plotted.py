@@ -9,7 +9,7 @@ from random import Random
 from fabula.graph.hits import Hit
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
-from fabula.graphs.aspects.border import read
+from fabula.graphs.aspects.mapping import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.plot.network.communities import DrawnCommunity, DrawnFinding
 from fabula.plot.network.figures import DrawnRelation, Figure, Meeting, NetworkPicture

@@ -16,7 +16,7 @@ from fabula.graph.method import Built, Known, Text, Work
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
-from fabula.graphs.entities.knobs import Knobs
+from fabula.graphs.entities.options import Knobs
 from fabula.models import Chat, Embeddings, Prompt, Reply
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.parallel import Job, Workers

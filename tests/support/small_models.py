@@ -11,9 +11,9 @@ from fabula.graphs.aspects import GRAPH
 from fabula.load import read_text
 from fabula.models import Chat, Embedder
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.expected import ExpectedChat
 from fabula.models.offline import StaticEmbedder
 from fabula.models.parallel import Job, Workers
+from fabula.models.placeholders import ExpectedChat
 from fabula.models.roles import Role
 from fabula.models.usage import Usage
 from fabula.text.chunk import split

@@ -9,14 +9,14 @@ from fabula.app.collection import Collection
 from fabula.app.resources import Resources
 from fabula.build.compact import Compact
 from fabula.build.outcome import Muted
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.files import Written, write
 from fabula.models.budget import Budget
 from fabula.models.counted import Counter
 from fabula.models.progress import Progress
-from fabula.store.exported import Exported
+from fabula.store.export_reader import Exported
 from fabula.store.space import Space
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from fabula.ask.query import AUTO, Query
 from fabula.build.outcome import Listener, Muted, Outcome, Silence
 from fabula.build.reembed import Reembed, Reembedded
 from fabula.build.run import Ingest
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.export.files import Written, write
@@ -31,8 +31,8 @@ from fabula.graph.explore import parse, shipped
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.path import Path as Trace
 from fabula.graph.recipes import differences_of, resting, with_dependents
+from fabula.graph.trace import Path as Trace
 from fabula.load import read_text
 from fabula.load.source import Source
 from fabula.load.sources import Sources, sources
@@ -43,14 +43,14 @@ from fabula.models.stop import Stop
 from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
-from fabula.store.exported import Exported
-from fabula.store.reading import run
+from fabula.store.export_reader import Exported
 from fabula.store.space import (
     Space,
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
 )
+from fabula.store.user_query import run
 from fabula.text.names import problem, quoted
 
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.config.connect import connect
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings, names, paths
 from fabula.errors import FabulaError, did_you_mean
 from fabula.models.stop import Stop

@@ -18,7 +18,7 @@ from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.installed import graph
 from fabula.graph.mode import Pieces, Way
-from fabula.graph.path import Path as Trace
+from fabula.graph.trace import Path as Trace
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop

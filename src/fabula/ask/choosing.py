@@ -25,7 +25,7 @@ from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import KINDS, Kind, Mode, Tools, Way
-from fabula.graph.path import Path as Trace
+from fabula.graph.trace import Path as Trace
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
 from fabula.models.prompts import prompt

@@ -18,7 +18,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.store.turns import Turn, turn
+from fabula.store.locks import Turn, turn
 
 LOG = logging.getLogger("fabula")
 LOCK_CHECK_SECONDS = 60.0

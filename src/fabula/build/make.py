@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.graph import Part
 from fabula.graph.gaps import GapLimit
 from fabula.graph.installed import graph as installed_graph

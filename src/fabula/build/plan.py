@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.entries import Entry

@@ -19,7 +19,7 @@ from fabula.build.make import make, make_collection
 from fabula.build.outcome import Listener, Outcome, describe
 from fabula.build.plan import Planner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.errors import (
     BadReply,
     BudgetSpent,
@@ -42,7 +42,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.store.turns import Turn
+from fabula.store.locks import Turn
 from fabula.text.document import Document
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.app.collection import Collection
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.config.settings import Settings, names, paths, presets
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, read

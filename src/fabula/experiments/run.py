@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from fabula.app import Fabula
 from fabula.app.collection import Collection
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record as records
 from fabula.experiments.answering import QuestionRunner

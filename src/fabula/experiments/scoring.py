@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from fabula.config.kit import Kit
+from fabula.config.model_factory import Kit
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, Metric, metric, missing
 from fabula.experiments.model import DataSet, Need, Question, Result

@@ -22,7 +22,7 @@ from fabula.export.graph_xml import (
 from fabula.export.graph_xml import Written as Written
 
 if TYPE_CHECKING:
-    from fabula.store.exported import Exported, Node, Relationship
+    from fabula.store.export_reader import Exported, Node, Relationship
 
 FORMATS = ("jsonl", "graphml")
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}

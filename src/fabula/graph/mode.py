@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
-from fabula.graph.path import Path
+from fabula.graph.trace import Path
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import Job, Workers
 from fabula.models.roles import Models

@@ -23,6 +23,7 @@ from fabula.graph.queries import over, query
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
 from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
+from fabula.store.locks import Turn, turn
 from fabula.store.parts import (
     find_abandoned_runs,
     find_searchable,
@@ -50,7 +51,6 @@ from fabula.store.space import (
     refuse_other_model,
     refuse_reembedding,
 )
-from fabula.store.turns import Turn, turn
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.text.document import Vector
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fabula.errors import StoreError
 from fabula.store import schema
 from fabula.store.database import Database
-from fabula.store.turns import turn
+from fabula.store.locks import turn
 
 LOG = logging.getLogger("fabula")
 

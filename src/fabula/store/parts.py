@@ -14,7 +14,7 @@ import numpy as np
 from fabula.errors import BadValue, Changed, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
 from fabula.graph.queries import query
-from fabula.store import turns
+from fabula.store import locks
 from fabula.store.rows import encode_vector, part_id, part_properties, read_space
 from fabula.store.space import Space, other_space_error, refuse_reembedding
 from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
@@ -120,8 +120,8 @@ def switch(
 def find_abandoned_runs(session: neo4j.Session) -> list[str]:
     """Return the runs that staged something and have ended: nobody holds their locks."""
     runs = session.run(query("core/find_runs")).value("run")
-    held = turns.find_held(session) if runs else set()
-    return [run for run in runs if run not in held and turns.is_free(session, [run])]
+    held = locks.find_held(session) if runs else set()
+    return [run for run in runs if run not in held and locks.is_free(session, [run])]
 
 
 def lock_owners(transaction: Transaction, owners: Iterable[Owner]) -> None:

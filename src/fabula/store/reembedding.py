@@ -18,7 +18,7 @@ import neo4j
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
 from fabula.graph.queries import embedding, index_name, label, over, query
-from fabula.store import Store, schema, turns
+from fabula.store import Store, locks, schema
 from fabula.store.parts import lock_collection
 from fabula.store.rows import encode_vector, read_space
 from fabula.store.space import Space
@@ -51,7 +51,7 @@ def lock_collections(store: Store, *collections: str) -> Iterator[Callable[[], S
 
     """
     names = [f"reembed {collection}" for collection in sorted(collections)]
-    with turns.turn(store, names, _refuse_second) as lock:
+    with locks.turn(store, names, _refuse_second) as lock:
         yield lambda: read_space(lock.rows("core/find_space", collection=collections[0]))
 
 

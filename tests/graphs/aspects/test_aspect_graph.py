@@ -12,9 +12,9 @@ from fabula.errors import ModelError, SettingsError
 from fabula.graph.installed import GROUP, graph
 from fabula.graph.method import Known, Text
 from fabula.graphs.aspects import GRAPH
-from fabula.graphs.aspects.border import make_edges, make_nodes, read
+from fabula.graphs.aspects.mapping import make_edges, make_nodes, read
 from fabula.models import Prompt
-from fabula.models.expected import ExpectedChat
+from fabula.models.placeholders import ExpectedChat
 from fabula.models.usage import Usage
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story

@@ -15,7 +15,7 @@ from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
-from fabula.graph.path import Path as Steps
+from fabula.graph.trace import Path as Steps
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
 from fabula.graphs.communities.points import (
     Point,

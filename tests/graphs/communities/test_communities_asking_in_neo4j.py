@@ -14,8 +14,8 @@ from conftest import connect, wipe
 from endpoint import Endpoint, listed
 from fabula import Answer, Fabula
 from fabula.cli import main
-from fabula.graph.path import Path as Steps
-from fabula.graph.path import Step
+from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Step
 from fabula.graphs.communities.modes import MODES
 from fabula.server import Address
 

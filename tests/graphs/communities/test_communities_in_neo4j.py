@@ -17,8 +17,8 @@ from fabula import Fabula, Outcome
 from fabula.config.settings import Settings
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
-from fabula.graph.path import Path as Steps
 from fabula.graph.queries import FOLDER, query
+from fabula.graph.trace import Path as Steps
 from fabula.store import Store
 from fabula.store.checks import check
 

@@ -20,7 +20,7 @@ from fabula.graph.parts import known_of, part_of
 from fabula.graph.recipes import alike
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
-from fabula.graphs.discourse.knobs import Knobs
+from fabula.graphs.discourse.options import Knobs
 from fabula.graphs.discourse.questions import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.entities import ids

@@ -17,9 +17,9 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.explore import shipped
 from fabula.graph.parts import chunks_of
-from fabula.graph.path import Path as Steps
-from fabula.graph.path import Step
-from fabula.graphs.discourse.border import nodes_and_edges
+from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Step
+from fabula.graphs.discourse.mapping import nodes_and_edges
 from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.discourse.values import Event, Link
@@ -27,7 +27,7 @@ from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.part_reader import read_part
-from fabula.store.reading import run
+from fabula.store.user_query import run
 
 BREAKS = {
     "check_events": [

@@ -15,9 +15,9 @@ from endpoint.model import reply
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
-from fabula.graphs.entities.border import read
-from fabula.graphs.entities.described import BLOCK, Statements, blocks
+from fabula.graphs.entities.descriptions import BLOCK, Statements, blocks
 from fabula.graphs.entities.facts import describe, warnings
+from fabula.graphs.entities.mapping import read
 from fabula.models.parallel import Workers
 from fabula.text.document import Chunk
 from scripted import (

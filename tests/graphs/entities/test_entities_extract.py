@@ -20,9 +20,9 @@ from fabula.graphs.entities.extract import (
     attribute,
     read_extracted,
 )
-from fabula.graphs.entities.knobs import Knobs
-from fabula.graphs.entities.printed import find_printed
-from fabula.graphs.entities.stand_ins import StandIns
+from fabula.graphs.entities.options import Knobs
+from fabula.graphs.entities.placeholders import StandIns
+from fabula.graphs.entities.printed_forms import find_printed
 from fabula.graphs.entities.triples import Fact, join_facts, phrase, read_facts
 from fabula.graphs.entities.types import read_types, shipped
 from fabula.graphs.entities.values import Extraction

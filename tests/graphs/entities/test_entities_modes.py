@@ -16,8 +16,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph import Owner
-from fabula.graph.path import Path as Steps
-from fabula.graph.path import Step
+from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Step
 from fabula.graphs.entities.modes import MODES
 from fabula.plot.network.figures import read_walked
 from fabula.server import Address

@@ -12,10 +12,10 @@ from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Hit
 from fabula.graph.queries import query
-from fabula.graphs.entities.finding import fit
 from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
-from fabula.graphs.entities.reading import rows_of
+from fabula.graphs.entities.questions import rows_of
+from fabula.graphs.entities.retrieval import fit
 from scripted import Says
 
 TRIANGLE = network(

@@ -12,7 +12,7 @@ import pytest
 from casts import network
 from fabula.errors import BadReply
 from fabula.graphs.entities.network import Network
-from fabula.graphs.entities.reading import (
+from fabula.graphs.entities.questions import (
     MAX_CHARACTERS,
     MAX_TEXTS,
     Sought,

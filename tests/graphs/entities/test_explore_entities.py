@@ -22,7 +22,7 @@ from fabula.graph.parts import chunks_of
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.part_reader import read_part
-from fabula.store.reading import run
+from fabula.store.user_query import run
 from graphs import in_space, put, small_communities
 from stories import LIGHTHOUSE
 

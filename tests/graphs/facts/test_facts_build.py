@@ -20,7 +20,7 @@ from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.facts import describe, warnings
-from fabula.graphs.facts.knobs import Knobs
+from fabula.graphs.facts.options import Knobs
 from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.values import Statement
 from fabula.models.parallel import Job, Workers

@@ -18,12 +18,12 @@ from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.explore import shipped
 from fabula.graph.hits import Filters
-from fabula.graph.path import Path as Steps
-from fabula.graphs.entities.finding import _read
+from fabula.graph.trace import Path as Steps
+from fabula.graphs.entities.retrieval import _read
 from fabula.graphs.facts.triples import Knobs
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.reading import run
+from fabula.store.user_query import run
 
 STORY = """CHAPTER I
 

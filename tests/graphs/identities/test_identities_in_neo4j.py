@@ -17,8 +17,8 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
-from fabula.graph.path import Path as Steps
 from fabula.graph.queries import query
+from fabula.graph.trace import Path as Steps
 from fabula.store import Store
 
 pytestmark = pytest.mark.long

@@ -23,7 +23,7 @@ from fabula.models.clean import clean_output
 
 if TYPE_CHECKING:
     from fabula.store import Store
-    from fabula.store.reading import Table
+    from fabula.store.user_query import Table
 
 SUFFIXES = (".cypher", ".cql", ".txt")
 FLAGS = tuple(name for name in GRAPH if name != "preset")
@@ -119,7 +119,7 @@ def command(
     if uses_settings:
         assigned[COLLECTION] = json.dumps(settings.collection)
     values = query.values(assigned)
-    from fabula.store.reading import run
+    from fabula.store.user_query import run
 
     with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
         if uses_settings:

@@ -193,7 +193,7 @@ def _read_stored_key(address: str) -> str:
 
 def try_models(models: ModelChoice) -> None:
     """Ask the chat model for a word and the embedding model for a vector; may raise FabulaError."""
-    from fabula.config.kit import Kit
+    from fabula.config.model_factory import Kit
 
     settings = Settings.read(
         base_url=models.base_url or OPENAI,

@@ -21,7 +21,7 @@ from fabula.cli.shared.screen import console, count_noun, echo, notice_offline, 
 from fabula.cli.shared.trace import print_trace, trace_json
 from fabula.config.settings import Settings
 from fabula.graph.hits import Hit, Passage, Quote, in_document, place
-from fabula.graph.path import Path
+from fabula.graph.trace import Path
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

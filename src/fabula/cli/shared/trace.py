@@ -9,7 +9,7 @@ from rich.tree import Tree
 
 from fabula.cli.shared.screen import console
 from fabula.graph.hits import Hit, place
-from fabula.graph.path import Path, Step
+from fabula.graph.trace import Path, Step
 
 MAX_HITS = 10
 """How many hits of a step the tree shows; JSON has all."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.aspects import border, prompts
-from fabula.graphs.aspects.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.aspects import mapping, prompts
 from fabula.graphs.aspects.modes import MODES
+from fabula.graphs.aspects.options import CHAT_ONLY, Knobs
 from fabula.graphs.aspects.sets import read_aspects
 
 
@@ -42,8 +42,8 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),
-    passages=(border.SUMMARY, border.DETAIL),
-    edges=(border.SUMMARIZES, border.DETAILS),
+    passages=(mapping.SUMMARY, mapping.DETAIL),
+    edges=(mapping.SUMMARIZES, mapping.DETAILS),
     modes=MODES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",

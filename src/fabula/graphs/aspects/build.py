@@ -13,11 +13,11 @@ from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.aspects import ids
-from fabula.graphs.aspects.border import make_edges, make_gaps, make_nodes, read
 from fabula.graphs.aspects.cluster import ClusterOptions, cluster
 from fabula.graphs.aspects.detection import assign_clusters
 from fabula.graphs.aspects.facts import facts
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, read
+from fabula.graphs.aspects.options import Knobs
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.sets import read_aspects

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.options import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Missing, Summary
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.options import Knobs
 from fabula.text import tokens
 
 USUAL_ASPECTS = 2.0

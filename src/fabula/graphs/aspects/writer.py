@@ -7,7 +7,7 @@ from typing import Protocol
 
 from fabula.errors import BadReply
 from fabula.graph.method import Text
-from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.options import Knobs
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.values import Aspect
 from fabula.models.roles import Models

@@ -8,8 +8,8 @@ from typing import Any
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
-from fabula.graphs.communities import PROMPTS, border
-from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED
+from fabula.graphs.communities import PROMPTS, mapping
+from fabula.graphs.communities.options import CHAT_ONLY, UNASKED
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
@@ -23,8 +23,8 @@ GRAPH = Graph(
     knobs=Options,
     settle=Lazy(f"{__name__}.build:build_collection"),
     elements=(LABELS.community, LABELS.report),
-    edges=(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
-    rests_on=(border.ENTITIES,),
+    edges=(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
+    rests_on=(mapping.ENTITIES,),
     uses=(IDENTITIES,),
     prompts=PROMPTS,
     cypher=FOLDER / "collection_communities",

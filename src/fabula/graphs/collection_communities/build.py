@@ -13,7 +13,8 @@ from fabula.graph.method import Built, Known, Reader, Work
 from fabula.graph.parts import chunks_of
 from fabula.graphs.collection_communities.members import find_members, join_bonds, join_members
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
-from fabula.graphs.communities.border import (
+from fabula.graphs.communities.build import CommunityBuilder
+from fabula.graphs.communities.mapping import (
     ENTITIES,
     HAS_MEMBER,
     REPORTS,
@@ -23,7 +24,6 @@ from fabula.graphs.communities.border import (
     read_members,
     read_printed,
 )
-from fabula.graphs.communities.build import CommunityBuilder
 from fabula.graphs.communities.rules import Extracts, read_sentences
 from fabula.graphs.communities.values import Place
 from fabula.models.roles import Models

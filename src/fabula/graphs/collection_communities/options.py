@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.graphs.communities.border import Labels
-from fabula.graphs.communities.knobs import Dividing
+from fabula.graphs.communities.mapping import Labels
+from fabula.graphs.communities.options import Dividing
 
 IDENTITIES = "identities"
 """The graph that says who is whom across documents."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.communities import border
-from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
+from fabula.graphs.communities import mapping
 from fabula.graphs.communities.modes import MODES
+from fabula.graphs.communities.options import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 
 PROMPTS = Path(__file__).parent / "prompts"
 
@@ -27,12 +27,12 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),
-    elements=(border.COMMUNITY, border.REPORT, border.CLAIM),
+    elements=(mapping.COMMUNITY, mapping.REPORT, mapping.CLAIM),
     edges=(
-        *(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
-        *(border.FROM_CHUNK, border.SUBJECT, border.OBJECT),
+        *(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
+        *(mapping.FROM_CHUNK, mapping.SUBJECT, mapping.OBJECT),
     ),
-    rests_on=(border.ENTITIES,),
+    rests_on=(mapping.ENTITIES,),
     modes=MODES,
     prompts=PROMPTS,
     cypher=FOLDER / "communities",

@@ -11,7 +11,11 @@ from fabula.graph import Edge, Gap, Node
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, windows
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.communities import ids
-from fabula.graphs.communities.border import (
+from fabula.graphs.communities.claims import ask_claims, attribute
+from fabula.graphs.communities.contexts import Renderer
+from fabula.graphs.communities.facts import ClaimReplies, Replies, facts
+from fabula.graphs.communities.leiden import find_communities, sum_weights
+from fabula.graphs.communities.mapping import (
     ENTITIES,
     Labels,
     call,
@@ -26,11 +30,7 @@ from fabula.graphs.communities.border import (
     read_printed,
     weigh,
 )
-from fabula.graphs.communities.claims import ask_claims, attribute
-from fabula.graphs.communities.contexts import Renderer
-from fabula.graphs.communities.facts import ClaimReplies, Replies, facts
-from fabula.graphs.communities.knobs import Dividing, Knobs
-from fabula.graphs.communities.leiden import find_communities, sum_weights
+from fabula.graphs.communities.options import Dividing, Knobs
 from fabula.graphs.communities.reports import REPORTING, ask_report
 from fabula.graphs.communities.rules import Extracts, read_sentences
 from fabula.graphs.communities.values import (
@@ -40,7 +40,7 @@ from fabula.graphs.communities.values import (
     Earlier,
     Network,
 )
-from fabula.graphs.entities.border import embedded
+from fabula.graphs.entities.mapping import embedded
 from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
 

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.graph.extraction import Question, Records, Window, read_records
 from fabula.graphs.communities import ids
-from fabula.graphs.communities.border import CLAIMS
+from fabula.graphs.communities.mapping import CLAIMS
 from fabula.graphs.communities.values import Claim
-from fabula.graphs.entities.printed import find_printed, plain
+from fabula.graphs.entities.printed_forms import find_printed, plain
 from fabula.graphs.entities.records import read_line, read_list, read_name
 from fabula.models.prompts import filled
 from fabula.models.replies import read_lists, shortened

@@ -22,8 +22,8 @@ from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Passage
 from fabula.graph.mode import Tools
 from fabula.graphs.communities.report_search import StoredFinding, StoredReport
-from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
+from fabula.graphs.entities.retrieval import chunk_hits
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled

@@ -20,8 +20,8 @@ from fabula.graph.installed import graph
 from fabula.graph.mode import Tools
 from fabula.graph.queries import query
 from fabula.graph.recipes import is_outdated
-from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
 from fabula.graphs.entities.modes import local
+from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
 from fabula.text.stems import stemmer_of

@@ -8,8 +8,8 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.discourse import border, modes
-from fabula.graphs.discourse.knobs import ASKING, CHAT_ONLY, Knobs
+from fabula.graphs.discourse import mapping, modes
+from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Knobs
 from fabula.graphs.discourse.senses import read_senses
 
 
@@ -27,11 +27,11 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),
-    elements=(border.EVENT, border.TERM, border.LINK),
+    elements=(mapping.EVENT, mapping.TERM, mapping.LINK),
     edges=(
-        border.FROM_CHUNK,
-        *border.SLOT_EDGES.values(),
-        *(border.IS, border.ARG1, border.ARG2),
+        mapping.FROM_CHUNK,
+        *mapping.SLOT_EDGES.values(),
+        *(mapping.IS, mapping.ARG1, mapping.ARG2),
     ),
     uses=("entities",),
     modes=modes.MODES,

@@ -14,7 +14,8 @@ from fabula.graph import Gap, Part
 from fabula.graph.calls import batches
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, windows
 from fabula.graph.method import Built, Known, Text, Work
-from fabula.graphs.discourse.border import (
+from fabula.graphs.discourse.facts import PairReplies, facts
+from fabula.graphs.discourse.mapping import (
     JUDGED_BY,
     LINKS,
     Previous,
@@ -23,9 +24,8 @@ from fabula.graphs.discourse.border import (
     read,
     ties_to_entities,
 )
-from fabula.graphs.discourse.facts import PairReplies, facts
-from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
+from fabula.graphs.discourse.options import Knobs
 from fabula.graphs.discourse.questions import (
     DiscourseRecords,
     Pair,
@@ -36,7 +36,7 @@ from fabula.graphs.discourse.questions import (
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
 from fabula.graphs.discourse.senses import Senses, read_senses
 from fabula.graphs.discourse.values import Event, Link
-from fabula.graphs.entities.border import ENTITY
+from fabula.graphs.entities.mapping import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, kind
 from fabula.models.roles import Models
 

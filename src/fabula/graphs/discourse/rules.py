@@ -18,7 +18,7 @@ from fabula.graph.method import Text
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import EXPLICIT, SLOTS, Event, Link
 from fabula.graphs.discourse.words import Connective, Words, words_of
-from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
+from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, kind
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.text.document import Chunk

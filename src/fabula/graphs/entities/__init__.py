@@ -8,9 +8,9 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.entities import border
-from fabula.graphs.entities.knobs import CHAT_ONLY, UNASKED, Knobs
+from fabula.graphs.entities import mapping
 from fabula.graphs.entities.modes import MODES
+from fabula.graphs.entities.options import CHAT_ONLY, UNASKED, Knobs
 from fabula.graphs.entities.types import read_types
 
 
@@ -28,10 +28,10 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),
-    elements=(border.ENTITY, border.RELATION, border.TRIPLE),
+    elements=(mapping.ENTITY, mapping.RELATION, mapping.TRIPLE),
     edges=(
-        *(border.FROM_CHUNK, border.SOURCE, border.TARGET),
-        *(border.SUBJECT, border.OBJECT, border.RELATES_TO),
+        *(mapping.FROM_CHUNK, mapping.SOURCE, mapping.TARGET),
+        *(mapping.SUBJECT, mapping.OBJECT, mapping.RELATES_TO),
     ),
     modes=MODES,
     prompts=Path(__file__).parent / "prompts",

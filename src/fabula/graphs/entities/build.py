@@ -17,16 +17,8 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import Built, Known, Text, Work
-from fabula.graphs.entities.border import (
-    Description,
-    Earlier,
-    edges_of,
-    embedded,
-    nodes_of,
-    read,
-)
 from fabula.graphs.entities.decisions import read_decisions
-from fabula.graphs.entities.described import (
+from fabula.graphs.entities.descriptions import (
     Describer,
     Statements,
     first_ones,
@@ -35,11 +27,12 @@ from fabula.graphs.entities.described import (
 )
 from fabula.graphs.entities.extract import ExtractedRecords, ask_entities, attribute
 from fabula.graphs.entities.facts import Replies, facts
-from fabula.graphs.entities.knobs import Knobs
+from fabula.graphs.entities.mapping import Description, Earlier, edges_of, embedded, nodes_of, read
 from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.options import Knobs
+from fabula.graphs.entities.placeholders import StandIns
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
 from fabula.graphs.entities.rules import extract_by_rules
-from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.triples import Fact, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
 from fabula.graphs.entities.values import Cast, Extraction

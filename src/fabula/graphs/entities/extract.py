@@ -22,7 +22,8 @@ from fabula.graph.extraction import (
     Window,
     read_records,
 )
-from fabula.graphs.entities.printed import Printed, find_printed, plain
+from fabula.graphs.entities.placeholders import StandIns
+from fabula.graphs.entities.printed_forms import Printed, find_printed, plain
 from fabula.graphs.entities.records import (
     EXTRACTION,
     EntityRecord,
@@ -32,7 +33,6 @@ from fabula.graphs.entities.records import (
     read_entity,
     read_relation,
 )
-from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.types import EntityType
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.models.prompts import filled

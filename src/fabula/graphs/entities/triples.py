@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.extract import PROMPTS, REPLY_TOKENS, read_stated
+from fabula.graphs.entities.placeholders import StandIns
 from fabula.graphs.entities.records import TRIPLES, TriplesReply, read_triple
-from fabula.graphs.entities.stand_ins import StandIns
 
 
 @dataclass(frozen=True, slots=True)

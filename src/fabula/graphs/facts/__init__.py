@@ -9,9 +9,9 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.facts import border, triples
-from fabula.graphs.facts.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.facts import mapping, triples
 from fabula.graphs.facts.ontology import read_ontology
+from fabula.graphs.facts.options import CHAT_ONLY, Knobs
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
@@ -37,8 +37,8 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),
-    elements=(border.FACT,),
-    edges=(border.FROM_CHUNK, border.SUBJECT, border.OBJECT),
+    elements=(mapping.FACT,),
+    edges=(mapping.FROM_CHUNK, mapping.SUBJECT, mapping.OBJECT),
     rests_on=("entities",),
     modes={"triples": triples.MODE},
     prompts=Path(__file__).parent / "prompts",

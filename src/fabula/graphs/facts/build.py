@@ -21,13 +21,13 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import Built, Known, Text, Work
-from fabula.graphs.facts.border import NORMALISATION, edges_of, nodes_of, read
 from fabula.graphs.facts.checking import check
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.facts import facts
-from fabula.graphs.facts.knobs import Knobs
+from fabula.graphs.facts.mapping import NORMALISATION, edges_of, nodes_of, read
 from fabula.graphs.facts.normalising import Meanings, Normaliser
 from fabula.graphs.facts.ontology import read_ontology
+from fabula.graphs.facts.options import Knobs
 from fabula.graphs.facts.rules import LANGUAGE, state_by_rules
 from fabula.graphs.facts.stating import ask_statements, prove
 from fabula.graphs.facts.values import Statement

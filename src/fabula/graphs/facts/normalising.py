@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graph.calls import batches
 from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities.triples import phrase
-from fabula.graphs.facts.border import NORMALISATION
 from fabula.graphs.facts.entities import NamedEntities
+from fabula.graphs.facts.mapping import NORMALISATION
 from fabula.graphs.facts.ontology import TIME, Ontology
 from fabula.graphs.facts.values import Choice, Statement
 from fabula.models import Embedder

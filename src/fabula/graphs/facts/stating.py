@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
 from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
-from fabula.graphs.entities.printed import find_printed, plain
+from fabula.graphs.entities.printed_forms import find_printed, plain
 from fabula.graphs.entities.records import TripleRecord, TripleShape, read_triple
-from fabula.graphs.facts.border import STATEMENTS
+from fabula.graphs.facts.mapping import STATEMENTS
 from fabula.graphs.facts.ontology import Ontology
 from fabula.graphs.facts.values import Statement
 from fabula.text.document import Chunk

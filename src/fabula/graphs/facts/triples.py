@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.questions import find_names, rows_of
+from fabula.graphs.entities.retrieval import (
     chunk_hits,
     fall_back,
     passages,
@@ -24,7 +25,6 @@ from fabula.graphs.entities.finding import (
     record_hits,
     together,
 )
-from fabula.graphs.entities.reading import find_names, rows_of
 
 FACT = "fact"
 

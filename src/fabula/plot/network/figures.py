@@ -11,8 +11,8 @@ from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
-from fabula.graph.path import Path, Step
-from fabula.graphs.entities.border import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
+from fabula.graph.trace import Path, Step
+from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
 from fabula.plot.network.communities import DrawnCommunity, cited_chunks, read_communities
 from fabula.plot.shared.reading import (
     COMMUNITIES,

@@ -6,7 +6,7 @@ from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
-from fabula.graphs.aspects import GRAPH, border
+from fabula.graphs.aspects import GRAPH, mapping
 from fabula.graphs.aspects.values import Earlier
 from fabula.plot.shared.reading import read_parts
 from fabula.store import Store
@@ -23,4 +23,4 @@ def read_passages(store: Store, entry: Entry) -> Earlier:
     chunks = chunks_of(parts[TEXT])
     if GRAPH.name not in parts:
         return Earlier(chunks)
-    return border.read(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))
+    return mapping.read(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))

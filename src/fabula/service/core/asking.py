@@ -26,7 +26,7 @@ from fabula.app.collection import Collection
 from fabula.ask.query import Query, query_options
 from fabula.ask.quotes import quote_cited
 from fabula.errors import FabulaError, first_problem
-from fabula.graph.path import Path
+from fabula.graph.trace import Path
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop

@@ -13,7 +13,7 @@ from fabula.graph.explore import Query, names, parse, shipped
 from fabula.service.core.errors import Problem, TooManyRequests
 from fabula.service.core.views import View
 from fabula.store import Store
-from fabula.store.reading import run
+from fabula.store.user_query import run
 
 Slots = BoundedSemaphore
 """How many queries may run at once in this process (`serve.queries_at_once`)."""

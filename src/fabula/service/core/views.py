@@ -15,7 +15,7 @@ from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Hit, Passage, Quote, in_document
-from fabula.graph.path import Step
+from fabula.graph.trace import Step
 from fabula.models.usage import Usage
 from fabula.store.space import Space
 from fabula.text.names import quoted

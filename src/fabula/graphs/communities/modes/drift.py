@@ -42,9 +42,9 @@ from fabula.graphs.communities.report_search import (
     read_reports,
     reports_at_level,
 )
-from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
+from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled

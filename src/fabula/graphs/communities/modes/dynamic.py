@@ -24,7 +24,7 @@ from fabula.graphs.communities.report_search import (
     read_reports,
     to_hits,
 )
-from fabula.graphs.entities.finding import allows_report
+from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import read_object, said

@@ -25,7 +25,7 @@ from fabula.graphs.communities.report_search import (
     reports_at_level,
     to_hits,
 )
-from fabula.graphs.entities.finding import allows_report
+from fabula.graphs.entities.retrieval import allows_report
 
 
 class ReadingOptions(BaseModel):

@@ -16,11 +16,11 @@ from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
-from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
+from fabula.graphs.discourse.options import Knobs
 from fabula.graphs.discourse.reading import read_question
 from fabula.graphs.discourse.senses import matches, read_senses
-from fabula.graphs.entities.finding import allows, chunk_hits, passages
+from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
 from fabula.text.document import Vector
 
 MIN_SLOTS_BY_RULES = 2

@@ -16,7 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.ask.fusion import by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
+from fabula.graphs.entities.questions import Sought, find_names, read_question, rows_of
+from fabula.graphs.entities.retrieval import (
     are_read,
     best_chunks,
     embed,
@@ -28,8 +30,6 @@ from fabula.graphs.entities.finding import (
     read_network,
     together,
 )
-from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
-from fabula.graphs.entities.reading import Sought, find_names, read_question, rows_of
 from fabula.text.ranking import Scores
 
 MIN_NAME_COSINE = 0.4

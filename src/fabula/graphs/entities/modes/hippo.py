@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.network import Network, best, pagerank
+from fabula.graphs.entities.questions import PROMPTS, find_names, rows_of
+from fabula.graphs.entities.retrieval import (
     are_read,
     best_chunks,
     entity_hits,
@@ -29,8 +31,6 @@ from fabula.graphs.entities.finding import (
     read_network,
     together,
 )
-from fabula.graphs.entities.network import Network, best, pagerank
-from fabula.graphs.entities.reading import PROMPTS, find_names, rows_of
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists

@@ -21,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.network import Network, columns_of
+from fabula.graphs.entities.questions import Sought, rarity, read_question, rows_of, with_low
+from fabula.graphs.entities.retrieval import (
     allows,
     chunk_hits,
     embed,
@@ -35,8 +37,6 @@ from fabula.graphs.entities.finding import (
     read_network,
     together,
 )
-from fabula.graphs.entities.network import Network, columns_of
-from fabula.graphs.entities.reading import Sought, rarity, read_question, rows_of, with_low
 from fabula.text.document import Vector, Vectors
 from fabula.text.ranking import Scores, maximal_marginal_relevance, scaled
 

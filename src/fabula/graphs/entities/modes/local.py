@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.ask.fusion import by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.network import Network, columns_of
+from fabula.graphs.entities.questions import find_names, rows_of
+from fabula.graphs.entities.retrieval import (
     chunk_hits,
     entity_hits,
     fall_back,
@@ -29,8 +31,6 @@ from fabula.graphs.entities.finding import (
     report_hits,
     together,
 )
-from fabula.graphs.entities.network import Network, columns_of
-from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.text.ranking import Scores
 
 MAX_PASSAGES = 200

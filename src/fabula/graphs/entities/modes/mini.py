@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.ask.fusion import by_ranks
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graphs.entities.finding import (
+from fabula.graphs.entities.network import Network, columns_of, within
+from fabula.graphs.entities.questions import Sought, read_question, rows_of
+from fabula.graphs.entities.retrieval import (
     are_read,
     best_chunks,
     embed,
@@ -31,8 +33,6 @@ from fabula.graphs.entities.finding import (
     read_network,
     together,
 )
-from fabula.graphs.entities.network import Network, columns_of, within
-from fabula.graphs.entities.reading import Sought, read_question, rows_of
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores
 

@@ -47,7 +47,7 @@ from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.start import read
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
-from fabula.store.turns import Turn, find_held, turn
+from fabula.store.locks import Turn, find_held, turn
 
 LOG = logging.getLogger("fabula.service")
 LEASE_SECONDS = 30.0

@@ -32,7 +32,7 @@ from fabula.graphs.communities.values import (
     Place,
     ReportFinding,
 )
-from fabula.graphs.entities.printed import plain
+from fabula.graphs.entities.printed_forms import plain
 from fabula.text import tokens
 from fabula.text.document import Chunk
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graphs.entities.extract import PROMPTS
-from fabula.graphs.entities.stand_ins import StandIns
+from fabula.graphs.entities.placeholders import StandIns
 from fabula.graphs.entities.values import Mention, Tie
 from fabula.models import Chat, Prompt
 from fabula.models.offline.extracts import salience

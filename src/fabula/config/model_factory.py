@@ -241,7 +241,7 @@ class Kit:
         if settings.embedding_model == STATIC:
             return self._static
         if dry:
-            from fabula.models.expected import ExpectedEmbedder
+            from fabula.models.placeholders import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
             expected = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
@@ -273,7 +273,7 @@ class Kit:
 
         def chat(role: Role, step: str) -> Chat:
             if dry:
-                from fabula.models.expected import ExpectedChat
+                from fabula.models.placeholders import ExpectedChat
 
                 expected = ExpectedChat(self._name(role), self._cache, self._address)
                 return CountedChat(expected, meter, step, self._name(role))
