@@ -24,14 +24,14 @@ from bench.questions import Item, Texts, novels, stories
 from bench.report import Figure
 from bench.server import running
 from fabula import Fabula
-from fabula.ask.context import fill
+from fabula.ask.context import fill_with_passages
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import content_stems, stem_shares
 from fabula.experiments.statistics import difference, mean
 from fabula.graph.hits import Hit
-from fabula.graph.trace import Path as Steps
-from fabula.graph.trace import Step
+from fabula.graph.trace import Trace as Steps
+from fabula.graph.trace import TraceStep
 from fabula.server import Address
 from fabula.text.stems import Stemmer
 
@@ -154,11 +154,11 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
 
 
 def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
-    context = " ".join(part.text for part in fill(hits, budget))
+    context = " ".join(part.text for part in fill_with_passages(hits, budget))
     return statistics.fmean(stem_shares(stems, context, stemmer))
 
 
-def _cost(fabula: Fabula, root: Step, label: str) -> tuple[float, float]:
+def _cost(fabula: Fabula, root: TraceStep, label: str) -> tuple[float, float]:
     """Return the summaries that top-down found, and how many passages are below them."""
     steps = [step for step in root.steps[0].steps if step.name == "top-down"]
     if not label.startswith("top-down") or not steps:

@@ -25,7 +25,7 @@ from bench.books import book
 from bench.making import cut, make
 from bench.report import Figure
 from bench.server import environment, running
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BadReply
 from fabula.graph import Part
@@ -147,7 +147,7 @@ class _TimedWriter:
 class _Shelf:
     """Where books of this process are made and kept."""
 
-    kit: Kit
+    kit: ModelFactory
     store: Store
     file: Path
 
@@ -199,7 +199,7 @@ def _alone(words: int, folder: Path | None) -> Spent:
             settings.neo4j_database,
         ) as store,
     ):
-        shelf = _Shelf(Kit(settings), store, Path(place) / "book.txt")
+        shelf = _Shelf(ModelFactory(settings), store, Path(place) / "book.txt")
         shelf.spent(book(SMALL))
         imports = time.process_time()
         spent = shelf.spent(book(words, folder))

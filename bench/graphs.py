@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.books import book
 from bench.making import cut, make, read
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Node, Part
 from fabula.models.counted import Meter
@@ -32,7 +32,7 @@ def passages(parts: Iterable[Part]) -> list[Node]:
 class Library:
     """Makes graphs with a kit that needs no endpoint, of the files in `books` where it's given."""
 
-    kit: Kit
+    kit: ModelFactory
     books: Path | None = None
 
     def graph(self, nodes: int, collection: str, seed: int) -> tuple[Part, ...]:

@@ -32,7 +32,7 @@ from bench.report import Figure
 from bench.server import environment, running
 from bench.serving import Serving, serving
 from bench.waiting import endpoint
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.graph import Part
 from fabula.server import Address
 from fabula.store import Store
@@ -169,7 +169,7 @@ def _say(stream: IO[str]) -> None:
 
 def _versions(books: Path | None) -> Sequence[Sequence[Part]]:
     """Return the parts of a large book and of another text of the same name."""
-    with closing(Kit(offline())) as kit:
+    with closing(ModelFactory(offline())) as kit:
         library = Library(kit, books)
         made = [library.graph(NODES, COLLECTION, seed=1)]
     rotation = np.linalg.qr(np.random.default_rng(5).standard_normal((DIMENSIONS, 256)))[0]

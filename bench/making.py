@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from endpoint import Endpoint
-from fabula.build.outcome import Muted
-from fabula.config.model_factory import Kit
+from fabula.build.outcome import SilentProgress
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
 from fabula.graph.installed import graph
-from fabula.graph.method import Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Known
 from fabula.graph.parts import part_of, text_part
 from fabula.load import read_text
 from fabula.models.counted import Meter
@@ -34,7 +34,7 @@ def read(text: str, collection: str = "bench", source: str = "bench") -> Documen
     )
 
 
-def cut(kit: Kit, document: Document, known: Sequence[Chunk] = ()) -> tuple[Chunk, ...]:
+def cut(kit: ModelFactory, document: Document, known: Sequence[Chunk] = ()) -> tuple[Chunk, ...]:
     """A document's chunks; those that are known already have their embeddings."""
     settings = kit.recipes(document.sha256, ())[TEXT]["settings"]
     bare = split(document, settings["chunk_tokens"], [chunk.text for chunk in known])
@@ -45,7 +45,7 @@ def cut(kit: Kit, document: Document, known: Sequence[Chunk] = ()) -> tuple[Chun
 
 
 def make(
-    kit: Kit,
+    kit: ModelFactory,
     document: Document,
     chunks: Sequence[Chunk],
     models: Models,
@@ -56,8 +56,10 @@ def make(
     assert method.build is not None
     recipes = kit.recipes(document.sha256, [method])
     with Job(kit.workers) as job:
-        text = Text(document, _embed(chunks, models, job))
-        built = method.build(text, kit.knobs(method), models, known, Work(job, Muted()))
+        text = BuildText(document, _embed(chunks, models, job))
+        built = method.build(
+            text, kit.graph_options(method), models, known, BuildWork(job, SilentProgress())
+        )
     base = text_part(document, text.chunks, recipes[TEXT], {})
     return base, part_of(method, text, built, recipes[GRAPH], {})
 
@@ -102,7 +104,7 @@ class Made:
 class Maker:
     """Makes documents with one kit."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ModelFactory) -> None:
         self.kit = kit
 
     def made(self, text: str, known: Known = Known()) -> Made:  # noqa: B008  it is immutable
@@ -129,7 +131,7 @@ class Maker:
 def making(endpoint: Endpoint, **settings: Any) -> Iterator[Maker]:
     """A maker that asks this endpoint."""
     flags = {"base_url": endpoint.url, "api_key": "any", "cache": False, **settings}
-    kit = Kit(Settings.read(**flags))
+    kit = ModelFactory(Settings.read(**flags))
     try:
         yield Maker(kit)
     finally:

@@ -19,7 +19,7 @@ import fabula
 from bench.report import Figure
 from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.rules import extract_by_rules
+from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Entity
 from fabula.load import load
 from fabula.text.chunk import split
@@ -50,7 +50,7 @@ def _measure(book: str, file: Path) -> list[Figure]:
     document = load(file, "default", 10**8)
     chunks = split(document, 200)
     begun = time.process_time()
-    extraction = extract_by_rules(chunks, document.language)
+    extraction = extract_entities(chunks, document.language)
     ordinary = {word for word in re.findall(r"[^\W\d_]+", document.text) if word.islower()}
     cast = merge(
         document.id,

@@ -27,12 +27,12 @@ from bench.startup import seconds
 from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Tools
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.graphs.entities.retrieval import read_network
@@ -78,7 +78,7 @@ class Drawn:
 def measure(books: Path | None) -> list[Figure]:
     """Times of a network of 50,000 edges, through a server, and of one of 1,000,000."""
     del books
-    kit = Kit(offline())
+    kit = ModelFactory(offline())
     try:
         with running() as address, connected(address) as store:
             figures = [*_asked(kit, store, WALKED)]
@@ -113,7 +113,7 @@ def draw(number: int, size: Size) -> Drawn:
     return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
 
 
-def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
+def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     names = _write(store, size)
     filters = Filters(collection=COLLECTION)
     query = Query.of("?", offline(), mode="hybrid")
@@ -175,10 +175,10 @@ def _mode(
     name: str, where: str, questions: Sequence[str], filters: Filters, tools: Tools
 ) -> Iterator[Figure]:
     mode = modes()[name]
-    own = replace(tools, knobs=mode.knobs(), k=50)
+    own = replace(tools, options=mode.options(), k=50)
 
     def ask(question: str) -> None:
-        assert mode.retrieve(question, filters, replace(own, path=Steps()))
+        assert mode.retrieve(question, filters, replace(own, trace=Steps()))
 
     for question in questions:
         ask(question)

@@ -28,10 +28,10 @@ from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO, Query
 from fabula.ask.retrieve import retrieve
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store import Store
@@ -64,7 +64,7 @@ class Bench:
 
     nodes: int
     store: Store
-    kit: Kit
+    kit: ModelFactory
     questions: Sequence[str]
     shelf: Shelf
 
@@ -75,14 +75,14 @@ class Bench:
 
 def measure(books: Path | None) -> list[Figure]:
     """Times, round trips and recall by size of the graph, and the time of a command."""
-    kit = Kit(offline())
+    kit = ModelFactory(offline())
     try:
         return [figure for nodes in SIZES for figure in _figures(nodes, kit, books)]
     finally:
         kit.close()
 
 
-def _figures(nodes: int, kit: Kit, books: Path | None) -> Iterator[Figure]:
+def _figures(nodes: int, kit: ModelFactory, books: Path | None) -> Iterator[Figure]:
     library = Library(kit, books)
     size = nodes // len(COLLECTIONS)
     graphs = [library.graph(size, name, seed) for seed, name in enumerate(COLLECTIONS)]
@@ -143,7 +143,9 @@ def _modes(bench: Bench) -> Iterator[Figure]:
         yield bench.figure(f"mode {name}: round trips a question", trips)
 
 
-def _search(query: Query, filters: Filters, store: Store, kit: Kit, question: str) -> list[Hit]:
+def _search(
+    query: Query, filters: Filters, store: Store, kit: ModelFactory, question: str
+) -> list[Hit]:
     query = replace(query, question=question)
     runs = choose_modes(query, filters, store, kit, Meter(), Steps())
     return [*retrieve(query, filters, runs).hits]

@@ -29,7 +29,7 @@ from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.waiting import endpoint
 from fabula import Fabula
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
 from fabula.server import Address
 
@@ -126,7 +126,7 @@ def _load(it: Serving, questions: Sequence[str], at_once: int, when: str) -> lis
 def _search(address: Address, books: Path | None) -> list[Figure]:
     own = environment(address) | {"FABULA_MODEL": "offline", "FABULA_EMBEDDING_MODEL": STATIC}
     own |= {"FABULA_SERVE__REQUESTS_A_MINUTE": "10000000", "FABULA_SERVE__ASKS_AT_ONCE": "1000"}
-    with closing(Kit(offline())) as kit, connected(address) as store:
+    with closing(ModelFactory(offline())) as kit, connected(address) as store:
         library = Library(kit, books)
         for seed in range(5):
             parts = library.graph(PASSAGES // 5, "default", seed)

@@ -16,17 +16,17 @@ from pathlib import Path
 
 import fabula
 from bench.report import Figure
-from fabula.graphs.communities.contexts import Renderer
+from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.ids import community_id
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
-from fabula.graphs.communities.mapping import network_of, places_of
-from fabula.graphs.communities.options import Dividing
-from fabula.graphs.communities.values import Bond, Community, Member, Network
+from fabula.graphs.communities.mapping import chunk_places, make_network
+from fabula.graphs.communities.options import DivisionOptions
+from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
 from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.descriptions import Statements
 from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.rules import extract_by_rules
-from fabula.graphs.entities.values import Mention, Tie
+from fabula.graphs.entities.rules import extract_entities
+from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.load import find, load
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
@@ -39,7 +39,7 @@ EDITS = {"one chunk": 0.0, "1 % of the chunks": 0.01, "10 % of the chunks": 0.1}
 """Shares of the chunks; one at least."""
 REPEATED = 6
 FIFTH = 20.0
-KNOBS = Dividing()
+KNOBS = DivisionOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def _measure(file: Path) -> Iterator[Figure]:
             yield Figure(f"{name}: {what}{how}: reports asked again", reports, "%", goal)
 
 
-def read(chunks: Sequence[Chunk], language: str) -> Network:
+def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
     """Who is in a text and what ties them, by rules."""
     ordinary = {
         word for chunk in chunks for word in re.findall(r"[^\W\d_]+", chunk.text) if word.islower()
     }
     cast = merge(
         "bench",
-        extract_by_rules(chunks, language),
+        extract_entities(chunks, language),
         language=language,
         decisions=Decisions(),
         ordinary=ordinary,
@@ -95,7 +95,7 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
     def describe_mentions(
-        subject: str, records: Sequence[Mention | Tie]
+        subject: str, records: Sequence[Mention | RelationMention]
     ) -> tuple[str, tuple[str, ...]]:
         statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
@@ -108,14 +108,14 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
         )
     bonds = []
     for tied in cast.relations:
-        text, where = describe_mentions("", tied.ties)
+        text, where = describe_mentions("", tied.mentions)
         weight = float(len(where))
         ends = (tied.source, tied.target)
-        bonds.append(Bond(tied.id, *ends, text, weight, where, (tied.id,)))
-    return network_of(members, bonds, places_of(chunks))
+        bonds.append(MemberRelation(tied.id, *ends, text, weight, where, (tied.id,)))
+    return make_network(members, bonds, chunk_places(chunks))
 
 
-def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
+def divide(network: MemberNetwork, before: Sequence[Community] = ()) -> Divided:
     """Its communities, started from others, and what would be read of each that has a report."""
     communities = find_communities(
         _weights(network),
@@ -123,10 +123,10 @@ def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
         before,
         lambda level, members: community_id("bench", level, sorted(members)),
     )
-    renderer = Renderer(network, KNOBS.report_tokens_in)
+    renderer = ContextRenderer(network, KNOBS.report_tokens_in)
     reported = [community for community in communities if len(community.members) > 1]
     return Divided(
-        tuple(communities), frozenset(renderer.render(community).said for community in reported)
+        tuple(communities), frozenset(renderer.render(community).digest for community in reported)
     )
 
 
@@ -158,5 +158,7 @@ def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> l
     return edited_chunks
 
 
-def _weights(network: Network) -> dict[tuple[str, str], float]:
-    return sum_weights((bond.source, bond.target, bond.weight) for bond in network.bonds.values())
+def _weights(network: MemberNetwork) -> dict[tuple[str, str], float]:
+    return sum_weights(
+        (bond.source, bond.target, bond.weight) for bond in network.relations.values()
+    )

@@ -18,7 +18,7 @@ from bench.graphs import Library, offline, passages
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.graph import Edge, Part
 from fabula.store import Store
 from fabula.store.parts import stage, switch
@@ -44,7 +44,7 @@ class Written:
 
 def measure(books: Path | None) -> list[Figure]:
     """Seconds and nodes a second: cold, of new documents, and of replacements."""
-    kit = Kit(offline())
+    kit = ModelFactory(offline())
     parts = Library(kit, books).graph(NODES, "bench", 0)
     nodes = len(passages(parts))
     rounds: list[tuple[Written, Written]] = []

@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page
 from analyst import Analyst, settings
 from chromium import browser
 from fabula.config.settings import Settings
-from fabula.graph.explore import shipped
+from fabula.graph.explore import shipped_query
 from fabula.server import PrivateServer
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -48,12 +48,12 @@ def main() -> None:
         picture(frame, "around")
         frame.get_by_title("Close fullscreen").click()
         set_for(analyst, "characters", **CRATCHITS)
-        picture(analyst.run(shipped("characters").statement), "characters")
+        picture(analyst.run(shipped_query("characters").statement), "characters")
 
 
 def set_for(analyst: Analyst, name: str, **given: str) -> Locator:
     """Sets a query's parameters: those `given`, as Cypher writes them, and else the defaults."""
-    lines = settings(shipped(name).statement)
+    lines = settings(shipped_query(name).statement)
     for key, value in given.items():
         lines = [re.sub(rf"^(:param {key} => ).*", rf"\g<1>{value};", line) for line in lines]
     return analyst.set(*lines)
@@ -61,7 +61,7 @@ def set_for(analyst: Analyst, name: str, **given: str) -> Locator:
 
 def drawn(analyst: Analyst, name: str) -> Locator:
     """The picture that a query returns, over the whole page and at rest."""
-    frame = analyst.run(shipped(name).statement)
+    frame = analyst.run(shipped_query(name).statement)
     frame.get_by_title("Fullscreen").click()
     settle(analyst.page)
     frame.get_by_label("zoom-to-fit").click()

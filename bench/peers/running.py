@@ -14,7 +14,7 @@ from bench.peers.keeping import Outcome, keep
 from bench.peers.proxy import Proxy
 from bench.peers.ranks import write_ranks
 from bench.peers.speaking import PeerFailed
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
 from fabula.experiments.log import PEER, Log, lock_folder
@@ -106,7 +106,7 @@ def run(job: Job, say: Say) -> list[Outcome]:
 
 def _run(job: Job, say: Say) -> list[Outcome]:
     settings = job.asking.settings
-    log, kit = Log(job.folder), Kit(settings)
+    log, kit = Log(job.folder), ModelFactory(settings)
     score = choose_metrics(job.suite, job.data, job.asking).by(kit, job.asking)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     outcomes: list[Outcome] = []

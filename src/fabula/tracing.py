@@ -17,7 +17,7 @@ OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"
 MODEL = "gen_ai.request.model"
 TEMPERATURE = "gen_ai.request.temperature"
-MOST_TOKENS = "gen_ai.request.max_tokens"
+MAX_TOKENS = "gen_ai.request.max_tokens"
 STREAM = "gen_ai.request.stream"
 INPUT_TOKENS = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
@@ -41,17 +41,17 @@ class Span:
     def __init__(self, span: Any = None) -> None:
         self._span = span
 
-    def tell(self, attributes: Mapping[str, Any]) -> None:
+    def record(self, attributes: Mapping[str, Any]) -> None:
         """Record attributes, except for those that are None or ''."""
         if self._span is not None:
             for name, value in attributes.items():
                 if value not in (None, ""):
                     self._span.set_attribute(name, value)
 
-    def tell_tokens(self, sent: int, written: int, cached: int) -> None:
+    def record_tokens(self, sent: int, written: int, cached: int) -> None:
         """Record the tokens of a call to a model; `cached` are those of `sent` that cost less."""
         counts = {INPUT_TOKENS: sent, OUTPUT_TOKENS: written, CACHED_TOKENS: cached or None}
-        self.tell(counts)
+        self.record(counts)
 
     def fail(self, error: BaseException) -> None:
         """Record the type of an error, without its message, which may quote a text."""
@@ -78,7 +78,7 @@ def span(name: str, attributes: Mapping[str, Any], *, client: bool = False) -> I
         name, kind=_kind(client), record_exception=False, set_status_on_exception=False
     ) as started:
         current = Span(started)
-        current.tell(attributes)
+        current.record(attributes)
         try:
             yield current
         except BaseException as error:
@@ -92,7 +92,7 @@ def begin(name: str, attributes: Mapping[str, Any], *, client: bool = False) -> 
     if tracer is None:
         return Span()
     started = Span(tracer.start_span(name, kind=_kind(client)))
-    started.tell(attributes)
+    started.record(attributes)
     return started
 
 
@@ -113,7 +113,7 @@ def request(method: str, headers: Mapping[str, str]) -> Iterator[Span]:
         set_status_on_exception=False,
     ) as started:
         current = Span(started)
-        current.tell({"http.request.method": method})
+        current.record({"http.request.method": method})
         yield current
 
 

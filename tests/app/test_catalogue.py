@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fabula.app.catalogue import choose
+from fabula.app.catalogue import find_document
 from fabula.errors import NotFound
 from fabula.store import Store
 from fabula.text import ids
@@ -51,33 +51,33 @@ def id_of(book: tuple[str, str, str]) -> str:
     ],
 )
 def test_a_document_goes_by_id_title_file_or_a_part_of_its_title(shelf: Store, name: str) -> None:
-    assert choose(shelf, "default", name).id == id_of(CAROL)
+    assert find_document(shelf, "default", name).id == id_of(CAROL)
 
 
 def test_of_two_with_one_name_the_one_in_the_collection_is_meant(shelf: Store) -> None:
-    assert choose(shelf, "other", "alice").id == id_of(COPY)
-    assert choose(shelf, "default", "alice").id == id_of(ALICE)
+    assert find_document(shelf, "other", "alice").id == id_of(COPY)
+    assert find_document(shelf, "default", "alice").id == id_of(ALICE)
 
 
 def test_a_document_of_another_collection_is_not_there_by_whatever_name(shelf: Store) -> None:
     for name in (id_of(CAROL), "/books/a-christmas-carol.txt", "Carol"):
         with pytest.raises(NotFound, match=r"collection 'other'.*: Alice\.$"):
-            choose(shelf, "other", name)
+            find_document(shelf, "other", name)
 
 
 @pytest.mark.parametrize("name", ["", " ", "zebra", id_of(CAROL)[:3]])
 def test_what_names_nothing_is_not_found(shelf: Store, name: str) -> None:
     with pytest.raises(NotFound, match="A Christmas Carol, Alice"):
-        choose(shelf, "default", name)
+        find_document(shelf, "default", name)
 
 
 def test_a_part_of_a_title_does_not_do_where_the_whole_is_asked_for(shelf: Store) -> None:
     with pytest.raises(NotFound):
-        choose(shelf, "default", "Carol", whole=True)
-    assert choose(shelf, "default", "A Christmas Carol", whole=True).id == id_of(CAROL)
+        find_document(shelf, "default", "Carol", whole=True)
+    assert find_document(shelf, "default", "A Christmas Carol", whole=True).id == id_of(CAROL)
 
 
 def test_a_name_of_several_asks_for_an_id(shelf: Store) -> None:
     with pytest.raises(NotFound, match="could be 2 documents; name one by its id: ") as caught:
-        choose(shelf, "default", "a")
+        find_document(shelf, "default", "a")
     assert id_of(CAROL) in str(caught.value) and id_of(ALICE) in str(caught.value)

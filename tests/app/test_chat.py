@@ -24,13 +24,13 @@ from fabula.cli.shared.last_answer import keep_answer, recall_answer
 from fabula.errors import BudgetSpent, ModelError
 from fabula.models import Turn
 from fabula.models.offline.guide import OfflineGuide
-from fabula.models.prompts import prompt
+from fabula.models.prompts import fill_prompt
 from fabula.text.tokens import count
 
 
 def ask(endpoint: Endpoint, name: str) -> list[str]:
     """What was asked of the model with the prompt of that name, as it was filled in."""
-    system = prompt(name)
+    system = fill_prompt(name)
     found = [body["messages"] for body in endpoint.bodies if "messages" in body]
     return [user["content"] for first, user in found if first["content"] == system]
 
@@ -189,7 +189,7 @@ def test_offline_a_question_without_words_of_its_own_takes_those_of_the_last(
 
 
 def test_a_conversation_cannot_leave_its_place_in_a_prompt() -> None:
-    text = prompt("stand_alone", conversation="</conversation> <question>", question="Who?")
+    text = fill_prompt("stand_alone", conversation="</conversation> <question>", question="Who?")
     assert text.count("</conversation>") == text.count("<question>") == 1
 
 

@@ -19,14 +19,14 @@ from fabula.ask.choosing import (
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import RetrievalResult, retrieve
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import read_published
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import KINDS, Kind, Mode, NoKnobs, Tools, Way
-from fabula.graph.trace import Path as Steps
-from fabula.graph.trace import Step
+from fabula.graph.mode import KINDS, Kind, Mode, ModeRun, NoOptions, Tools
+from fabula.graph.trace import Trace as Steps
+from fabula.graph.trace import TraceStep
 from fabula.models import Chat, Prompt, Reply
 from fabula.models.parallel import Workers
 from scripted import Says
@@ -225,7 +225,7 @@ def test_a_knob_that_can_not_be_is_refused_before_the_mode_is_chosen(knob: str) 
     nothing = cast(Any, None)
     query = asked("auto", knobs={knob: 7})
     with pytest.raises(SettingsError, match="dampin"):
-        choose_modes(query, Filters("c"), nothing, Kit(Settings()), nothing, Steps())
+        choose_modes(query, Filters("c"), nothing, ModelFactory(Settings()), nothing, Steps())
 
 
 def hit(id: str, kind: str = "chunk", score: float = 1.0) -> Hit:
@@ -248,21 +248,21 @@ def found(
     *,
     k: int = 5,
     kinds: tuple[str, ...] = (),
-) -> tuple[RetrievalResult, list[Step], list[Filters]]:
+) -> tuple[RetrievalResult, list[TraceStep], list[Filters]]:
     """What modes of these hits and kinds find together, the path, and what each was asked with."""
     path, told = Steps(), list[Filters]()
     nothing = cast(Any, None)
 
-    def way(name: str, hits: Sequence[Hit], own: tuple[str, ...]) -> Way:
+    def way(name: str, hits: Sequence[Hit], own: tuple[str, ...]) -> ModeRun:
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             told.append(filters)
             with path.step(f"look {name}") as step:
-                step.found(hits)
+                step.record(hits)
             return [*hits][: tools.k]
 
         mode = Mode(find, name, kinds=own)
         given = (nothing,) * 4
-        return Way(name, mode, Tools(*given, path, k, 100, NoKnobs(), None, workers))
+        return ModeRun(name, mode, Tools(*given, path, k, 100, NoOptions(), None, workers))
 
     made = [way(name, hits, own) for name, (hits, own) in ways.items()]
     filters = Filters("c", kinds=kinds)

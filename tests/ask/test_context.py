@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula.ask.answer import citations, shown
-from fabula.ask.context import fill, fill_by_sentences
+from fabula.ask.answer import escape_citations, find_citations
+from fabula.ask.context import fill_with_passages, fill_with_sentences
 from fabula.graph.hits import Hit, Passage
 from fabula.text import tokens
 from hits import hit
@@ -30,14 +30,14 @@ def quoted(context: list[Passage]) -> list[str]:
 
 
 def test_passages_are_numbered_in_the_order_of_the_hits() -> None:
-    context = fill([hit("b", "One."), hit("a", "Two.")], 100)
+    context = fill_with_passages([hit("b", "One."), hit("a", "Two.")], 100)
     assert [(passage.number, passage.hit.id) for passage in context] == [(1, "b"), (2, "a")]
 
 
 def test_no_sentence_comes_twice() -> None:
     summary = hit("s", "Scrooge is cold. Marley was dead.")
     chunk = hit("c", "Marley was  dead.\nThere is no doubt.")
-    context = fill([summary, chunk], 100)
+    context = fill_with_passages([summary, chunk], 100)
     assert [passage.text for passage in context] == [
         "Scrooge is cold. Marley was dead.",
         "There is no doubt.",
@@ -48,39 +48,39 @@ def test_a_sentence_under_a_heading_is_the_same_one() -> None:
     chunk = hit("c", "Marley was dead. Scrooge knew it.")
     record = replace(hit("r", "Marley (person): Marley was dead. He was old."), kind="entity")
     summary = replace(hit("s", "Marley: Marley was dead."), kind="summary")
-    texts = [one.text for one in fill([chunk, record, summary], 100)]
+    texts = [one.text for one in fill_with_passages([chunk, record, summary], 100)]
     assert texts == ["Marley was dead. Scrooge knew it.", "He was old.", "Marley: Marley was dead."]
-    texts = [one.text for one in fill([record, chunk], 100)]
+    texts = [one.text for one in fill_with_passages([record, chunk], 100)]
     assert texts == ["Marley (person): Marley was dead. He was old.", "Scrooge knew it."]
 
 
 def test_a_hit_that_adds_nothing_has_no_number() -> None:
-    context = fill([hit("a", "Same."), hit("b", "Same."), hit("c", "Other.")], 100)
+    context = fill_with_passages([hit("a", "Same."), hit("b", "Same."), hit("c", "Other.")], 100)
     assert [(passage.number, passage.hit.id) for passage in context] == [(1, "a"), (2, "c")]
 
 
 def test_the_budget_ends_the_context_at_a_sentence() -> None:
     long = " ".join(f"Sentence number {number} is here." for number in range(50))
-    context = fill([hit("a", long), hit("b", "Never reached.")], 40)
+    context = fill_with_passages([hit("a", long), hit("b", "Never reached.")], 40)
     assert len(context) == 1
     assert context[0].text.endswith("here.")
     assert 30 <= tokens.count(context[0].text) <= 40
 
 
 def test_no_hits_make_no_context() -> None:
-    assert fill([], 100) == []
+    assert fill_with_passages([], 100) == []
 
 
 def test_citations_are_read_in_all_common_forms() -> None:
-    assert citations("So it is [2]. And [1, 3]; also [2][4].", 4) == (2, 1, 3, 4)
+    assert find_citations("So it is [2]. And [1, 3]; also [2][4].", 4) == (2, 1, 3, 4)
 
 
 def test_a_number_that_no_passage_has_is_no_citation() -> None:
-    assert citations("In [1843] and [0] and [5].", 4) == ()
+    assert find_citations("In [1843] and [0] and [5].", 4) == ()
 
 
 def test_a_first_sentence_over_the_budget_is_cut_rather_than_lost() -> None:
-    [passage] = fill([hit("a", "word " * 100)], 16)
+    [passage] = fill_with_passages([hit("a", "word " * 100)], 16)
     assert passage.text.startswith("word word")
     assert tokens.count(passage.text) <= 16
 
@@ -88,16 +88,21 @@ def test_a_first_sentence_over_the_budget_is_cut_rather_than_lost() -> None:
 def test_sentences_end_where_the_documents_language_ends_them() -> None:
     # In English a sentence would end after "bzw." and "3."; and none would end with a ";".
     german = hit("a", "Er kam bzw. Anna kam am 3. Mai nach Wien. Dann ging er.", "de")
-    [passage] = fill([german], tokens.count("Er kam bzw. Anna kam am 3. Mai nach Wien. ") + 1)
+    [passage] = fill_with_passages(
+        [german], tokens.count("Er kam bzw. Anna kam am 3. Mai nach Wien. ") + 1
+    )
     assert passage.text == "Er kam bzw. Anna kam am 3. Mai nach Wien."
     greek = [hit("a", "Τι είναι αυτό; Ένα σπίτι.", "el"), hit("b", "Πού; Ένα σπίτι.", "el")]
-    assert [passage.text for passage in fill(greek, 100)] == ["Τι είναι αυτό; Ένα σπίτι.", "Πού;"]
+    assert [passage.text for passage in fill_with_passages(greek, 100)] == [
+        "Τι είναι αυτό; Ένα σπίτι.",
+        "Πού;",
+    ]
 
 
 def test_a_note_of_the_book_is_no_citation_when_it_is_quoted() -> None:
     passage = "Old Marley[3] was dead [1, 2] as a door-nail [sic]."
-    assert shown(passage) == "Old Marley(3) was dead (1, 2) as a door-nail [sic]."
-    assert citations(f"He was: “{shown(passage)}” [2]", 3) == (2,)
+    assert escape_citations(passage) == "Old Marley(3) was dead (1, 2) as a door-nail [sic]."
+    assert find_citations(f"He was: “{escape_citations(passage)}” [2]", 3) == (2,)
 
 
 # Details and their chunks
@@ -106,15 +111,17 @@ def test_a_note_of_the_book_is_no_citation_when_it_is_quoted() -> None:
 def test_a_detail_brings_its_chunk_instead_of_standing_for_it() -> None:
     chunk = hit("c", "Old Martha kept the mill. She trusted nobody.")
     found = detail("d", "Martha; the mill", score=0.9)
-    [passage] = fill([found], 100, {"d": chunk})
+    [passage] = fill_with_passages([found], 100, {"d": chunk})
     assert (passage.hit.id, passage.text) == ("c", chunk.text)
-    [passage] = fill_by_sentences("Who kept the mill?", [found], 100, {"d": chunk})
+    [passage] = fill_with_sentences("Who kept the mill?", [found], 100, {"d": chunk})
     assert (passage.hit.id, passage.hit.score) == ("c", 0.9)
 
 
 def test_a_detail_stands_for_its_chunk_where_that_has_no_room() -> None:
     chunk = hit("c", "Old Martha kept the mill by the frozen river, and trusted nobody. " * 3)
-    context = fill([detail("d", "Martha; the mill"), hit("e", "Snow.")], 10, {"d": chunk})
+    context = fill_with_passages(
+        [detail("d", "Martha; the mill"), hit("e", "Snow.")], 10, {"d": chunk}
+    )
     assert [passage.text for passage in context] == ["Martha; the mill", "Snow."]
 
 
@@ -122,8 +129,8 @@ def test_two_details_of_a_chunk_bring_it_once() -> None:
     chunk = hit("c", "Old Martha kept the mill. She trusted nobody.")
     found = [detail("d", "Martha; the mill"), detail("e", "trusted nobody")]
     chunks = {"d": chunk, "e": chunk}
-    assert [one.hit.id for one in fill(found, 100, chunks)] == ["c"]
-    assert [one.hit.id for one in fill_by_sentences("Who?", found, 100, chunks)] == ["c"]
+    assert [one.hit.id for one in fill_with_passages(found, 100, chunks)] == ["c"]
+    assert [one.hit.id for one in fill_with_sentences("Who?", found, 100, chunks)] == ["c"]
 
 
 # The best sentences of many passages
@@ -137,7 +144,7 @@ MILL = (
 
 def test_sentences_are_chosen_by_their_own_words_and_their_passages_score() -> None:
     found = in_a_row(*MILL)
-    context = fill_by_sentences("Whose silver watch was it?", found, 22)
+    context = fill_with_sentences("Whose silver watch was it?", found, 22)
     said = " ".join(passage.text for passage in context)
     assert "He showed her a silver watch." in said
     assert "The village talked" not in said, "a worse passage, and none of the question's words"
@@ -145,22 +152,22 @@ def test_sentences_are_chosen_by_their_own_words_and_their_passages_score() -> N
 
 def test_sentences_are_told_by_passage_in_the_order_of_the_text() -> None:
     found = list(reversed(in_a_row(*MILL)))
-    context = fill_by_sentences("Whose silver watch was it?", found, 1000)
+    context = fill_with_sentences("Whose silver watch was it?", found, 1000)
     assert [passage.text for passage in context] == [text.strip() for text in MILL]
     assert [passage.number for passage in context] == [1, 2, 3]
 
 
 def test_a_gap_is_marked_and_what_follows_is_not_parted() -> None:
     text = "Martha had a mill. Fog rose over the black hills and the river. The mill was old."
-    [passage] = fill_by_sentences("mill", [hit("c", text, "en")], 20)
+    [passage] = fill_with_sentences("mill", [hit("c", text, "en")], 20)
     assert passage.text == "Martha had a mill. [...] The mill was old."
-    [whole] = fill_by_sentences("mill", [hit("c", text, "en")], 100)
+    [whole] = fill_with_sentences("mill", [hit("c", text, "en")], 100)
     assert whole.text == text
 
 
 def test_a_passage_tells_which_stretches_of_its_hit_it_holds() -> None:
     found = in_a_row(*MILL)
-    for context in (fill(found, 25), fill_by_sentences("Whose watch?", found, 25)):
+    for context in (fill_with_passages(found, 25), fill_with_sentences("Whose watch?", found, 25)):
         assert quoted(context) == [passage.text.replace(" [...]", "") for passage in context]
 
 
@@ -169,7 +176,7 @@ def test_a_sentence_is_given_some_of_what_stands_beside_it_even_in_the_next_chun
         "Fog rose. Snow fell. ", "The silver watch was his. Bells rang. ", "Ice lay. Wind blew. "
     )
     level = [replace(one, score=0.5) for one in (first, second, far)]
-    context = fill_by_sentences("Whose silver watch?", level, 19)
+    context = fill_with_sentences("Whose silver watch?", level, 19)
     assert [passage.text for passage in context] == [
         "Snow fell.",
         "The silver watch was his. Bells rang.",
@@ -179,7 +186,7 @@ def test_a_sentence_is_given_some_of_what_stands_beside_it_even_in_the_next_chun
 def test_sentences_of_a_context_keep_to_its_budget_and_come_once() -> None:
     again = [hit("a", MILL[0], "en", score=0.2), *in_a_row(*MILL)]
     for budget in (16, 30, 60, 200):
-        context = fill_by_sentences("Who kept the mill?", again, budget)
+        context = fill_with_sentences("Who kept the mill?", again, budget)
         assert sum(tokens.count(passage.text) for passage in context) <= budget
         said = " ".join(passage.text for passage in context)
         assert said.count("Old Martha kept the mill.") == 1
@@ -187,24 +194,24 @@ def test_sentences_of_a_context_keep_to_its_budget_and_come_once() -> None:
 
 def test_of_a_chunk_and_a_summary_that_say_the_same_the_chunk_is_cited() -> None:
     summary = replace(hit("s", "Old Martha kept the mill."), kind="summary", level=1, score=0.9)
-    context = fill_by_sentences("Who kept the mill?", [summary, hit("c", MILL[0], "en")], 100)
+    context = fill_with_sentences("Who kept the mill?", [summary, hit("c", MILL[0], "en")], 100)
     assert [passage.hit.id for passage in context] == ["c"]
 
 
 def test_texts_come_in_the_order_of_their_best_passages() -> None:
     one, other = hit("a", "The mill is old.", score=0.4), hit("b", "A mill burned.", score=0.9)
     found = [replace(other, document="other"), one]
-    context = fill_by_sentences("mill", found, 100)
+    context = fill_with_sentences("mill", found, 100)
     assert [passage.hit.id for passage in context] == ["b", "a"]
 
 
 def test_nothing_found_makes_no_sentences_and_an_endless_one_is_cut() -> None:
-    assert fill_by_sentences("Who?", [], 100) == []
-    [passage] = fill_by_sentences("Who?", [hit("a", "word " * 100)], 16)
+    assert fill_with_sentences("Who?", [], 100) == []
+    [passage] = fill_with_sentences("Who?", [hit("a", "word " * 100)], 16)
     assert passage.text.startswith("word word")
     assert tokens.count(passage.text) <= 16
 
 
 def test_a_question_without_words_takes_the_best_passages() -> None:
-    context = fill_by_sentences("?!", in_a_row(*MILL), 30)
+    context = fill_with_sentences("?!", in_a_row(*MILL), 30)
     assert context[0].hit.id == "c0"

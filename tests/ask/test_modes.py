@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.ask.context import fill
+from fabula.ask.context import fill_with_passages
 from fabula.ask.modes import GROUP, modes
 from fabula.ask.query import Expand
 from fabula.cli import main
 from fabula.errors import BudgetSpent, SettingsError
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.graphs.communities.modes import MODES as OVER_COMMUNITIES
 from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.models.usage import Usage
@@ -282,7 +282,9 @@ def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:
         nearest = fabula.retrieve(QUESTION, mode="collapsed", k=5)
         context = fabula.context(QUESTION)
     assert hits == nearest
-    assert [passage.text for passage in context] == [one.text for one in fill(nearest, 1700)]
+    assert [passage.text for passage in context] == [
+        one.text for one in fill_with_passages(nearest, 1700)
+    ]
 
 
 # The path

@@ -12,14 +12,14 @@ import fabula
 from conftest import connect, wipe
 from fabula import Fabula
 from fabula.ask.choosing import choose_modes
-from fabula.ask.context import fill
+from fabula.ask.context import fill_with_passages
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.models.counted import Meter
 from fabula.server import Address
 
@@ -73,7 +73,7 @@ def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
         found = {
             question: " ".join(
                 " ".join(passage.text.split())
-                for passage in fill(fabula.retrieve(question), BUDGET)
+                for passage in fill_with_passages(fabula.retrieve(question), BUDGET)
             )
             for question in KNOWN
         }
@@ -91,7 +91,7 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = choose_modes(query, filters, fabula.store, fabula.kit, Meter(), path)
+        [way] = choose_modes(query, filters, fabula.store, fabula.models, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]

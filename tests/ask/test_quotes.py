@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from fabula.ask.answer import Answer, citations
-from fabula.ask.context import fill_by_sentences
+from fabula.ask.answer import Answer, find_citations
+from fabula.ask.context import fill_with_sentences
 from fabula.ask.quotes import (
     MAX_QUOTES,
     find_names,
@@ -18,7 +18,7 @@ from fabula.ask.quotes import (
 )
 from fabula.cli.commands.query import on_screen
 from fabula.export.markdown import markdown
-from fabula.graph.hits import Hit, Passage, Quote, place
+from fabula.graph.hits import Hit, Passage, Quote, describe_place
 from fabula.models import NO_ANSWER
 from hits import hit
 
@@ -43,7 +43,7 @@ def hits(texts: Sequence[str] = MILL, language: str = "en") -> list[Hit]:
 
 def ask(question: str, texts: Sequence[str] = MILL, language: str = "en") -> list[Quote]:
     found = hits(texts, language)
-    return quote_closest(question, fill_by_sentences(question, found, 1000))
+    return quote_closest(question, fill_with_sentences(question, found, 1000))
 
 
 def test_the_closest_passage_comes_first_and_whole() -> None:
@@ -61,7 +61,7 @@ def test_the_sentences_that_match_are_told_by_their_places() -> None:
 
 def test_a_quotes_number_is_its_passages_in_the_context() -> None:
     question = "Who showed her the silver watch?"
-    context = fill_by_sentences(question, hits(), 1000)
+    context = fill_with_sentences(question, hits(), 1000)
     by_number = {passage.number: passage.hit.id for passage in context}
     assert all(
         by_number[quote.number] == quote.hit.id for quote in quote_closest(question, context)
@@ -74,7 +74,7 @@ def test_the_text_of_an_answer_is_its_quotes_and_cites_them() -> None:
     assert [part.rsplit(" [", 1)[0] for part in text.split("]\n\n")] == [
         quote.hit.text.strip() for quote in quotes
     ]
-    assert citations(text, len(MILL)) == tuple(quote.number for quote in quotes)
+    assert find_citations(text, len(MILL)) == tuple(quote.number for quote in quotes)
 
 
 def test_quotes_are_no_more_than_a_screen_holds() -> None:
@@ -148,7 +148,7 @@ def test_what_matches_is_bold() -> None:
 
 def answered(text: str, context: Sequence[Passage]) -> list[Quote]:
     hits_of = tuple(passage.hit for passage in context)
-    cited = citations(text, len(context))
+    cited = find_citations(text, len(context))
     return quote_cited(Answer("Who?", text, hits_of, tuple(context), cited))
 
 
@@ -197,7 +197,9 @@ def test_citations_are_footnotes_with_their_sentences() -> None:
     context = tuple(whole())
     text = "Martha wept until the morning [4], and trusted *nobody* [2, 4]."
     hits_of = tuple(passage.hit for passage in context)
-    told = markdown(Answer("Who\nwept?", text, hits_of, context, citations(text, len(context))))
+    told = markdown(
+        Answer("Who\nwept?", text, hits_of, context, find_citations(text, len(context)))
+    )
     notes = {
         number: f"characters {(start := BOOK.index(said))}-{start + len(said)}: “{said}”"
         for number, said in (
@@ -223,5 +225,5 @@ def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> N
         ">",
         r"> \# It lay \[3\] in the chest.",
         ">",
-        f"> — {place(quotes[0].hit)}",
+        f"> — {describe_place(quotes[0].hit)}",
     ]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.ask.diversity import select_diverse
-from fabula.ask.fusion import by_ranks, by_scores
+from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Hit
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
@@ -23,30 +23,30 @@ def hits(**scores: float) -> list[Hit]:
 
 
 def test_a_passage_that_both_rankings_hold_high_wins() -> None:
-    fused = by_scores([(hits(a=9.0, b=8.0, c=1.0), 0.5), (hits(b=0.9, c=0.3, a=0.1), 0.5)], 3)
+    fused = fuse_by_scores([(hits(a=9.0, b=8.0, c=1.0), 0.5), (hits(b=0.9, c=0.3, a=0.1), 0.5)], 3)
     assert [hit.id for hit in fused] == ["b", "a", "c"]
 
 
 def test_scores_are_scaled_so_that_no_ranking_drowns_the_other() -> None:
-    fused = by_scores([(hits(a=1000.0, b=0.0), 0.4), (hits(b=0.02, a=0.01), 0.6)], 2)
+    fused = fuse_by_scores([(hits(a=1000.0, b=0.0), 0.4), (hits(b=0.02, a=0.01), 0.6)], 2)
     assert [(hit.id, hit.score) for hit in fused] == [("b", 0.6), ("a", 0.4)]
 
 
 def test_a_passage_that_a_ranking_lacks_scores_nothing_there() -> None:
-    fused = by_scores([(hits(a=2.0, b=1.0), 0.7), (hits(c=0.8, b=0.2), 0.3)], 5)
+    fused = fuse_by_scores([(hits(a=2.0, b=1.0), 0.7), (hits(c=0.8, b=0.2), 0.3)], 5)
     assert [(hit.id, hit.score) for hit in fused] == [("a", 0.7), ("c", 0.3), ("b", 0.0)]
 
 
 def test_equal_scores_are_in_the_order_of_ids() -> None:
-    assert [hit.id for hit in by_scores([(hits(b=1.0, a=1.0), 1.0)], 2)] == ["a", "b"]
+    assert [hit.id for hit in fuse_by_scores([(hits(b=1.0, a=1.0), 1.0)], 2)] == ["a", "b"]
 
 
 def test_one_empty_ranking_leaves_the_other() -> None:
-    assert [hit.id for hit in by_scores([([], 0.7), (hits(a=0.5), 0.3)], 5)] == ["a"]
+    assert [hit.id for hit in fuse_by_scores([([], 0.7), (hits(a=0.5), 0.3)], 5)] == ["a"]
 
 
 def test_ranks_alone_count_for_reciprocal_fusion() -> None:
-    fused = by_ranks([hits(a=9.0, b=8.0, c=1.0), hits(c=0.9, a=0.3)], 3)
+    fused = fuse_by_ranks([hits(a=9.0, b=8.0, c=1.0), hits(c=0.9, a=0.3)], 3)
     assert [(hit.id, hit.score) for hit in fused] == [
         ("a", 1 / 61 + 1 / 62),
         ("c", 1 / 63 + 1 / 61),

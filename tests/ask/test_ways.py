@@ -14,7 +14,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound, SettingsError
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.server import Address
 from fabula.text import tokens
 

@@ -284,7 +284,7 @@ def test_what_a_killed_client_staged_is_swept_by_the_next_and_a_slow_ones_is_not
         assert cypher(ready, staged) == before
         slow.kill()
     # The server learns of it by itself, and needs a moment for that.
-    until(lambda: ready.broken_off() != [], "the server keeps a dead client's turn")
+    until(lambda: ready.find_abandoned_runs() != [], "the server keeps a dead client's turn")
     ready.prepare("default", "test-model", 8)
     assert cypher(ready, staged) == [{"count": 0}]
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from fabula import Fabula
 from fabula.build.commit import commit, hold_lock
 from fabula.build.make import make
-from fabula.build.outcome import Muted
+from fabula.build.outcome import SilentProgress
 from fabula.build.plan import Planner
 from fabula.build.values import BuiltParts, DocumentPlan
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
 from fabula.graph.entries import Entry
@@ -31,7 +31,7 @@ WORKER = Path(__file__).parents[1] / "support" / "build_worker.py"
 GRAPHS = ("aspects", "entities", "communities", "discourse", "facts")
 
 
-def planner(store: Store, kit: Kit, graphs: Sequence[str] = GRAPHS) -> Planner:
+def planner(store: Store, kit: ModelFactory, graphs: Sequence[str] = GRAPHS) -> Planner:
     return Planner(store, kit, "default", graphs)
 
 
@@ -63,9 +63,9 @@ def contents(part: Part) -> tuple[object, ...]:
     return (part.owner, part.nodes, part.edges, vectors, record.made_from, record.facts)
 
 
-def committed(store: Store, kit: Kit, document: Document, built: BuiltParts) -> None:
+def committed(store: Store, kit: ModelFactory, document: Document, built: BuiltParts) -> None:
     names, job, meter = [f"document {document.id}"], Job(kit.workers), Meter()
-    with hold_lock(store, names, document.source, job, Muted()) as (lock, progress):
+    with hold_lock(store, names, document.source, job, SilentProgress()) as (lock, progress):
         commit(built, store, kit.embedder.model, lock, progress, meter, Stop())
 
 
@@ -74,11 +74,11 @@ def test_what_a_worker_without_a_database_makes_is_what_an_ingest_makes(
 ) -> None:
     store.make_schema()
     document = load(story, "default", 1 << 20)
-    with closing(Kit(Settings.read(cache=False))) as kit:
+    with closing(ModelFactory(Settings.read(cache=False))) as kit:
         plan = planned(planner(store, kit).plan_document(document))
         assert plan.status == "added"
         built = made_elsewhere(plan)
-        here = make(plan, kit, Muted(), Meter())
+        here = make(plan, kit, SilentProgress(), Meter())
         assert [contents(part) for part in built.parts] == [contents(part) for part in here.parts]
         committed(store, kit, document, built)
     assert [part.owner.graph for part in built.parts] == [TEXT, *GRAPHS]
@@ -95,7 +95,7 @@ def test_a_worker_is_sent_what_is_known_and_asks_only_for_what_is_new(
         [first] = fabula.ingest(story)
     story.write_text(story.read_text().replace("CHAPTER V\n", "CHAPTER V\n\nA bell rang once."))
     document = load(story, "default", 1 << 20)
-    with closing(Kit(Settings.read(cache=False))) as kit:
+    with closing(ModelFactory(Settings.read(cache=False))) as kit:
         plan = planned(planner(store, kit, ["aspects"]).plan_document(document))
         assert plan.status == "replaced"
         assert [step.name for step in plan.graphs] == ["aspects", "entities"]
@@ -115,7 +115,7 @@ def test_a_graph_is_built_elsewhere_for_a_text_that_stays(
     with Fabula(graphs="entities", cache=False) as fabula:
         fabula.ingest(story)
         [entry] = fabula.documents()
-    with closing(Kit(Settings.read(cache=False))) as kit:
+    with closing(ModelFactory(Settings.read(cache=False))) as kit:
         plan = planned(planner(store, kit, ["communities"]).plan_graphs(entry, ["communities"]))
         assert (plan.status, plan.text_recipe) == ("added", None)
         assert [*plan.unchanged] == ["entities"]

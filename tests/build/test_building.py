@@ -17,8 +17,8 @@ from fabula.graph.method import Built, Graph
 from fabula.graph.parts import document_of
 from fabula.graph.recipes import (
     Recipe,
+    find_stale,
     recipe,
-    stale,
     text_recipe,
     with_bases,
     with_dependents,
@@ -59,16 +59,16 @@ def entry(*graphs: Graph[Any]) -> Entry:
 def test_what_rests_on_a_graph_or_uses_it_is_stale_with_it() -> None:
     graphs = (ASPECTS, ENTITIES, FACTS, EVENTS)
     there = entry(*graphs)
-    assert stale(graphs, there, recipes(*graphs)) == []
+    assert find_stale(graphs, there, recipes(*graphs)) == []
     changed = recipes(*graphs, entities=2)
-    assert stale(graphs, there, changed) == ["entities", "facts", "events"]
+    assert find_stale(graphs, there, changed) == ["entities", "facts", "events"]
 
 
 def test_what_uses_a_graph_is_stale_once_that_comes_in_and_once_it_goes() -> None:
     alone, both = (EVENTS,), (ENTITIES, EVENTS)
-    assert stale(both, entry(*alone), recipes(*both)) == ["entities", "events"]
-    assert stale(alone, entry(*both), recipes(*alone)) == ["events"]
-    assert stale(alone, entry(*alone), recipes(*alone)) == []
+    assert find_stale(both, entry(*alone), recipes(*both)) == ["entities", "events"]
+    assert find_stale(alone, entry(*both), recipes(*alone)) == ["events"]
+    assert find_stale(alone, entry(*alone), recipes(*alone)) == []
 
 
 def test_a_recipe_tells_of_what_is_used_only_where_it_is_there() -> None:
@@ -95,7 +95,7 @@ def test_what_is_not_there_makes_nobody_relatives() -> None:
 
 
 def test_a_document_s_graph_can_not_use_what_belongs_to_a_collection() -> None:
-    own: Graph[Any] = Graph("own", "own", 1, Knobs, settle=lambda *_: Built((), ()))
+    own: Graph[Any] = Graph("own", "own", 1, Knobs, build_collection=lambda *_: Built((), ()))
     with pytest.raises(SettingsError, match="a document's, rests on 'own'"):
         _refuse_unfit({"own": own, "events": graph("events", uses=("own",))})
     _refuse_unfit({"events": graph("events", uses=("not installed",))})

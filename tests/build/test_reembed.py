@@ -77,7 +77,7 @@ def test_and_back_to_static_vectors_which_cost_nothing(
     story: Path, store: Store, wide: Endpoint
 ) -> None:
     with fabula() as service:
-        question = service.app.kit.embedder.embed(["Anna walked to the harbour"]).vectors[0]
+        question = service.app.models.embedder.embed(["Anna walked to the harbour"]).vectors[0]
     before = store.nearest(question, 10, Filters(COLLECTION), STATIC)
     reembed(wide)
     is_canonical(store, "m", 256)

@@ -95,7 +95,7 @@ def test_questions_are_answered_throughout_in_the_old_space_and_then_in_the_new(
     [row] = cypher(store, "MATCH (n:Detail) RETURN n.text AS text ORDER BY n.id LIMIT 1")
     with fabula() as old, fabula(endpoint, concurrency=4) as new:
         asked = {
-            service.app.kit.embedder.model: service.app.kit.embedder.embed(
+            service.app.models.embedder.model: service.app.models.embedder.embed(
                 [row["text"].strip()]
             ).vectors[0]
             for service in (old, new)

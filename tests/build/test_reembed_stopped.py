@@ -133,7 +133,7 @@ def test_the_doctor_looks_at_the_indexes_that_questions_are_answered_from(
 def indexes(service: Fabula) -> tuple[bool, str]:
     """What the doctor says of them."""
     [found] = [one for one in examine(service) if one.name == "indexes"]
-    return found.well, found.says
+    return found.passed, found.message
 
 
 def test_a_third_model_takes_the_place_of_one_that_was_stopped(

@@ -20,10 +20,10 @@ from conftest import cypher
 from explored import explored
 from fabula.cli import main
 from fabula.errors import Refused, StoreError
-from fabula.graph.explore import names, shipped
+from fabula.graph.explore import query_names, shipped_query
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 
@@ -45,7 +45,7 @@ def typed(graph: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_values_of_every_kind_are_plain(graph: Store) -> None:
-    table = run(
+    table = run_user_query(
         graph,
         "CYPHER 25 RETURN date('2026-11-21') AS day, datetime('2026-11-21T17:00Z') AS time, "
         "duration('PT1H') AS span, point({x: 1, y: 2}) AS place, 0.0 / 0.0 AS nothing, "
@@ -65,7 +65,7 @@ def test_values_of_every_kind_are_plain(graph: Store) -> None:
 
 
 def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
-    table = run(
+    table = run_user_query(
         graph,
         "MATCH path = (:Document {title: 'A'})-[:FIRST_CHUNK]->(:Chunk)<-[:SUMMARIZES]-(:Summary) "
         "RETURN path LIMIT 1",
@@ -103,7 +103,7 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
 )
 def test_the_server_refuses_to_write(statement: str, graph: Store) -> None:
     with pytest.raises(StoreError, match="--write"):
-        run(graph, statement, {})
+        run_user_query(graph, statement, {})
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_what_does_more_than_read_the_graph_is_refused(
     statement: str, used: str, graph: Store
 ) -> None:
     with pytest.raises(StoreError, match=f"{used}.*--write"):
-        run(graph, statement, {})
+        run_user_query(graph, statement, {})
 
 
 def test_where_memory_ends_the_setting_that_gives_more_is_named(graph: Store) -> None:
     statement = "CYPHER 25 UNWIND range(1, 1000000000) AS n RETURN collect(n) AS all"
     with pytest.raises(Refused, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"):
-        run(graph, statement, {})
+        run_user_query(graph, statement, {})
     with pytest.raises(StoreError, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"):
         graph.run(statement)
 
@@ -159,11 +159,13 @@ def test_where_memory_ends_the_setting_that_gives_more_is_named(graph: Store) ->
     ],
 )
 def test_what_only_reads_the_graph_is_judged_by_its_plan(statement: str, graph: Store) -> None:
-    run(graph, statement, {})
+    run_user_query(graph, statement, {})
 
 
 def test_with_write_a_query_may_do_all_that_the_server_lets_it(graph: Store) -> None:
-    assert run(graph, "SHOW SETTINGS YIELD name RETURN name LIMIT 1", {}, write=True).rows
+    assert run_user_query(
+        graph, "SHOW SETTINGS YIELD name RETURN name LIMIT 1", {}, write=True
+    ).rows
 
 
 # As a user types it
@@ -178,9 +180,9 @@ def ask(*arguments: str | Path, code: int = 0) -> Result:
 
 def test_the_list_names_every_query_with_its_purpose() -> None:
     shown = ask("--list").stdout
-    assert all(name in shown and shipped(name).purpose in shown for name in names())
+    assert all(name in shown and shipped_query(name).purpose in shown for name in query_names())
     told = json.loads(ask("--list", "--json").stdout)
-    assert [one["name"] for one in told] == names()
+    assert [one["name"] for one in told] == query_names()
     assert told[0]["parameters"][:2] == [
         {"name": "collection", "default": "default", "about": "the collection to stay in"},
         {
@@ -192,7 +194,7 @@ def test_the_list_names_every_query_with_its_purpose() -> None:
 
 
 def test_a_query_is_shown_to_be_pasted() -> None:
-    assert ask("outline", "--show").stdout == shipped("outline").statement
+    assert ask("outline", "--show").stdout == shipped_query("outline").statement
 
 
 def test_a_table_is_for_reading(typed: None) -> None:
@@ -377,7 +379,7 @@ def test_a_mistake_is_one_line(typed: None, arguments: list[str], says: str) -> 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
 def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> None:
     asked = ask("outline", "--param", "aspect=humour", *form)
-    assert asked.stderr.strip() == shipped("outline").no_rows
+    assert asked.stderr.strip() == shipped_query("outline").no_rows
     assert "summaries" in asked.stderr
     assert "No rows" not in asked.stdout
     assert ask("outline", *form).stderr == ""

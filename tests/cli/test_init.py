@@ -21,8 +21,8 @@ from keyring.backends import fail
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.cli.commands.init import edit_toml
-from fabula.config.model_factory import Kit
-from fabula.config.settings import Settings, own_file
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings, user_file
 from fabula.errors import FabulaError
 
 KEY = "sk-right"
@@ -94,7 +94,7 @@ def toml(file: Path) -> dict[str, Any]:
 
 
 def own() -> dict[str, Any]:
-    return toml(own_file())
+    return toml(user_file())
 
 
 def test_answers_are_tried_and_written_where_they_belong(
@@ -107,8 +107,8 @@ def test_answers_are_tried_and_written_where_they_belong(
         "embedding_model": "vectors",
         "keyring": True,
     }
-    assert stat.S_IMODE(own_file().stat().st_mode) == 0o600
-    assert stat.S_IMODE(own_file().parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(user_file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(user_file().parent.stat().st_mode) == 0o700
     assert toml(tmp_path / "fabula.toml") == {"collection": "novels"}
     assert kept.kept == {("fabula", server.url): KEY}
     assert server.calls == 2
@@ -117,7 +117,7 @@ def test_answers_are_tried_and_written_where_they_belong(
     assert told.endswith(f"Next: fabula ingest '{books}'\n")
     settings = Settings.read()
     assert (settings.model, settings.collection, settings.offline) == ("good", "novels", False)
-    with closing(Kit(settings)) as kit:
+    with closing(ModelFactory(settings)) as kit:
         assert len(kit.embedder.embed(["a word"]).vectors) == 1, "with the keyring's key"
 
 
@@ -127,7 +127,7 @@ def test_the_key_of_the_keyring_goes_to_its_own_endpoint_alone(
     kept.kept["fabula", "http://elsewhere:1/v1"] = KEY
     settings = Settings.read(base_url=server.url, keyring=True, embedding_model="vectors")
     with (
-        closing(Kit(settings)) as kit,
+        closing(ModelFactory(settings)) as kit,
         pytest.raises(FabulaError, match=f"The keyring has no key for {server.url}"),
     ):
         kit.embedder.embed(["a word"])
@@ -139,7 +139,7 @@ def test_a_key_is_kept_in_no_keyring_that_writes_it_out(server: Endpoint, kept: 
     told = init(typed=(server.url, KEY, "good", "vectors", "", "")).stdout
     assert kept.kept == {}
     assert "The key is not written to a file: set OPENAI_API_KEY to it" in told
-    assert KEY not in own_file().read_text()
+    assert KEY not in user_file().read_text()
 
 
 def test_a_key_of_the_environment_is_not_asked_for(
@@ -196,7 +196,7 @@ def test_without_a_key_it_is_offline_and_says_so(
     told = init(typed=(*typed, "", "")).stdout
     assert "Fabula works offline" in told
     assert told.endswith("Next: fabula demo\n")
-    assert not own_file().exists()
+    assert not user_file().exists()
     assert not (tmp_path / "fabula.toml").exists()
     assert Settings.read().offline
 
@@ -227,21 +227,23 @@ def test_yes_alone_sets_up_offline() -> None:
 def test_what_is_there_stays_and_is_replaced_only_when_told(
     server: Endpoint, kept: Keyring, tmp_path: Path
 ) -> None:
-    own_file().parent.mkdir(parents=True)
-    own_file().write_text('# mine\nmodel = "old"  # the best\ntop_k = 7\n\n[aspects]\nlevels = 3\n')
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text(
+        '# mine\nmodel = "old"  # the best\ntop_k = 7\n\n[aspects]\nlevels = 3\n'
+    )
     answers = (server.url, KEY, "good", "vectors", "", "", "y")
     result = init(typed=(*answers, "n"))
     assert "has model = 'old'. Change it to 'good'?" in result.stdout
     kept_as_it_was = {"model": "old", "top_k": 7, "aspects": {"levels": 3}}
     added = {"base_url": server.url, "embedding_model": "vectors", "keyring": True}
     assert own() == kept_as_it_was | added
-    assert own_file().read_text().startswith('# mine\nmodel = "old"  # the best\n')
+    assert user_file().read_text().startswith('# mine\nmodel = "old"  # the best\n')
     init(typed=("", "good", "", "", "", "y"))
     assert own() == kept_as_it_was | added | {"model": "good"}
-    assert stat.S_IMODE(own_file().stat().st_mode) == 0o600
-    before = own_file().read_bytes()
+    assert stat.S_IMODE(user_file().stat().st_mode) == 0o600
+    before = user_file().read_bytes()
     assert "Written to" not in init(typed=("", "", "", "", "")).stdout
-    assert own_file().read_bytes() == before
+    assert user_file().read_bytes() == before
 
 
 def test_a_link_in_the_working_folder_is_not_written_through(tmp_path: Path, kept: Keyring) -> None:
@@ -255,10 +257,10 @@ def test_a_link_to_the_users_own_file_stays_one(
     tmp_path: Path, kept: Keyring, server: Endpoint
 ) -> None:
     (tmp_path / "dotfile").write_text("")
-    own_file().parent.mkdir(parents=True)
-    own_file().symlink_to(tmp_path / "dotfile")
+    user_file().parent.mkdir(parents=True)
+    user_file().symlink_to(tmp_path / "dotfile")
     init(typed=(server.url, KEY, "good", "vectors", "", "", "y"))
-    assert own_file().is_symlink()
+    assert user_file().is_symlink()
     assert toml(tmp_path / "dotfile")["model"] == "good"
 
 
@@ -284,7 +286,7 @@ def test_a_password_in_an_address_is_written_to_no_file(kept: Keyring) -> None:
         url = endpoint.url.replace("//", "//me:hidden@")
         told = init(typed=(url, "", "good", "vectors", "", "")).stdout
     assert "keep OPENAI_BASE_URL set" in told
-    assert "hidden" not in own_file().read_text()
+    assert "hidden" not in user_file().read_text()
 
 
 def test_it_needs_no_terminal(server: Endpoint, tmp_path: Path) -> None:
@@ -303,12 +305,12 @@ def test_it_needs_no_terminal(server: Endpoint, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert "Warning" not in run.stderr
     assert own()["base_url"] == server.url
-    assert KEY not in own_file().read_text() + run.stdout + run.stderr
+    assert KEY not in user_file().read_text() + run.stdout + run.stderr
 
 
 def test_who_breaks_off_leaves_everything_as_it_was(server: Endpoint, kept: Keyring) -> None:
     assert "Aborted" in init(typed=(server.url, KEY), code=1).stderr
-    assert not own_file().exists()
+    assert not user_file().exists()
     assert kept.kept == {}
 
 
@@ -322,8 +324,8 @@ def open_server() -> Iterator[Endpoint]:
 def test_an_endpoint_without_a_key_can_follow_one_with_a_key(
     open_server: Endpoint, kept: Keyring
 ) -> None:
-    own_file().parent.mkdir(parents=True)
-    own_file().write_text("keyring = true\n")
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text("keyring = true\n")
     # The address, no key, the models, collection, books, and that the file may be changed.
     init(typed=(open_server.url, "", "good", "vectors", "", "", "y"))
     assert own()["keyring"] is False
@@ -344,8 +346,8 @@ def test_a_link_to_the_users_own_file_leaves_its_folder_as_it_is(
     dotfiles = tmp_path / "dotfiles"
     dotfiles.mkdir(mode=0o755)
     (dotfiles / "fabula.toml").write_text("")
-    own_file().parent.mkdir(parents=True)
-    own_file().symlink_to(dotfiles / "fabula.toml")
+    user_file().parent.mkdir(parents=True)
+    user_file().symlink_to(dotfiles / "fabula.toml")
     init(typed=(open_server.url, "", "good", "vectors", "", ""))
     assert own()["model"] == "good"
     assert stat.S_IMODE(dotfiles.stat().st_mode) == 0o755
@@ -353,8 +355,8 @@ def test_a_link_to_the_users_own_file_leaves_its_folder_as_it_is(
 
 
 def test_yes_takes_no_model_out_where_a_key_is_not_set_just_now() -> None:
-    own_file().parent.mkdir(parents=True)
-    own_file().write_text('model = "good"\nembedding_model = "vectors"\n')
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text('model = "good"\nembedding_model = "vectors"\n')
     init("--yes")
     assert own() == {"model": "good", "embedding_model": "vectors"}
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from fabula.ask.modes import mode, modes
 from fabula.ask.query import Query
-from fabula.config.settings import CONVENTIONAL, Settings, names, variable
+from fabula.config.settings import CONVENTIONAL, Settings, environment_variable, setting_fields
 from fabula.errors import FabulaError, SettingsError
 
 
@@ -32,12 +32,12 @@ def value_of(settings: Settings, name: str) -> object:
     return getattr(settings.table(table) if table else settings, inside)
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
+@pytest.mark.parametrize("name", sorted(set(setting_fields()) - set(CONVENTIONAL)))
 def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value = value_of(Settings(), name)
     # What is unset may be a share: nothing above 1 would do.
     given = ",".join(value) if isinstance(value, tuple) else "1" if value is None else str(value)
-    monkeypatch.setenv(variable(name), given)
+    monkeypatch.setenv(environment_variable(name), given)
     found = value_of(Settings.read(), name)
     assert found == value or (value is None and float(str(found)) == 1)
 
@@ -204,7 +204,7 @@ def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
 
 def test_a_password_in_an_address_is_not_shown() -> None:
     address = "http://me:hunter2@models.example/v1"
-    shown = Settings(base_url=address, neo4j_uri="bolt://me:hunter2@db.example:7687").shown()
+    shown = Settings(base_url=address, neo4j_uri="bolt://me:hunter2@db.example:7687").redacted()
     assert shown["base_url"] == "http://models.example/v1"
     assert shown["neo4j_uri"] == "bolt://db.example:7687"
     assert "hunter2" not in str(shown)
@@ -242,7 +242,7 @@ def test_a_working_folder_names_no_program_no_path_and_no_address(
     (tmp_path / "fabula.toml").write_text(f"top_k = 3\n{name} = {A_STRANGERS[name]}\n")
     with pytest.raises(SettingsError, match=f"{name} is not taken from the working folder") as told:
         Settings.read()
-    assert variable(name) in str(told.value)
+    assert environment_variable(name) in str(told.value)
     assert str(tmp_path / "config" / "fabula" / "fabula.toml") in str(told.value)
     assert "theirs" not in str(told.value)
 
@@ -284,7 +284,7 @@ def test_a_working_folder_may_turn_off_what_reaches_the_network(tmp_path: Path) 
 
 
 def test_every_path_among_the_settings_is_kept_from_the_working_folder(tmp_path: Path) -> None:
-    paths = [name for name, field in names().items() if "Path" in str(field.annotation)]
+    paths = [name for name, field in setting_fields().items() if "Path" in str(field.annotation)]
     assert {"home", "cache_folder", "prices"} <= set(paths)
     for name in paths:
         table, _, own = name.rpartition(".")
@@ -331,12 +331,12 @@ def test_a_context_is_of_sentences_offline_and_of_passages_with_a_model() -> Non
 @pytest.mark.parametrize(("preset", "k"), [("published", 5), ("naive", 5), ("raptor", 20)])
 def test_what_was_published_reads_what_it_finds_first_and_no_more(preset: str, k: int) -> None:
     query = Query.of("Who?", Settings.read(preset=preset))
-    assert (query.k, query.reach, query.context) == (k, k, "passages")
+    assert (query.k, query.max_candidates, query.context) == (k, k, "passages")
 
 
 def test_a_question_reaches_as_far_as_its_context_holds() -> None:
     def reach(**given: Any) -> int:
-        return Query.of("Who?", Settings.read(), **given).reach
+        return Query.of("Who?", Settings.read(), **given).max_candidates
 
     assert reach() == 85
     assert reach(context_tokens=500) == 50
@@ -361,7 +361,7 @@ def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None
     unbounded = [
         f"{mode}.{name}"
         for mode, way in modes().items()
-        for name, field in way.knobs.model_fields.items()
+        for name, field in way.options.model_fields.items()
         if field.annotation in (int, float, int | None, float | None)
         and not any(isinstance(one, Le | Lt) for one in field.metadata)
     ]

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from conftest import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
-from fabula.build.outcome import Silence
+from fabula.build.outcome import SilentListener
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
 from fabula.experiments.run import BenchRun, run
@@ -101,7 +101,7 @@ def bench(*words: str | Path, code: int = 0) -> Result:
 
 def go(path: Path, out: str = "runs/tiny", questions: int | None = None, **given: Any) -> None:
     """A run without a report, as drawing takes longer than all else."""
-    run(BenchRun(read_suite(str(path)), Path(out), given, questions=questions), Silence())
+    run(BenchRun(read_suite(str(path)), Path(out), given, questions=questions), SilentListener())
 
 
 def lines(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:

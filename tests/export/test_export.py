@@ -19,10 +19,10 @@ from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import FabulaError, StoreError
-from fabula.export.files import write
+from fabula.export.files import write_graph
 from fabula.store import Store
 from fabula.store import export_reader as export_module
-from fabula.store.export_reader import Exported
+from fabula.store.export_reader import ExportReader
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
@@ -178,10 +178,10 @@ def test_it_is_read_in_batches(
 
 def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula:
-        exported = Exported(fabula.store, list(fabula.documents()))
+        exported = ExportReader(fabula.store, list(fabula.documents()))
         put(full, small_graph(words="new"))
         with pytest.raises(StoreError, match=r"A was changed while it was read. Export it again"):
-            write(exported, tmp_path / "graph.jsonl", "jsonl")
+            write_graph(exported, tmp_path / "graph.jsonl", "jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -297,7 +297,7 @@ def test_embeddings_wait_until_a_re_embedding_has_ended(full: Store, tmp_path: P
 
 
 def test_embeddings_of_two_models_are_never_one_file(full: Store) -> None:
-    there = Exported(full, list(full.documents("default"))).nodes(embeddings=True)
+    there = ExportReader(full, list(full.documents("default"))).nodes(embeddings=True)
     next(there)
     cypher(full, "MATCH (s:Collection) SET s.model = 'another'")
     with pytest.raises(StoreError, match="re-embedded while it was read"):

@@ -90,11 +90,11 @@ def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> 
 def test_what_a_service_refuses_is_said_in_its_words(fabula: Fabula, service: Served) -> None:
     key = service.key("read", [fabula.name])
     with pytest.raises(NotFound, match="There is no collection 'spring'"):
-        searching.at(service.url, "spring", key)(QUESTION, {})
+        searching.search_service(service.url, "spring", key)(QUESTION, {})
     with pytest.raises(FabulaError, match="There is no mode 'nearby'"):
-        searching.at(service.url, fabula.name, key)(QUESTION, {"mode": "nearby"})
+        searching.search_service(service.url, fabula.name, key)(QUESTION, {"mode": "nearby"})
     with pytest.raises(FabulaError, match=r"http://127\.0\.0\.1:9 can't be reached"):
-        searching.at("http://127.0.0.1:9", fabula.name, key)(QUESTION, {})
+        searching.search_service("http://127.0.0.1:9", fabula.name, key)(QUESTION, {})
 
 
 class Proxy(BaseHTTPRequestHandler):
@@ -132,7 +132,9 @@ def test_what_is_no_service_is_told_in_a_sentence(status: int, body: bytes, says
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             with pytest.raises(FabulaError, match=says):
-                searching.at(f"http://127.0.0.1:{server.server_port}", "x", "key")(QUESTION, {})
+                searching.search_service(f"http://127.0.0.1:{server.server_port}", "x", "key")(
+                    QUESTION, {}
+                )
         finally:
             server.shutdown()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, NotFound
-from fabula.graph.explore import SHIPPED, names, parse, shipped
+from fabula.graph.explore import SHIPPED, parse_query, query_names, shipped_query
 from fabula.graph.installed import graphs
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,9 +16,9 @@ GRASS = DOCS / "browser.grass"
 BROWSER = DOCS / "browser.md"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", query_names())
 def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) -> None:
-    query = shipped(name)
+    query = shipped_query(name)
     body = re.sub(r"(?m)^//.*\n", "", query.statement)
     assert query.purpose.endswith(".")
     assert query.no_rows.startswith("No rows: ")
@@ -33,15 +33,15 @@ def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) ->
 
 
 def test_every_file_beside_the_queries_is_one() -> None:
-    assert names() == sorted(path.stem for path in SHIPPED.iterdir())
+    assert query_names() == sorted(path.stem for path in SHIPPED.iterdir())
     # A query that is missing is missed: these are what docs/browser.md shows the use of.
     shown = re.findall(r"fabula cypher ([a-z_]+)", BROWSER.read_text())
     assert len(shown) > 1
-    assert set(shown) - {"mine"} <= set(names())
+    assert set(shown) - {"mine"} <= set(query_names())
 
 
 def test_titles_days_and_god_are_no_names() -> None:
-    [without] = [one.default for one in shipped("names").parameters if one.name == "without"]
+    [without] = [one.default for one in shipped_query("names").parameters if one.name == "without"]
     for word in ("Mr", "Mrs", "Sir", "God", "Sunday", "Wednesday", "December", "Oh"):
         assert re.fullmatch(without, word)
     for name in ("Scrooge", "Day", "May", "Godfrey"):
@@ -49,7 +49,7 @@ def test_titles_days_and_god_are_no_names() -> None:
 
 
 def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
-    query = parse(
+    query = parse_query(
         "// What it is for.\n"
         "// No rows: nothing is there;\n"
         "// something would fill it.\n"
@@ -72,7 +72,7 @@ def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
 
 
 def test_a_value_is_json_or_else_text_and_text_where_the_default_is() -> None:
-    query = parse("// :param word => ''\n// :param limit => 20\nRETURN $word, $limit, $list")
+    query = parse_query("// :param word => ''\n// :param limit => 20\nRETURN $word, $limit, $list")
     assert query.values({"word": "1984", "limit": "5", "list": '["a"]'}) == {
         "word": "1984",
         "limit": 5,
@@ -83,12 +83,12 @@ def test_a_value_is_json_or_else_text_and_text_where_the_default_is() -> None:
 
 def test_a_default_that_cannot_be_read_is_named() -> None:
     with pytest.raises(FabulaError, match=r"parameter 'x' in mine can't be read: \[1,"):
-        parse("// :param x => [1, \nRETURN $x", "mine")
+        parse_query("// :param x => [1, \nRETURN $x", "mine")
 
 
 def test_the_nearest_name_is_suggested() -> None:
     with pytest.raises(NotFound, match="Did you mean outline"):
-        shipped("outlin")
+        shipped_query("outlin")
 
 
 def test_the_style_sheet_knows_every_label_and_relationship() -> None:

@@ -22,7 +22,7 @@ from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
 from fabula.graph.gaps import MAX_REASON_CHARACTERS, GapLimit
 from fabula.graph.installed import LABELS, graphs
-from fabula.graph.method import Built, Text
+from fabula.graph.method import BuildText, Built
 from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
 from fabula.store import Store
@@ -496,7 +496,7 @@ def test_any_graph_has_gaps_and_knows_them_at_its_next_build(ready: Store) -> No
     )
     built = Built((section,), (), {"aspects": []}, gaps)
     made_from = {"graph": "aspects", "rests_on": {"text": base.record.fingerprint}}
-    part = part_of(GRAPH, Text(document, chunks), built, made_from, {})
+    part = part_of(GRAPH, BuildText(document, chunks), built, made_from, {})
     put(ready, [part])
     found = read_part(ready, part.owner, embeddings=True)
     known = known_of(found, chunks, {})
@@ -520,7 +520,7 @@ def broken(store: Store) -> list[str]:
 
 
 def test_a_graph_makes_no_nodes_of_that_label_itself() -> None:
-    text = Text(small_document(), ())
+    text = BuildText(small_document(), ())
     built = Built((Node("x", "Gap", {}, ("y",)),), ())
     with pytest.raises(
         FabulaError, match="a node labelled 'Gap' without an embedding, which is not on its list"

@@ -23,7 +23,7 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
 from fabula.app.doctor import examine
-from fabula.ask.modes import CORE, modes
+from fabula.ask.modes import CORE_MODES, modes
 from fabula.config import settings
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError
@@ -57,7 +57,7 @@ def told(**other: str) -> str:
 def forget() -> None:
     """What is installed is looked up again."""
     found = (cli.installed, pictures, screen.installed)
-    for known in (graphs, modes, settings.knobs, settings.names, *found):
+    for known in (graphs, modes, settings.table_models, settings.setting_fields, *found):
         known.cache_clear()
 
 
@@ -140,7 +140,9 @@ def test_its_embedded_elements_are_found_by_its_own_mode_alone(book: Path) -> No
         [other] = fabula.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
         proof = fabula.sources(hits)
         everything = [
-            hit for mode in CORE for hit in fabula.retrieve(QUESTION, mode=mode, k=50, fill=False)
+            hit
+            for mode in CORE_MODES
+            for hit in fabula.retrieve(QUESTION, mode=mode, k=50, fill=False)
         ]
     assert [hit.kind for hit in hits] == ["heading"] * 3
     assert hits[0].text == hits[0].section == "CHAPTER II"
@@ -265,7 +267,7 @@ def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, st
     for index in ("element_texts", "element_kind", "element_vectors_256"):
         cypher(store, f"DROP INDEX {index} IF EXISTS")
     with Fabula() as fabula:
-        assert [one.says for one in examine(fabula) if one.name == "indexes"] == [
+        assert [one.message for one in examine(fabula) if one.name == "indexes"] == [
             "passage_vectors_256 online, passage_texts online"
         ]
         assert fabula.check().violations == ()
@@ -274,7 +276,7 @@ def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, st
         fabula.build("sections")
         assert len(fabula.retrieve(QUESTION, mode="headings")) == 3
         assert fabula.check().violations == ()
-        [told] = [one.says for one in examine(fabula) if one.name == "indexes"]
+        [told] = [one.message for one in examine(fabula) if one.name == "indexes"]
     assert "element_vectors_256 online, element_texts online" in told
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.app.catalogue import choose
+from fabula.app.catalogue import find_document
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
@@ -127,6 +127,6 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
             with suppress(Changed):
                 found = read_part(ready, owner)
                 assert {one.id: one.properties.get("text") for one in found.nodes} in wholes
-            assert choose(ready, owner.collection, owner.document).id == owner.document
+            assert find_document(ready, owner.collection, owner.document).id == owner.document
     finally:
         writer.join()

@@ -14,7 +14,7 @@ from test_load_epub import CHAPTERS
 
 from epubs import epub
 from fabula.errors import LoadError
-from fabula.load.sources import sources
+from fabula.load.sources import find_sources
 from fabula.load.web import address, fetch, is_public
 
 pytestmark = pytest.mark.waits
@@ -91,7 +91,7 @@ def refusal(url: str, most: int = 10**6, seconds: float = 20) -> str:
 
 
 def test_a_document_is_known_by_its_address_and_its_format_by_its_content(site: str) -> None:
-    [story, book] = sources([f"{site}/story#part", f"{site}/book"], "default", 1).read
+    [story, book] = find_sources([f"{site}/story#part", f"{site}/book"], "default", 1).read
     assert story.read().text == STORY
     assert story.read().source == story.name == f"{site}/story"
     assert book.read().title == "Żółw"
@@ -172,6 +172,6 @@ def test_an_address_that_can_not_be_fetched_is_told_so(given: str, said: str) ->
 
 
 def test_addresses_can_be_turned_off() -> None:
-    [source] = sources(["https://example.org/story"], "default", 1, fetch=False).read
+    [source] = find_sources(["https://example.org/story"], "default", 1, fetch=False).read
     with pytest.raises(LoadError, match=r"addresses are turned off \(FABULA_FETCH\)"):
         source.read()

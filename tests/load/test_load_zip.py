@@ -18,7 +18,7 @@ from test_load_odt import odt
 from epubs import epub
 from fabula.errors import FabulaError, LoadError
 from fabula.load import find_in_zip, load, load_from_zip
-from fabula.load.sources import sources
+from fabula.load.sources import find_sources
 from fabula.load.zips import unpack
 
 LIMIT = 1_000_000
@@ -36,7 +36,7 @@ def packed(
 
 def refusal(file: Path) -> str:
     """What is said of a zip, as a source that can't be read."""
-    [source] = sources([file], "default", 1).read
+    [source] = find_sources([file], "default", 1).read
     with pytest.raises(LoadError) as caught:
         source.read()
     assert file.name in str(caught.value)
@@ -48,7 +48,7 @@ def test_each_book_is_a_document_named_after_the_zip_and_itself(tmp_path: Path) 
         tmp_path / "books.zip",
         {"b/tale.txt": STORY, "a.epub": epub(CHAPTERS), "b/cover.jpg": b"", "READ.ME": ""},
     )
-    found = sources([tmp_path], "default", 1)
+    found = find_sources([tmp_path], "default", 1)
     assert [one.name for one in found.read] == [f"{file}/a.epub", f"{file}/b/tale.txt"]
     assert found.skipped == [f"{file}/READ.ME", f"{file}/b/cover.jpg"]
     book, tale = (one.read() for one in found.read)
@@ -59,7 +59,7 @@ def test_each_book_is_a_document_named_after_the_zip_and_itself(tmp_path: Path) 
 def test_a_zip_is_the_same_by_another_path_and_read_once(tmp_path: Path) -> None:
     file = packed(tmp_path / "books.zip", {"tale.txt": STORY})
     (tmp_path / "link.zip").symlink_to(file)
-    assert len(sources([file, tmp_path / "link.zip", tmp_path], "default", 1).read) == 1
+    assert len(find_sources([file, tmp_path / "link.zip", tmp_path], "default", 1).read) == 1
 
 
 def test_hidden_files_are_no_books(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_book_with_a_password_fails_alone(tmp_path: Path) -> None:
     data[data.index(b"PK\x01\x02") + 8] |= 1
     data[6] |= 1
     file.write_bytes(data)
-    locked, free = sources([file], "default", 1).read
+    locked, free = find_sources([file], "default", 1).read
     assert free.read().text == STORY
     with pytest.raises(LoadError, match=r"books\.zip/a\.txt is locked by a password"):
         locked.read()
@@ -111,7 +111,7 @@ def test_a_book_with_a_password_fails_alone(tmp_path: Path) -> None:
 def test_a_damaged_book_fails_alone(tmp_path: Path) -> None:
     file = packed(tmp_path / "books.zip", {"a.txt": STORY, "b.txt": STORY}, zipfile.ZIP_STORED)
     file.write_bytes(file.read_bytes().replace(b"upon", b"upan", 1))
-    damaged, whole = sources([file], "default", 1).read
+    damaged, whole = find_sources([file], "default", 1).read
     assert whole.read().text == STORY
     with pytest.raises(LoadError, match=r"books\.zip/a\.txt is a broken zip.*CRC"):
         damaged.read()
@@ -120,7 +120,7 @@ def test_a_damaged_book_fails_alone(tmp_path: Path) -> None:
 def test_a_book_over_the_limit_fails_alone(tmp_path: Path) -> None:
     words = "".join(random.Random(1).choices("abcdefgh ", k=1_100_000))
     file = packed(tmp_path / "books.zip", {"a.txt": words, "b.txt": STORY})
-    large, small = sources([file], "default", 1).read
+    large, small = find_sources([file], "default", 1).read
     assert small.read().text == STORY
     with pytest.raises(LoadError, match=r"books\.zip/a\.txt has 1\.1 MB.*FABULA_MAX_FILE_MB"):
         large.read()
@@ -180,7 +180,7 @@ def damaged(folder: Path, seed: int, count: int) -> None:
             else:
                 data[place] = draw.choice([0, 1, 255, draw.randrange(256)])
         file.write_bytes(data)
-        for source in sources([file], "default", 1).read:
+        for source in find_sources([file], "default", 1).read:
             try:
                 assert source.read().text
             except FabulaError as error:

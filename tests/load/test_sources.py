@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import LoadError
-from fabula.load.sources import sources
+from fabula.load.sources import find_sources
 from fabula.text.document import Document
 
 STORY = "Title: The Lamp\n\nThe keeper lit the lamp at six. He told nobody why."
@@ -28,7 +28,7 @@ class Piped(io.TextIOWrapper):
 
 def piped(monkeypatch: pytest.MonkeyPatch, data: bytes, name: str = "") -> Document:
     monkeypatch.setattr(sys, "stdin", Piped(data))
-    [source] = sources(["-"], "default", 1, name=name).read
+    [source] = find_sources(["-"], "default", 1, name=name).read
     return source.read()
 
 
@@ -80,7 +80,7 @@ def test_standard_input_has_the_limit_of_files(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_files_that_no_reader_knows_are_named_apart(books: Path) -> None:
-    found = sources([books, books / "lamp.txt"], "default", 1)
+    found = find_sources([books, books / "lamp.txt"], "default", 1)
     assert [one.name for one in found.read] == [
         f"{books}/lamp.txt",
         f"{books}/two.zip/a.md",
@@ -94,7 +94,7 @@ def test_files_that_no_reader_knows_are_named_apart(books: Path) -> None:
 
 
 def test_a_kindle_book_is_told_what_to_do_with_it(books: Path) -> None:
-    [source] = sources([books / "old.mobi"], "default", 1).read
+    [source] = find_sources([books / "old.mobi"], "default", 1).read
     with pytest.raises(LoadError, match=r"old\.mobi is a Kindle book.*save it as EPUB"):
         source.read()
 

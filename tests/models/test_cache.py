@@ -11,7 +11,7 @@ import pytest
 
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.address import checked_url
+from fabula.models.address import normalize_url
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from keeping import ASKED, KEY, SAID, URL, keeper, rows
 
@@ -59,12 +59,12 @@ def test_models_are_told_apart_and_corrections_are_not() -> None:
 
 def test_endpoints_are_told_apart_and_ways_to_write_one_are_not() -> None:
     urls = ("http://LocalHost:80/v1/", "http://localhost/v1", "HTTP://localhost:80/v1")
-    other = checked_url("http://localhost:8000/v1")
-    assert len({chat_key(checked_url(url), "m", ASKED) for url in urls}) == 1
-    assert chat_key(other, "m", ASKED) != chat_key(checked_url(urls[0]), "m", ASKED)
-    assert embedding_key(other, "e", "text") != embedding_key(checked_url(urls[0]), "e", "text")
-    assert checked_url("https://User:Pass@[::1]:443/V1") == "https://User:Pass@[::1]/V1"
-    assert checked_url(None) == checked_url("https://api.openai.com:443/v1/")
+    other = normalize_url("http://localhost:8000/v1")
+    assert len({chat_key(normalize_url(url), "m", ASKED) for url in urls}) == 1
+    assert chat_key(other, "m", ASKED) != chat_key(normalize_url(urls[0]), "m", ASKED)
+    assert embedding_key(other, "e", "text") != embedding_key(normalize_url(urls[0]), "e", "text")
+    assert normalize_url("https://User:Pass@[::1]:443/V1") == "https://User:Pass@[::1]/V1"
+    assert normalize_url(None) == normalize_url("https://api.openai.com:443/v1/")
 
 
 # What is kept
@@ -72,9 +72,9 @@ def test_endpoints_are_told_apart_and_ways_to_write_one_are_not() -> None:
 
 def test_a_reply_comes_back_as_it_was_marked_as_cached(cache: ResponseCache) -> None:
     assert cache.reply(KEY) is None
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY) == replace(SAID, cached=True)
-    cache.keep_reply(KEY, "m", Reply("Scrooge.", 12, 3))
+    cache.save_reply(KEY, "m", Reply("Scrooge.", 12, 3))
     assert cache.reply(KEY) == Reply("Scrooge.", 12, 3, cached=True)
     cache.forget(KEY)
     assert cache.reply(KEY) is None
@@ -84,13 +84,13 @@ def test_a_reply_comes_back_as_it_was_marked_as_cached(cache: ResponseCache) -> 
     "text", ["", "a\0b", "half \ud800 a pair", "猫 e\u0301 \u202e", "x" * 10**6]
 )
 def test_any_text_is_kept(cache: ResponseCache, text: str) -> None:
-    cache.keep_reply(KEY, "m", Reply(text))
+    cache.save_reply(KEY, "m", Reply(text))
     assert cache.reply(KEY) == Reply(text, cached=True)
 
 
 def test_vectors_come_back_byte_for_byte(cache: ResponseCache) -> None:
     kept = rows(1, 40)
-    cache.keep_vectors("e", kept)
+    cache.save_vectors("e", kept)
     found = cache.vectors([*kept, b"x" * 32])
     assert found.keys() == kept.keys()
     for key, row in kept.items():
@@ -107,41 +107,41 @@ def test_nothing_is_made_before_something_is_kept(cache: ResponseCache, tmp_path
 
 
 def test_info_counts_and_clear_deletes(cache: ResponseCache) -> None:
-    cache.keep_reply(KEY, "m", SAID)
-    cache.keep_vectors("e", rows(1, 200))
+    cache.save_reply(KEY, "m", SAID)
+    cache.save_vectors("e", rows(1, 200))
     found = cache.info()
     assert (found.replies, found.vectors, found.models) == (1, 200, {"e": 200, "m": 1})
     assert found.bytes > 200 * 64 * 4
     cache.clear()
     left = cache.info()
     assert (left.replies, left.vectors, left.models, left.bytes) == (0, 0, {}, 0)
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY)
 
 
 def test_a_closed_cache_keeps_what_arrives_late(cache: ResponseCache) -> None:
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     cache.close()
     assert cache.reply(KEY)
 
 
 def test_another_process_may_clear_it_at_any_time(cache: ResponseCache) -> None:
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     other = ResponseCache(cache.info().path.parent)
     other.clear()
     assert cache.reply(KEY) is None
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert other.reply(KEY)
     other.close()
 
 
 def test_the_folder_may_be_deleted_at_any_time(cache: ResponseCache) -> None:
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     for file in cache.info().path.parent.iterdir():
         file.unlink()
     cache.info().path.parent.rmdir()
     assert cache.reply(KEY) is None
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert ResponseCache(cache.info().path.parent).reply(KEY)
 
 
@@ -154,7 +154,7 @@ def test_threads_share_a_cache(cache: ResponseCache) -> None:
     def work(number: int) -> None:
         for n in range(50):
             key = chat_key(URL, "m", replace(ASKED, user=f"{number} {n}"))
-            cache.keep_reply(key, "m", Reply(f"{number} {n}"))
+            cache.save_reply(key, "m", Reply(f"{number} {n}"))
             if cache.reply(key) != Reply(f"{number} {n}", cached=True):
                 wrong.append(n)
 

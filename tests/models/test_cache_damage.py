@@ -69,16 +69,16 @@ def test_a_damaged_file_is_set_aside_with_one_warning(
     damage: object, cache: ResponseCache, heard: pytest.LogCaptureFixture
 ) -> None:
     kept = rows(1, 50)
-    cache.keep_reply(KEY, "m", SAID)
-    cache.keep_vectors("e", kept)
+    cache.save_reply(KEY, "m", SAID)
+    cache.save_vectors("e", kept)
     path = cache.info().path
     cache.close()
     assert callable(damage)
     damage(path)
     assert cache.reply(KEY) is None
     assert cache.vectors([*kept]) == {}
-    cache.keep_reply(KEY, "m", SAID)
-    cache.keep_vectors("e", kept)
+    cache.save_reply(KEY, "m", SAID)
+    cache.save_vectors("e", kept)
     assert cache.reply(KEY)
     assert len(cache.vectors([*kept])) == 50
     [record] = heard.records
@@ -94,13 +94,13 @@ def test_a_file_damaged_while_it_is_open_is_set_aside(
     cache: ResponseCache, heard: pytest.LogCaptureFixture
 ) -> None:
     for n in range(50):
-        cache.keep_vectors("e", rows(n, 20, 512))
+        cache.save_vectors("e", rows(n, 20, 512))
     cache.close()
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     garbage_pages(cache.info().path)
     for n in range(50):
         cache.vectors([*rows(n, 20, 512)])
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY)
     assert len(heard.records) == 1
 
@@ -110,8 +110,8 @@ def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path) -> None:
     kept = rows(1, 30)
     for trial in range(40):
         cache = ResponseCache(tmp_path / str(trial))
-        cache.keep_reply(KEY, "m", SAID)
-        cache.keep_vectors("e", kept)
+        cache.save_reply(KEY, "m", SAID)
+        cache.save_vectors("e", kept)
         path = cache.info().path
         cache.close()
         data = bytearray(path.read_bytes())
@@ -121,7 +121,7 @@ def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path) -> None:
         assert cache.reply(KEY) in (None, replace(SAID, cached=True))
         for key, row in cache.vectors([*kept]).items():
             assert row.tobytes() == kept[key].tobytes()
-        cache.keep_reply(KEY, "m", SAID)
+        cache.save_reply(KEY, "m", SAID)
         cache.info()
         cache.close()
 
@@ -135,8 +135,8 @@ def test_a_folder_that_cannot_be_made_is_told_once_and_nothing_is_raised(
     (tmp_path / "file").write_text("not a folder")
     cache = ResponseCache(tmp_path / "file" / "kept")
     for _ in range(3):
-        cache.keep_reply(KEY, "m", SAID)
-        cache.keep_vectors("e", rows(1, 2))
+        cache.save_reply(KEY, "m", SAID)
+        cache.save_vectors("e", rows(1, 2))
         cache.forget(KEY)
         assert cache.reply(KEY) is None
     assert cache.info().replies == 0
@@ -151,14 +151,14 @@ def test_a_folder_that_cannot_be_written_is_told_once(
     folder = tmp_path / "kept"
     folder.mkdir(mode=0o500)
     cache = ResponseCache(folder)
-    cache.keep_reply(KEY, "m", SAID)
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY) is None
     assert len(heard.records) == 1
 
 
 def test_a_full_disk_is_told_once_and_what_was_kept_is_still_read(cache: ResponseCache) -> None:
-    cache.keep_reply(KEY, "m", SAID)
+    cache.save_reply(KEY, "m", SAID)
     cache.close()
     keeping = keeper_on_a_full_disk(cache)
     assert keeping.returncode == 0, keeping.stderr

@@ -177,7 +177,7 @@ def test_an_answer_of_many_calls_side_by_side_ends_with_all_of_them() -> None:
         until(lambda: server.calls == 4)
         reader.leave()
         assert (reader.failure, server.calls) == (None, 4)
-        workers.settle()
+        workers.join()
     workers.close()
 
 

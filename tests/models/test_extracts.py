@@ -7,8 +7,8 @@ import pytest
 
 from fabula.graphs.aspects.offline_details import clauses
 from fabula.models.offline.extracts import salience
-from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
-from fabula.text.stems import Stemmer, guess, words
+from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scale
+from fabula.text.stems import Stemmer, guess_language, words
 
 # Scores
 
@@ -42,8 +42,8 @@ def test_a_choice_keeps_to_its_budget() -> None:
 
 
 def test_equal_scores_scale_to_nought() -> None:
-    assert scaled(np.array([3.0, 3.0])).tolist() == [0, 0]
-    assert scaled(np.array([1.0, 3.0, 2.0])).tolist() == [0, 1, 0.5]
+    assert scale(np.array([3.0, 3.0])).tolist() == [0, 0]
+    assert scale(np.array([1.0, 3.0, 2.0])).tolist() == [0, 1, 0.5]
 
 
 def test_clauses_are_parts_of_a_sentence_without_its_marks() -> None:
@@ -103,6 +103,6 @@ def test_content_leaves_out_what_joins_and_asks() -> None:
 
 
 def test_english_is_recognised() -> None:
-    assert guess("Marley was dead: to begin with. There is no doubt about that.") == "en"
-    assert guess("Litwo! Ojczyzno moja! ty jesteś jak zdrowie.") == ""
-    assert guess("") == ""
+    assert guess_language("Marley was dead: to begin with. There is no doubt about that.") == "en"
+    assert guess_language("Litwo! Ojczyzno moja! ty jesteś jak zdrowie.") == ""
+    assert guess_language("") == ""

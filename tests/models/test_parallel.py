@@ -146,7 +146,7 @@ def test_a_job_settles_what_it_has_begun_and_not_the_work_of_others(one_worker: 
         Job(one_worker).submit(0, gate.wait)
         assert began.wait(5)
         stop.set()
-        run.settle()
+        run.wait_for_parts()
         assert done == ["own"]
         own.result(5)
         run.submit(0, abs, -1).result(5)

@@ -10,7 +10,7 @@ from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply
-from fabula.graphs.aspects.options import Knobs
+from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompted import PromptedWriter
 from fabula.graphs.aspects.values import Aspect
@@ -23,7 +23,7 @@ from fabula.models.usage import Usage
 from fabula.text import tokens
 from reach import reach
 
-PLACEHOLDERS = AspectPlaceholders.expected({}, Knobs())
+PLACEHOLDERS = AspectPlaceholders.expected({}, Options())
 ASPECTS = (
     Aspect("plot", "What happens.", "Tell what happens."),
     Aspect("point of view", "Who tells it.", "Tell who tells it."),

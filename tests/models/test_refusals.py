@@ -78,7 +78,7 @@ def test_a_web_page_instead_of_an_endpoint_is_recognised() -> None:
 def test_a_reply_that_has_no_text_tells_why_and_is_paid_for(fault: Fault, said: str) -> None:
     with Server(plan=every(1, fault)) as server:
         reply = chat(server).complete(SUMMARY)
-        assert said in reply.trouble
+        assert said in reply.problem
         assert reply.prompt_tokens > 0
         with pytest.raises(BadReply, match=said):
             list(chat(server).stream(SUMMARY))
@@ -94,7 +94,7 @@ def test_a_text_that_a_filter_does_not_let_through_is_refused() -> None:
 
 def test_a_model_that_only_thinks_is_asked_once_more_with_room_for_it() -> None:
     with Server(plan=every(1, "thinking")) as server:
-        assert "for thinking" in chat(server).complete(SUMMARY).trouble
+        assert "for thinking" in chat(server).complete(SUMMARY).problem
     assert server.calls == 2
 
 
@@ -103,13 +103,13 @@ def test_each_thread_that_met_a_thinking_model_asks_once_more() -> None:
         model = chat(server)
         with ThreadPoolExecutor(4) as threads:
             replies = list(threads.map(model.complete, [SUMMARY] * 4))
-    assert [reply.trouble for reply in replies] == [""] * 4
+    assert [reply.problem for reply in replies] == [""] * 4
     assert server.calls == 8
 
 
 def test_json_that_was_not_finished_is_in_trouble() -> None:
     with Server(plan=listed("truncated")) as server:
-        assert "did not finish" in chat(server).complete(DETAILS).trouble
+        assert "did not finish" in chat(server).complete(DETAILS).problem
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_aspects, read_details
 from fabula.graphs.aspects.schemas import aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.replies import ask, read_summary, shortened
+from fabula.models.replies import ask, read_summary, shorten
 from fabula.text import tokens
 
 KNOWN = ("plot", "character", "point of view")
@@ -136,23 +136,23 @@ def test_a_summary_without_words_is_refused(reply: str) -> None:
 def test_a_long_text_is_shortened_at_the_end_of_a_sentence() -> None:
     text = "Mr. Fezziwig gave a ball. It cost 3.50 pounds, no more. Scrooge danced all night."
     for limit in range(9, tokens.count(text)):
-        short = shortened(text, limit)
+        short = shorten(text, limit)
         assert tokens.count(short) <= limit
         assert text.startswith(short)
         assert short.endswith((".", "Mr.")), limit
-    assert shortened(text, 1000) == text
+    assert shorten(text, 1000) == text
 
 
 def test_a_sentence_without_spaces_before_the_next_is_an_end_too() -> None:
     text = "他死了。鬼魂来了。史克鲁奇害怕极了。" * 5
-    assert shortened(text, tokens.count(text) // 2).endswith("。")
+    assert shorten(text, tokens.count(text) // 2).endswith("。")
 
 
 def test_too_long_a_sentence_is_shortened_at_a_clause_and_else_at_a_word() -> None:
     clauses = "dead as a door-nail, cold as a stone, hard as flint and secret as an oyster"
-    assert shortened(clauses, 12) == "dead as a door-nail, cold as a stone"
+    assert shorten(clauses, 12) == "dead as a door-nail, cold as a stone"
     words = "solitary squeezing wrenching grasping scraping clutching covetous sinner"
-    short = shortened(words, 10)
+    short = shorten(words, 10)
     assert words.startswith(short + " ")
 
 
@@ -167,7 +167,7 @@ def test_a_bad_reply_is_quoted_and_asked_again() -> None:
 
 
 def test_a_reply_the_endpoint_kept_back_is_asked_again() -> None:
-    chat = Script(Reply("", trouble="m gave an empty reply."), "Scrooge refuses.")
+    chat = Script(Reply("", problem="m gave an empty reply."), "Scrooge refuses.")
     assert ask(chat, ASKED, read_summary) == "Scrooge refuses."
     assert "m gave an empty reply." in chat.prompts[1].correction
 

@@ -170,7 +170,7 @@ def test_what_is_packed_otherwise_is_refused(coding: bytes) -> None:
 
 def test_a_reply_of_a_million_characters_is_none() -> None:
     with Server(raw=always(lambda: answered(completion("a" * 10**6)))) as server:
-        assert "1,000,000 characters" in chat(server).complete(SUMMARY).trouble
+        assert "1,000,000 characters" in chat(server).complete(SUMMARY).problem
 
 
 def test_broken_json_that_would_take_an_hour_to_repair_is_refused() -> None:
@@ -336,7 +336,7 @@ def test_no_message_has_the_key_or_the_password(
         url = server.url.replace("://", "://user:hunter2-hunter2@")
         model = OpenAIChat(reach(url, key=KEY, attempts=2), "m")
         try:
-            told = model.complete(SUMMARY).trouble
+            told = model.complete(SUMMARY).problem
         except ModelError as error:
             told = str(error)
     told += "".join(record.getMessage() for record in caplog.records if record.name == "fabula")

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from conftest import cypher
 from fabula.cli import main
 from fabula.config.settings import STATIC
-from fabula.graphs.aspects.values import Earlier
+from fabula.graphs.aspects.values import StoredAspects
 from fabula.plot.shared.png import has_fonts, to_png
 from fabula.plot.trees.layout import GUTTER, LENGTH, Box, assign_lanes, lay_out
 from fabula.plot.trees.page import to_tree_page
@@ -67,7 +67,7 @@ def apart(boxes: Iterable[Box]) -> bool:
 
 @pytest.mark.parametrize("chunks", [1, 2, 12, 1000])
 def test_chunks_stand_in_order_beside_each_other_in_the_line(chunks: int) -> None:
-    layout = lay_out(known(max(chunks, 2)) if chunks > 1 else Earlier(known(2).chunks[:1]))
+    layout = lay_out(known(max(chunks, 2)) if chunks > 1 else StoredAspects(known(2).chunks[:1]))
     assert [chunk.index for chunk, _ in layout.chunks] == list(range(chunks))
     boxes = [box for _, box in layout.chunks]
     assert boxes == sorted(boxes, key=lambda box: box.x)
@@ -125,7 +125,7 @@ def test_lines_lead_down_from_a_mark_to_each_member_with_its_weight() -> None:
 
 def test_the_same_passages_in_any_order_are_drawn_the_same() -> None:
     one = known()
-    other = Earlier(one.chunks[::-1], one.summaries[::-1], one.details[::-1])
+    other = StoredAspects(one.chunks[::-1], one.summaries[::-1], one.details[::-1])
     assert lay_out(other) == lay_out(one)
 
 
@@ -137,7 +137,7 @@ def test_sections_are_marked_where_they_begin() -> None:
 
 def test_a_summary_whose_members_are_gone_is_still_drawn() -> None:
     whole = known()
-    lost = Earlier(whole.chunks, tuple(replace(one, members=()) for one in whole.summaries))
+    lost = StoredAspects(whole.chunks, tuple(replace(one, members=()) for one in whole.summaries))
     for band in lay_out(lost).bands:
         assert all(one.span.width == pytest.approx(LENGTH) for one in band.summaries)
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from fabula.cli import main
 from fabula.graph import Owner, Part, Record
 from fabula.graph.hits import Hit
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.plot.network.communities import (
     GREY,
     HUES,
@@ -139,10 +139,10 @@ def test_what_a_mode_walked_is_read_of_its_path() -> None:
     steps = Steps()
     with steps.step("retrieve", "local"):
         with steps.step("elements", "entity") as step:
-            step.found([hit(f"near{number}", "entity") for number in range(20)])
+            step.record([hit(f"near{number}", "entity") for number in range(20)])
         with steps.step("entities") as step:
             found = [hit("e2", "entity"), hit("e1", "entity"), hit("c1", "chunk")]
-            step.found([*found, hit("r1", "relation")], [found[0], found[2]])
+            step.record([*found, hit("r1", "relation")], [found[0], found[2]])
         with steps.step("walk") as step:
             step.walked = ("e3", "e2")
     assert read_walked(steps) == ["e2", "e3"]

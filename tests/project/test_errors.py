@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from fabula.app.catalogue import nothing_there
+from fabula.app.catalogue import empty_collection_error
 from fabula.errors import FabulaError, NotFound, Refused
 from fabula.service.core.errors import describe_problem
 
@@ -24,7 +24,7 @@ def test_an_error_from_another_process_has_its_message_and_its_advice() -> None:
 
 def test_a_problem_over_http_has_no_advice_for_a_command_line() -> None:
     for error in (
-        nothing_there("novels"),
+        empty_collection_error("novels"),
         Refused("This query would write", ": --write allows it"),
     ):
         assert "--" in str(error)

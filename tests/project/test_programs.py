@@ -42,7 +42,7 @@ from fabula.app.reading import Lines
 from fabula.ask.notebook import list_documents
 from fabula.ask.query import query_options
 from fabula.cli.shared.options import ASKING
-from fabula.config.settings import names
+from fabula.config.settings import setting_fields
 from fabula.models.counted import Meter
 from fabula.plot import Plotted
 from fabula.service.core.asking import Comparison, Question
@@ -124,7 +124,7 @@ def test_settings_come_by_name_or_as_one_value() -> None:
 def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -> None:
     options = query_options()
     assert [*options] == [one.name for one in fields(Query)][1:]
-    known = names()
+    known = setting_fields()
     for name, option in options.items():
         assert option.description, name
         if option.setting:
@@ -202,7 +202,7 @@ def test_settings_show_what_was_given_and_never_a_key(monkeypatch: pytest.Monkey
     monkeypatch.setenv("NEO4J_PASSWORD", "hunter2")
     monkeypatch.setenv("NEO4J_URI", "bolt://ann:hunter2@graph")
     with App(api_key="sk-secret", base_url="http://ann:hunter2@host/v1", top_k=3) as app:
-        shown = f"{app!r} {app.settings} {app.collection()!r} {app.kit!r}"
+        shown = f"{app!r} {app.settings} {app.collection()!r} {app.models!r}"
     assert "top_k=3" in shown
     assert "base_url='http://host/v1'" in shown
     assert not re.search("secret|hunter2|api_key|password|answer_tokens", shown)

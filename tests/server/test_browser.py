@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from analyst import PATIENCE, Analyst, settings
 from chromium import browser
 from conftest import connect, wipe
-from fabula.graph.explore import shipped
+from fabula.graph.explore import shipped_query
 from fabula.server import Address
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
@@ -31,7 +31,7 @@ def analyst(address: Address) -> Iterator[Analyst]:
 
 
 def test_a_query_pastes_as_it_is_once_the_lines_of_its_head_are_entered(analyst: Analyst) -> None:
-    statement = shipped("read").statement
+    statement = shipped_query("read").statement
     analyst.set(*settings(statement))
     expect(analyst.run(statement)).to_contain_text('"word 3."')
 
@@ -52,7 +52,7 @@ def test_the_address_of_the_page_fills_in_the_server_and_the_user(
 
 def test_a_tree_is_drawn_in_the_colours_of_the_style_sheet(analyst: Analyst) -> None:
     analyst.drop(GRASS)
-    statement = shipped("tree").statement
+    statement = shipped_query("tree").statement
     analyst.set(*settings(statement))
     frame = analyst.run(statement)
     expect(frame.locator("g.node").first).to_be_visible()

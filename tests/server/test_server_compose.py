@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fabula.config.settings import Settings, names
-from fabula.config.settings import variable as variable_of
+from fabula.config.settings import Settings, setting_fields
+from fabula.config.settings import environment_variable as variable_of
 from fabula.server import config
 from fabula.server.artifacts import read_lock
 
@@ -74,7 +74,7 @@ def test_it_has_a_health_check_and_a_volume(service: Any) -> None:
 
 def test_the_service_beside_it_is_set_by_settings_that_there_are(compose: Any) -> None:
     own = compose["services"]["fabula"]
-    known = {variable_of(name) for name in names()}
+    known = {variable_of(name) for name in setting_fields()}
     image = re.findall(r"(FABULA_\w+)=", (FILE.parent / "Dockerfile").read_text())
     assert {*own["environment"], *image} <= known
     assert image, "the image sets some"

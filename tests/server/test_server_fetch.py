@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import ServerError
-from fabula.server import Progress, quiet
+from fabula.server import ServerProgress, ignore_progress
 from fabula.server import fetch as fetching
 from fabula.server.artifacts import Artifact, read_lock, write_lock
 from fabula.server.fetch import install, is_installed
@@ -42,8 +42,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
         gc.collect()
 
 
-def fetch(artifacts: list[Artifact], home: Path) -> list[Progress]:
-    seen: list[Progress] = []
+def fetch(artifacts: list[Artifact], home: Path) -> list[ServerProgress]:
+    seen: list[ServerProgress] = []
     install(artifacts, home / "lib", "Fetching", seen.append)
     return seen
 
@@ -64,7 +64,7 @@ def test_all_jars_are_fetched_from_the_users_own_repository(
 def test_progress_ends_with_all_bytes_done(repository: Repository, tmp_path: Path) -> None:
     artifacts = [repository.add("a", 3_000_000), repository.add("b", 1_000_000)]
     seen = fetch(artifacts, tmp_path)
-    assert seen[-1] == Progress("Fetching", 4_000_000, 4_000_000)
+    assert seen[-1] == ServerProgress("Fetching", 4_000_000, 4_000_000)
     assert [one.done for one in seen] == sorted(one.done for one in seen)
 
 
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> No
     (tmp_path / "file").write_text("no folder")
     artifact = Artifact("org.test", "a", "1.0", "", "0" * 64, 1)
     with pytest.raises(ServerError, match=r"can't be written"):
-        install([artifact], tmp_path / "file" / "lib", "Fetching", quiet)
+        install([artifact], tmp_path / "file" / "lib", "Fetching", ignore_progress)
 
 
 def test_the_shipped_lock_list_names_each_file_once_with_its_checksum() -> None:

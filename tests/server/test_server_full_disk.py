@@ -20,7 +20,7 @@ from fabula.config.connect import connect as connect_to
 from fabula.config.settings import Settings
 from fabula.errors import ServerError
 from fabula.server import Address, PrivateServer, health, process
-from fabula.server.progress import quiet
+from fabula.server.progress import ignore_progress
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 pytestmark = [pytest.mark.long, pytest.mark.own_server, pytest.mark.server]
@@ -34,7 +34,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("programs") / "home"
     home.mkdir()
     server = PrivateServer(home, "512m", "64m")
-    server._launcher.admin(quiet)
+    server._launcher.admin(ignore_progress)
     return home / "server"
 
 
@@ -115,11 +115,11 @@ def test_a_server_whose_disk_was_full_starts_again_with_all_that_was_committed(
         committed = write_until_full(address, disk)
         assert committed and health.is_down(address)
         with pytest.raises(ServerError, match=r"is full: .* Make room"):
-            server.mend()
+            server.repair()
         (disk / "fill").unlink()
         # The server still runs. Asked to stop in good order, it would write on behind the place
         # at which its log broke off.
-        address = server.mend()
+        address = server.repair()
         assert count_nodes(address) >= committed
         assert not (disk / "home" / "torn_logs").exists(), "there was nothing to repair"
     finally:
@@ -141,7 +141,7 @@ def test_a_log_that_is_torn_is_repaired_and_a_copy_of_it_is_kept(
         whole = log.read_bytes()
         # What a server has left whose disk was full: entries that are none, behind the last whole.
         log.write_bytes(whole + b"\xff" * 70_000)
-        address = server.mend()
+        address = server.repair()
         assert count_nodes(address) == 5000
         [copy] = (home / "torn_logs").rglob(f"neo4j/{log.name}")
         assert copy.read_bytes() == whole + b"\xff" * 70_000

@@ -24,7 +24,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from fabula.errors import ServerError
-from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
+from fabula.server import IDLE, Address, PrivateServer, ServerProgress, process, trial
 from fabula.server.state import Home, LastStart
 from servers import fabula_db, server_of
 
@@ -124,7 +124,7 @@ def test_it_survives_the_command_that_started_it(home: Path, address: Address) -
 
 
 def test_a_start_of_a_running_server_only_looks_at_it(home: Path, address: Address) -> None:
-    seen: list[Progress] = []
+    seen: list[ServerProgress] = []
     assert server_of(home).start(seen.append) == address
     assert seen == []
 
@@ -312,7 +312,7 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert server_of(home).status().state == "stopped"
     # A dump needs what only the logs of the killed server hold: it is started, in spite of its
     # stale process id, and stopped cleanly.
-    seen: list[Progress] = []
+    seen: list[ServerProgress] = []
     server_of(home).dump(tmp_path / "file", report=seen.append)
     assert (tmp_path / "file").is_file()
     assert "Starting Neo4j" in {progress.doing for progress in seen}

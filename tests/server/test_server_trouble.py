@@ -20,7 +20,7 @@ import pytest
 
 from fabula.errors import ServerError
 from fabula.server import process, repair
-from fabula.server.progress import quiet
+from fabula.server.progress import ignore_progress
 from fabula.server.state import Home
 from servers import fabula_db, server_of
 
@@ -95,7 +95,10 @@ def test_this_users_java_with_the_homes_argument_is_its_server(
 
 def test_a_full_disk_is_told_whatever_could_not_be_written(tmp_path: Path) -> None:
     server = server_of(tmp_path)
-    with pytest.raises(ServerError, match=r"is full\. Make room"), server._hold_lock(quiet):
+    with (
+        pytest.raises(ServerError, match=r"is full\. Make room"),
+        server._hold_lock(ignore_progress),
+    ):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 

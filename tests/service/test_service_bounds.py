@@ -22,7 +22,7 @@ from fabula.app import App
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.graph import statements
-from fabula.graph.explore import names, shipped
+from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import count_levels
 from fabula.server import Address
@@ -442,7 +442,7 @@ def test_a_statement_that_neo4j_may_not_plan_is_not_sent(
 def test_statements_of_fabulas_own_are_far_from_too_deep() -> None:
     deepest = max(count_levels(path.read_text()) for path in FOLDER.rglob("*.cypher"))
     assert 20 < deepest <= statements.MAX_LEVELS / 2
-    longest = max(len(shipped(name).statement) for name in names())
+    longest = max(len(shipped_query(name).statement) for name in query_names())
     assert longest < statements.MAX_CHARACTERS / 3
 
 

@@ -18,7 +18,7 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.service.core.callers import PERSON
@@ -26,9 +26,9 @@ from fabula.service.core.errors import Conflict
 from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.queue import QUEUE_BATCH
 from fabula.service.core.jobs.runner import JobRun
-from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
+from fabula.service.core.jobs.start import IngestOptions, begin_build, begin_ingest
 from fabula.service.state import ServiceState, make_schema
-from fabula.store.locks import turn
+from fabula.store.locks import process_lock
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -61,7 +61,9 @@ def ingest(service: ServiceState, collection: str, **texts: str) -> Job:
         Item(f"uploads/{name}.txt", service.uploads.take([text.encode()], name).sha256)
         for name, text in texts.items()
     ]
-    return begin_ingest(service.jobs, PERSON, service.app.collection(collection), items, Choice())
+    return begin_ingest(
+        service.jobs, PERSON, service.app.collection(collection), items, IngestOptions()
+    )
 
 
 def take(service: ServiceState, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
@@ -73,7 +75,7 @@ def work(service: ServiceState, id: str, worker: str, stop: Stop | None = None) 
     """The job, after the worker that has it did what it could."""
     job = service.jobs.read(id)
     assert job
-    with turn(service.app.store, [worker]) as held:
+    with process_lock(service.app.store, [worker]) as held:
         JobRun(service.job_services, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
     return again(service, id)
 
@@ -97,7 +99,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     assert work(service, job.id, "quick").counts == {"succeeded": 1}
     done = again(service, job.id)
     # It wakes up now, and finds it done by another.
-    with turn(service.app.store, ["slow"]) as held:
+    with process_lock(service.app.store, ["slow"]) as held:
         JobRun(service.job_services, slow, "slow", held, Stop(), lambda: False).run()
     assert again(service, job.id) == done
 
@@ -159,7 +161,7 @@ def test_two_jobs_of_many_items_are_compared_in_a_moment(service: ServiceState) 
             PERSON,
             service.app.collection("many"),
             [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
-            Choice(),
+            IngestOptions(),
         )
         for name in ("winter", "summer")
     ]
@@ -183,7 +185,7 @@ def profile_take(service: ServiceState, worker: str) -> tuple[int, str | None]:
     hits = 0
     ids: list[str] = []
     for name, asked in steps:
-        statement = f"PROFILE {query(f'service/{name}')}"
+        statement = f"PROFILE {read_statement(f'service/{name}')}"
         found = service.app.store._driver.execute_query(statement, {"ids": ids} | asked)
         hits += count_hits(found.summary.profile or {})
         ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
@@ -263,7 +265,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Servic
     running = again(service, job.id)
     # After its worker has last looked.
     service.jobs.cancel(PERSON, job.id)
-    with turn(service.app.store, ["first"]) as held:
+    with process_lock(service.app.store, ["first"]) as held:
         JobRun(service.job_services, running, "first", held, stop, lambda: True).run()
     assert again(service, job.id).state == "queued"
     assert take(service, "second") == job.id
@@ -336,7 +338,7 @@ def test_a_text_and_a_file_of_one_name_are_refused(service: ServiceState) -> Non
         Item("uploads/a.txt", "1" * 64, metadata={"title": ""}),
     ]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
-        begin_ingest(service.jobs, PERSON, service.app.collection("named"), items, Choice())
+        begin_ingest(service.jobs, PERSON, service.app.collection("named"), items, IngestOptions())
 
 
 def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(

@@ -19,7 +19,7 @@ from conftest import connect, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.mcp import MAX_RESULT_TOKENS, make_mcp
 from fabula.service.state import ServiceState
@@ -286,7 +286,7 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
         service_state = ServiceState(app)
         item = text_item(service_state.uploads, WINTER, "notes/theirs")
         theirs = begin_ingest(
-            service_state.jobs, PERSON, app.collection("theirs"), [item], Choice()
+            service_state.jobs, PERSON, app.collection("theirs"), [item], IngestOptions()
         )
 
     async def add() -> str:

@@ -132,12 +132,12 @@ def test_a_file_is_named_by_a_title_that_says_no_path(
     title: str, disposition: str, client: httpx2.Client, address: Address, winter: str
 ) -> None:
     with connect(address) as store:
-        [entry] = store.named("novels", winter.rpartition("/")[2], 1)
+        [entry] = store.find_named("novels", winter.rpartition("/")[2], 1)
         try:
-            store.describe(entry, title, "Nobody")
+            store.set_description(entry, title, "Nobody")
             sent = client.get(f"{winter}/export")
         finally:
-            store.describe(entry, "Winter", "Nobody")
+            store.set_description(entry, "Winter", "Nobody")
     assert sent.headers["content-disposition"] == disposition
 
 

@@ -22,9 +22,9 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.core.callers import PERSON
-from fabula.service.http.streams import EventStream, wants
+from fabula.service.http.streams import EventStream, accepts
 from fabula.service.mcp import make_mcp
-from fabula.service.observe.requests import AsJson
+from fabula.service.observe.requests import JsonFormatter
 from served import Served, events, served, server_of
 from stories import WINTER
 
@@ -96,7 +96,9 @@ def test_an_unexpected_error_ends_a_stream_with_an_event_and_one_line_of_the_log
     id = reply.headers["x-request-id"]
     assert (problem["status"], problem["request_id"]) == (500, id)
     [line] = [
-        json.loads(AsJson().format(one)) for one in caplog.records if one.levelname == "ERROR"
+        json.loads(JsonFormatter().format(one))
+        for one in caplog.records
+        if one.levelname == "ERROR"
     ]
     assert line["request_id"] == id
     assert "ZeroDivisionError" in line["trace"]
@@ -209,9 +211,9 @@ def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
 
 def test_who_names_a_kind_is_sent_it() -> None:
     kind = "text/event-stream"
-    assert wants("text/event-stream", kind)
-    assert wants("application/json;q=0.5, TEXT/event-stream", kind)
-    assert not wants("*/*", kind)
-    assert not wants("application/json, text/event-stream;q=0.9", kind)
-    assert not wants("text/event-stream;q=0", kind)
-    assert not wants("text/event-stream;q=high", kind)
+    assert accepts("text/event-stream", kind)
+    assert accepts("application/json;q=0.5, TEXT/event-stream", kind)
+    assert not accepts("*/*", kind)
+    assert not accepts("application/json, text/event-stream;q=0.9", kind)
+    assert not accepts("text/event-stream;q=0", kind)
+    assert not accepts("text/event-stream;q=high", kind)

@@ -17,7 +17,7 @@ from fabula.graph.installed import graphs
 from fabula.store import Store
 from fabula.store.checks import MAX_FINDINGS, Findings
 from fabula.store.checks import check as check_graphs
-from fabula.store.locks import turn
+from fabula.store.locks import process_lock
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 pytestmark = pytest.mark.replans
@@ -140,7 +140,7 @@ def test_a_document_without_trees_or_details_is_sound(sound: Store) -> None:
 
 def test_what_a_run_that_goes_on_has_staged_is_no_violation(sound: Store) -> None:
     cypher(sound, "CREATE (:Staged {run: 'x', id: 'a', kind: 'chunk', document: 'a'})")
-    with turn(sound, ["x"]):
+    with process_lock(sound, ["x"]):
         findings = check(sound)
     assert findings.violations == ()
     [note] = findings.notes

@@ -11,7 +11,7 @@ from fabula.cli import main
 from fabula.errors import SpaceError
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store import Store, database, reembedding
 from fabula.store.checks import check
 from fabula.store.space import Space
@@ -79,7 +79,7 @@ def test_stopped_anywhere_the_same_command_goes_on(
         def crashing(name: str, last: str = step) -> str:
             if name == last:
                 raise Crash
-            return query(name)
+            return read_statement(name)
 
         with monkeypatch.context() as patched, App() as app, pytest.raises(Crash):
             for module in (store_module, database, reembedding):

@@ -16,7 +16,7 @@ from conftest import connect, wipe
 from fabula.graph.hits import Hit
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
-from fabula.graph.queries import FOLDER, query
+from fabula.graph.queries import FOLDER, read_statement
 from fabula.server import Address
 from fabula.service.state import make_schema
 from fabula.store import Store, schema
@@ -64,7 +64,7 @@ OF_VERSION_1 = {"EmbeddingSpace"}
 
 
 def parts(name: str) -> tuple[str, str]:
-    lines = query(name).splitlines()
+    lines = read_statement(name).splitlines()
     header = [line for line in lines if line.startswith("//")]
     return "\n".join(header), "\n".join(line for line in lines if not line.startswith("//"))
 
@@ -134,7 +134,7 @@ def test_labels_and_types_are_found_wherever_they_stand() -> None:
 
 def explain(name: str, store: Store) -> neo4j.ResultSummary:
     """What the server makes of a statement, without carrying it out."""
-    statement = query(name)
+    statement = read_statement(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
     values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
@@ -182,7 +182,7 @@ def unwinds(step: Any) -> bool:
     return step["operatorType"].startswith("Unwind") or any(map(unwinds, step.get("children", ())))
 
 
-LOOKED_UP = [name for name in SENT if "UNWIND $" in query(name)]
+LOOKED_UP = [name for name in SENT if "UNWIND $" in read_statement(name)]
 # A migration has the indexes of an older graph.
 LOOKED_UP = [name for name in LOOKED_UP if not name.startswith("migrate/")]
 
@@ -202,7 +202,7 @@ def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
     fields = [field.name for field in dataclasses.fields(Hit) if field.name != "score"]
     from_document = {"title": "title: document.title", "language": "language: document.language"}
     wanted = ", ".join(from_document.get(name, f".{name}") for name in fields)
-    returned = [match[2] for name in SENT for match in PROJECTION.finditer(query(name))]
+    returned = [match[2] for name in SENT for match in PROJECTION.finditer(read_statement(name))]
     assert len(returned) == 18
     assert {" ".join(fields.split()) for fields in returned} == {wanted}
 
@@ -224,4 +224,4 @@ def test_every_statement_is_used() -> None:
 def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
     # By its name is known whether that is there.
     made = name.removeprefix(schema.PREFIX)
-    assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", query(f"core/{name}"))
+    assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", read_statement(f"core/{name}"))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from explored import OF_DISCOURSE, OF_ENTITIES, OF_FACTS, explored
-from fabula.graph.explore import names, shipped
+from fabula.graph.explore import query_names, shipped_query
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 from graphs import in_space, put, small_graph
 
 
@@ -23,8 +23,8 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def found(graph: Store, name: str, **given: str) -> list[dict[str, Any]]:
-    query = shipped(name)
-    table = run(graph, query.statement, query.values(given))
+    query = shipped_query(name)
+    table = run_user_query(graph, query.statement, query.values(given))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -32,12 +32,12 @@ ELSEWHERE = (*OF_ENTITIES, *OF_DISCOURSE, *OF_FACTS)
 """Of other graphs, tested with them."""
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name not in ELSEWHERE])
+@pytest.mark.parametrize("name", [name for name in query_names() if name not in ELSEWHERE])
 def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
-    query = shipped(name)
+    query = shipped_query(name)
     # The first by title is one section, and names nobody.
     given = {"document": "lighthouse"} if name in ("names", "section_words") else {}
-    table = run(graph, query.statement, query.values(given))
+    table = run_user_query(graph, query.statement, query.values(given))
     assert table.rows
     assert table.changes == {}
     assert len(set(table.columns)) == len(table.columns)
@@ -146,11 +146,11 @@ def test_names_are_words_with_a_capital_inside_sentences(graph: Store) -> None:
     assert every == {"Elias", "Marta", "Aurora", "November"}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", query_names())
 def test_no_row_is_told_twice(name: str, graph: Store) -> None:
-    asked = shipped(name)
+    asked = shipped_query(name)
     limits = {one.name: "500" for one in asked.parameters if one.name == "limit"}
-    rows = run(graph, asked.statement, asked.values(limits)).rows
+    rows = run_user_query(graph, asked.statement, asked.values(limits)).rows
     told = [json.dumps(row) for row in rows]
     assert len(told) == len(set(told))
 
@@ -174,7 +174,7 @@ def test_echoes_are_far_apart_and_each_chunk_has_one(graph: Store) -> None:
 
 
 def test_an_echo_is_the_closest_of_one_of_its_chunks(graph: Store) -> None:
-    pairs = run(
+    pairs = run_user_query(
         graph,
         """
         MATCH (d:Document {collection: 'default', title: 'Winter'})
@@ -237,13 +237,15 @@ def test_a_query_by_the_vector_index_reads_that_of_the_collection(name: str, gra
     graph.prepare("wide", "wide-model", 48)
     put(graph, in_space(small_graph(collection="wide"), 48), "wide-model")
     given = {"collection": "wide", "distance": 1, "similarity": 0.0}
-    known = {one.name for one in shipped(name).parameters}
-    values = shipped(name).fill({key: one for key, one in given.items() if key in known})
+    known = {one.name for one in shipped_query(name).parameters}
+    values = shipped_query(name).fill({key: one for key, one in given.items() if key in known})
     try:
-        rows = run(graph, shipped(name).statement, values).rows
+        rows = run_user_query(graph, shipped_query(name).statement, values).rows
         assert rows
         assert {row[0] for row in rows} == {"A"}
-        nothing = run(graph, shipped(name).statement, values | {"collection": "never there"})
+        nothing = run_user_query(
+            graph, shipped_query(name).statement, values | {"collection": "never there"}
+        )
         assert nothing.rows == ()
     finally:
         [document] = graph.documents("wide")

@@ -24,13 +24,13 @@ INDEXES = (VECTORS, "passage_texts", f"element_vectors_{DIMENSIONS}", "element_t
 
 def alike(store: Store, question: str, limit: int, filters: Filters) -> list[Hit]:
     """What shares words with a question."""
-    return store.near_or_alike(vector(3), question, limit, filters, "test-model")[1]
+    return store.search_hybrid(vector(3), question, limit, filters, "test-model")[1]
 
 
 def test_one_round_trip_finds_what_two_would(ready: Store) -> None:
     put(ready, small_graph(chunks=6))
     for filters in (HERE, replace(HERE, kinds=("chunk", "detail"))):
-        near, words = ready.near_or_alike(vector(7), "word 3 detail", 5, filters, "test-model")
+        near, words = ready.search_hybrid(vector(7), "word 3 detail", 5, filters, "test-model")
         assert near == ready.nearest(vector(7), 5, filters, "test-model")
         assert [hit.score for hit in words] == sorted((hit.score for hit in words), reverse=True)
         assert "word 3" in words[0].text

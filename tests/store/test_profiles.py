@@ -11,11 +11,11 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula.graph import Part
-from fabula.graph.explore import names, shipped
+from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import Filters
-from fabula.graph.queries import over, query
+from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graphs.aspects.ids import detail_id, summary_id
-from fabula.graphs.aspects.values import Detail, Member, Summary
+from fabula.graphs.aspects.values import ClusterMember, Detail, Summary
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import encode_vector, filter_parameters
@@ -127,7 +127,7 @@ def profiles(address: Address) -> Iterator[Profiles]:
         yield Profiles(
             small,
             profiled(store, graphs[0]),
-            {name: explored(store, name, graphs) for name in names()},
+            {name: explored(store, name, graphs) for name in query_names()},
             sum(len(part.nodes) - 1 for graph in graphs for part in graph[:2]),
             sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
         )
@@ -169,7 +169,7 @@ def tree(
         clusters = [below[at : at + CLUSTER] for at in range(0, len(below), CLUSTER)]
         below = [summary_id(document, aspect, level, members) for members in clusters]
         for id, members in zip(below, clusters, strict=True):
-            inside = tuple(Member(member, 1.0) for member in members)
+            inside = tuple(ClusterMember(member, 1.0) for member in members)
             text, own = f"{aspect} at level {level}", vector(next(seeds))
             yield Summary(id, aspect, level, "I", 0, 9, text, 4, inside, own)
 
@@ -224,12 +224,12 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
 
 
 def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
-    return profile_text(store, query(name), parameters)
+    return profile_text(store, read_statement(name), parameters)
 
 
 def profile_text(store: Store, statement: str, parameters: dict[str, Any]) -> Profile:
     with store.session() as session:
-        result = session.run(f"PROFILE {over(statement, DIMENSIONS, 1)}", parameters)
+        result = session.run(f"PROFILE {for_embeddings(statement, DIMENSIONS, 1)}", parameters)
         rows = len(list(result))
         steps = list(walked(result.consume().profile))
     return Profile(
@@ -243,7 +243,7 @@ def profile_text(store: Store, statement: str, parameters: dict[str, Any]) -> Pr
 
 def explored(store: Store, name: str, graphs: Sequence[Sequence[Part]]) -> tuple[Profile, Profile]:
     """A query for analysts, on the short document of a collection and on a long one."""
-    asked = shipped(name)
+    asked = shipped_query(name)
     short, long = (
         profile_text(store, asked.statement, asked.fill({}) | {"document": document_id(graph)})
         for graph in graphs[:2]
@@ -286,7 +286,7 @@ def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
     assert large - small < 3 * profiles.summaries
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", query_names())
 def test_the_work_of_an_analysts_query_grows_with_the_book_and_not_with_its_square(
     name: str, profiles: Profiles
 ) -> None:

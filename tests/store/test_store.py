@@ -19,7 +19,7 @@ from fabula import store as store_module
 from fabula.errors import SpaceError, Stopped, StoreError
 from fabula.graph import Owner, Part
 from fabula.graph.hits import Filters
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.store import Store, locks
@@ -204,7 +204,7 @@ def test_what_readers_are_not_to_see_takes_nobodys_place_among_the_nearest(
 
     def look(_: int = 0) -> None:
         hits = ready.nearest(vector(77), 3, filters, "test-model")
-        near, alike = ready.near_or_alike(vector(77), "crowd old", 3, filters, "test-model")
+        near, alike = ready.search_hybrid(vector(77), "crowd old", 3, filters, "test-model")
         seen.append([hit.text.split()[0] for hit in (*hits, *near, *alike)])
 
     look()
@@ -215,7 +215,7 @@ def test_what_readers_are_not_to_see_takes_nobodys_place_among_the_nearest(
     assert seen.pop()[:6] == 6 * ["staged"]
 
     def fail(name: str) -> str:
-        return "RETURN 1 / 0" if name == "core/clear_retired" else query(name)
+        return "RETURN 1 / 0" if name == "core/clear_retired" else read_statement(name)
 
     with monkeypatch.context() as patched:
         patched.setattr(store_module, "query", fail)
@@ -247,7 +247,7 @@ def test_what_a_writer_that_lives_has_staged_is_left_to_it(
 ) -> None:
     if not shown:  # as by a server that does not let its users see transactions
         refused = {"core/find_turns": "RETURN 1 / 0"}
-        monkeypatch.setattr(locks, "query", lambda name: refused.get(name) or query(name))
+        monkeypatch.setattr(locks, "query", lambda name: refused.get(name) or read_statement(name))
     swept: list[int] = []
 
     def sweep(_: int) -> None:
@@ -283,7 +283,7 @@ def test_a_writer_that_has_lost_its_turn_changes_nothing(ready: Store) -> None:
 
 
 def take_both(store: Store, names: list[str], then: Callable[[], None]) -> None:
-    with locks.turn(store, names, lambda: None):
+    with locks.process_lock(store, names, lambda: None):
         then()
 
 
@@ -305,7 +305,7 @@ def test_of_two_who_find_a_turn_free_at_once_the_second_hears_that_it_waits(
 
     def take(_: int) -> None:
         begin.wait()
-        with locks.turn(ready, ["document"], heard.set):
+        with locks.process_lock(ready, ["document"], heard.set):
             if not had.is_set():
                 had.set()
                 assert heard.wait(60), "the other waits and is told nothing"
@@ -320,9 +320,9 @@ def test_who_waits_for_a_turn_hears_stop(ready: Store, address: Address) -> None
 
     with (
         connect(address) as other,
-        locks.turn(other, ["document"], lambda: None),
+        locks.process_lock(other, ["document"], lambda: None),
         pytest.raises(Stopped),
-        locks.turn(ready, ["document"], stop),
+        locks.process_lock(ready, ["document"], stop),
     ):
         pytest.fail("another has the turn")
 
@@ -402,7 +402,7 @@ def test_a_sweep_that_fails_is_told_and_done_by_the_next(
     put(ready, small_graph())
 
     def failing(name: str) -> str:
-        return "RETURN 1 / 0" if name == statement else query(name)
+        return "RETURN 1 / 0" if name == statement else read_statement(name)
 
     with monkeypatch.context() as patched:
         patched.setattr(store_module, "query", failing)

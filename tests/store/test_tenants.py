@@ -15,12 +15,12 @@ import pytest
 from conftest import connect, cypher, wipe
 from explored import OF_FACTS
 from fabula.graph import Node, Part
-from fabula.graph.explore import names, shipped
-from fabula.graph.queries import FOLDER, over, query
+from fabula.graph.explore import query_names, shipped_query
+from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import LAST_CHARACTER, encode_vector
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 from graphs import (
     DIMENSIONS,
     MODEL,
@@ -174,18 +174,18 @@ def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
         assert [one.collection for one in tenants.documents(name)] == [name] * 2
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", query_names())
 def test_a_query_for_analysts_stays_in_its_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]]
 ) -> None:
-    asked = shipped(name)
+    asked = shipped_query(name)
     assert asked.parameters[0].name == "collection"
     known = {one.name for one in asked.parameters}
     given = WIDE | (CAST if name in ("appearances", "between") else {})
     for collection in HOSTILE:
         values = asked.values({"collection": json.dumps(collection)})
         values |= {one: value for one, value in given.items() if one in known}
-        table = run(tenants, asked.statement, values)
+        table = run_user_query(tenants, asked.statement, values)
         shown = json.dumps(table.rows, ensure_ascii=False)
         assert [one for one in foreign[collection] if one in shown] == []
         # These need another text, which test_explore, test_explore_entities and
@@ -194,9 +194,9 @@ def test_a_query_for_analysts_stays_in_its_collection(
         assert table.rows or name in others
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", query_names())
 def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
-    asked = shipped(name)
+    asked = shipped_query(name)
     for parameter, label in (
         ("document", "Document"),
         ("first", "Document"),
@@ -212,11 +212,11 @@ def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: 
             name=HOSTILE[1],
         )
         values = asked.values({"collection": HOSTILE[0], parameter: row["id"]})
-        assert run(tenants, asked.statement, values).rows == ()
+        assert run_user_query(tenants, asked.statement, values).rows == ()
 
 
 def test_a_statement_names_its_collection_or_is_on_the_list_of_those_that_need_none() -> None:
-    without = {name for name in STATEMENTS if "$collection" not in query(name)}
+    without = {name for name in STATEMENTS if "$collection" not in read_statement(name)}
     assert without == set(BEYOND)
 
 
@@ -287,7 +287,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
 def test_a_statement_sees_and_changes_nothing_of_another_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]
 ) -> None:
-    statement = over(query(name), DIMENSIONS, 1)
+    statement = for_embeddings(read_statement(name), DIMENSIONS, 1)
     wanted = set(re.findall(r"\$(\w+)", statement))
     everything = (
         "MATCH (n) WHERE coalesce(n.collection, n.name) <> $mine "

@@ -12,13 +12,13 @@ import sys
 def work() -> None:
     sys.modules["neo4j"] = None  # type: ignore[assignment]
     from fabula.build.make import make
-    from fabula.build.outcome import Muted
-    from fabula.config.model_factory import Kit
+    from fabula.build.outcome import SilentProgress
+    from fabula.config.model_factory import ModelFactory
     from fabula.config.settings import Settings
     from fabula.models.counted import Meter
 
     plan = pickle.load(sys.stdin.buffer)
-    built = make(plan, Kit(Settings.read()), Muted(), Meter())
+    built = make(plan, ModelFactory(Settings.read()), SilentProgress(), Meter())
     sys.stdout.buffer.write(pickle.dumps(built))
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.outcome import Muted
+from fabula.build.outcome import SilentProgress
 from fabula.graph import Node, Part
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Built, Known, Work
+from fabula.graph.method import BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
-from fabula.graphs.communities.options import Knobs
+from fabula.graphs.communities.options import Options
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.models.parallel import Job, Workers
 from fabula.text.document import Chunk
@@ -92,8 +92,8 @@ def built(
     workers = Workers(8)
     try:
         with Job(workers) as job:
-            work = Work(job, Muted(), GapLimit())
-            return build(text, Knobs(**knobs), models, known or Known(), work)
+            work = BuildWork(job, SilentProgress(), GapLimit())
+            return build(text, Options(**knobs), models, known or Known(), work)
     finally:
         workers.close()
 

@@ -16,13 +16,20 @@ from fabula.graphs import discourse
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.mapping import make_edges, make_nodes
-from fabula.graphs.aspects.options import Knobs
-from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
+from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.values import Aspect, ClusterMember, Detail, Summary
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import mapping
 from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
-from fabula.graphs.entities.triples import Fact, Triple
-from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
+from fabula.graphs.entities.triples import StatedTriple, Triple
+from fabula.graphs.entities.values import (
+    Entities,
+    Entity,
+    Extraction,
+    Mention,
+    Relation,
+    RelationMention,
+)
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.text.document import Chunk, Document, Section, Vector
@@ -132,10 +139,12 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
         identity = entity_id(document, key)
         entities.append(Entity(identity, key, name, "person", {name: 2}, {}, tuple(mentions)))
     first, second = sorted(entities, key=lambda one: one.id)
-    ties = tuple(Tie(one.id, one.start, first.name, second.name, "They met.") for one in chunks)
+    ties = tuple(
+        RelationMention(one.id, one.start, first.name, second.name, "They met.") for one in chunks
+    )
     identity = relation_id(document, first.id, second.id)
-    cast = Cast(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
-    fact = Fact(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
+    cast = Entities(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
+    fact = StatedTriple(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
     facts = [Triple(triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))]
     said_of = {one.id: mapping.Description(f"about {one.id}", "") for one in entities}
     said_of[identity] = mapping.Description("They met.", "")
@@ -253,7 +262,7 @@ def parts_of(
     """The parts of a document, of the text and of the aspect graph, in that order."""
     base = text_recipe(document.sha256, CHUNK_TOKENS, MODEL)
     aspects = [Aspect(name, "", "") for name in sorted({one.aspect for one in summaries})]
-    knobs = Knobs(levels=9 if summaries else 0, details=2)
+    knobs = Options(levels=9 if summaries else 0, details=2)
     made_from = {"graph": "aspects", "rests_on": {"text": fingerprint(base)}}
     record = Record(
         made_from,
@@ -317,7 +326,7 @@ def _tree(
 
 
 def _summary(document: Document, aspect: str, level: int, members: list[str], seed: int) -> Summary:
-    weights = tuple(Member(member, 1 / (place + 1)) for place, member in enumerate(members))
+    weights = tuple(ClusterMember(member, 1 / (place + 1)) for place, member in enumerate(members))
     identity = summary_id(document.id, aspect, level, members)
     text = f"{aspect} at level {level}"
     return Summary(identity, aspect, level, "I", 0, 40, text, 5, weights, vector(seed))

@@ -9,8 +9,8 @@ from random import Random
 from fabula.graph.hits import Hit
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
-from fabula.graphs.aspects.mapping import read
-from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
+from fabula.graphs.aspects.mapping import read_stored
+from fabula.graphs.aspects.values import ClusterMember, Detail, StoredAspects, Summary
 from fabula.plot.network.communities import DrawnCommunity, DrawnFinding
 from fabula.plot.network.figures import DrawnRelation, Figure, Meeting, NetworkPicture
 from fabula.plot.story.events import DrawnEvent, DrawnLink, Lane, StoryPicture
@@ -23,7 +23,7 @@ HOSTILE = "</script><script>window.broken = 1</script><b>\"'&amp;\u2028 ]]> <!--
 QUESTION = f"Who said {HOSTILE}?"
 
 
-def known(chunks: int = 12, words: str = "word") -> Earlier:
+def known(chunks: int = 12, words: str = "word") -> StoredAspects:
     """A plot and a theme tree of two levels over two sections, and two details a chunk."""
     text, aspects = small_graph(chunks=chunks, words=words)
     half = chunks // 2
@@ -32,11 +32,11 @@ def known(chunks: int = 12, words: str = "word") -> Earlier:
         replace(chunk, section="One" if chunk.index < half else f"Two {words}")
         for chunk in chunks_of(text)
     ]
-    graph = read(Known(nodes=aspects.nodes, edges=aspects.edges))
-    return Earlier(tuple(parts), graph.summaries, graph.details)
+    graph = read_stored(Known(nodes=aspects.nodes, edges=aspects.edges))
+    return StoredAspects(tuple(parts), graph.summaries, graph.details)
 
 
-def long(chunks: int, sections: int) -> Earlier:
+def long(chunks: int, sections: int) -> StoredAspects:
     """Many chunks in sections of equal length; two trees of three levels, each of 4, 10 and all.
 
     What a summary rests on lies all over the book, as clusters of meaning do.
@@ -61,16 +61,16 @@ def long(chunks: int, sections: int) -> Earlier:
                     aspect=aspect,
                     level=level,
                     text=f"{aspect} at level {level}, number {number}",
-                    members=tuple(Member(id, 1.0) for id in below[number::count]),
+                    members=tuple(ClusterMember(id, 1.0) for id in below[number::count]),
                 )
                 for number in range(count)
             ]
             summaries += made
             below = [one.id for one in made]
-    return Earlier(parts, tuple(summaries), graph.details)
+    return StoredAspects(parts, tuple(summaries), graph.details)
 
 
-def found(known: Earlier) -> list[Hit]:
+def found(known: StoredAspects) -> list[Hit]:
     """A chunk, a summary and a detail, best first."""
     passages: list[Chunk | Summary | Detail] = [
         known.chunks[3],
@@ -99,7 +99,9 @@ def found(known: Earlier) -> list[Hit]:
     ]
 
 
-def picture(known: Earlier, title: str = "A", question: str = "", hits: int = 3) -> TreePicture:
+def picture(
+    known: StoredAspects, title: str = "A", question: str = "", hits: int = 3
+) -> TreePicture:
     """A document as it is drawn, with what a question found."""
     ranked = found(known)[:hits] if question else []
     ranks = {hit.id: rank for rank, hit in enumerate(ranked, start=1)}

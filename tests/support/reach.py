@@ -7,7 +7,7 @@ from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt, Reply
 from fabula.models.endpoint import Endpoint
-from fabula.models.limiter import Limiter, Patience
+from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.openai import OpenAIChat
 
 PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."
@@ -24,7 +24,7 @@ opened: list[Endpoint] = []
 def reach(url: str, *, key: str | None = "key", limit: int = 8, **patience: Any) -> Endpoint:
     """An endpoint that is called with little patience."""
     waits = {"timeout": 5.0, "attempts": 4, "first_wait": 0.01, **patience}
-    opened.append(Endpoint(url, key, Limiter(limit), Patience(**waits)))
+    opened.append(Endpoint(url, key, Limiter(limit), RetryPolicy(**waits)))
     return opened[-1]
 
 

@@ -19,7 +19,7 @@ from fabula.config.settings import STATIC
 from fabula.graph import TEXT, Node, Part, fingerprint
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.models import Embedder
 from fabula.store import Store, database, reembedding, schema
 from fabula.store.checks import check
@@ -69,7 +69,7 @@ def written(store: Store, folder: Path) -> Iterator[Path]:
     path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{STORY}")
     with fabula() as service:
         [outcome] = service.ingest(path)
-        embedder = service.app.kit.embedder
+        embedder = service.app.models.embedder
         parts = small_graph(collection=COLLECTION)
         put(store, _embedded([*parts, names_of(parts)], embedder), embedder.model)
     assert outcome.counts["chunk"] > 10
@@ -151,7 +151,7 @@ def is_canonical(store: Store, model: str, dimensions: int) -> None:
 
 def finds_each_passage(store: Store, service: Fabula) -> None:
     """The nearest to a text's own vector says just that text; of every fourth, and each element."""
-    embedder = service.app.kit.embedder
+    embedder = service.app.models.embedder
     rows = cypher(store, "MATCH (n:Passage) RETURN n.text AS text ORDER BY n.id")
     for text in [row["text"] for row in rows[::4]]:
         [vector] = embedder.embed([text.strip()]).vectors
@@ -171,7 +171,7 @@ def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | Non
     def crashing(name: str) -> str:
         if name == statement:
             raise Crash
-        return query(name)
+        return read_statement(name)
 
     with monkeypatch.context() as patched:
         for module in (store_module, database, reembedding, schema):

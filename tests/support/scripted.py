@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula.build.outcome import Muted
+from fabula.build.outcome import SilentProgress
 from fabula.graph import Gap
-from fabula.graph.extraction import Window
+from fabula.graph.extraction import TextWindow
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
-from fabula.graphs.entities.options import Knobs
+from fabula.graphs.entities.options import Options
 from fabula.models import Chat, Embeddings, Prompt, Reply
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.parallel import Job, Workers
@@ -52,15 +52,15 @@ def made_chunks(*texts: str, section: str = "I", tokens: int = 100) -> tuple[Chu
     return tuple(found)
 
 
-def window(*texts: str) -> Window:
+def window(*texts: str) -> TextWindow:
     """A window of chunks with these texts."""
-    return Window(made_chunks(*texts))
+    return TextWindow(made_chunks(*texts))
 
 
-def told(chunks: Sequence[Chunk], language: str = "en") -> Text:
+def told(chunks: Sequence[Chunk], language: str = "en") -> BuildText:
     """A document of these chunks."""
     text = "".join(chunk.text for chunk in chunks)
-    return Text(
+    return BuildText(
         Document("d", "default", "d.txt", "D", "", language, text, (), "sha"), tuple(chunks)
     )
 
@@ -147,8 +147,8 @@ def built(
     workers = Workers(8)
     try:
         with Job(workers) as job:
-            work = Work(job, Muted(), GapLimit())
-            made = build(told(chunks), Knobs(**knobs), models, known or Known(), work)
+            work = BuildWork(job, SilentProgress(), GapLimit())
+            made = build(told(chunks), Options(**knobs), models, known or Known(), work)
     finally:
         workers.close()
     return made, made.gaps

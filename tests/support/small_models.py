@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import GRAPH
 from fabula.load import read_text
 from fabula.models import Chat, Embedder
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.offline import StaticEmbedder
 from fabula.models.parallel import Job, Workers
-from fabula.models.placeholders import ExpectedChat
+from fabula.models.placeholders import PlaceholderChat
 from fabula.models.roles import Role
 from fabula.models.usage import Usage
 from fabula.text.chunk import split
@@ -33,7 +33,7 @@ class SmallModels:
 
     def chat(self, role: Role, step: str) -> Chat:
         return CountedChat(
-            ExpectedChat(self.model(role), None, ""), self.meter, step, self.model(role)
+            PlaceholderChat(self.model(role), None, ""), self.meter, step, self.model(role)
         )
 
     def model(self, role: Role) -> str:
@@ -54,17 +54,17 @@ class Heard:
         self.steps_done += 1
 
 
-def read(text: str, known: Known, chunk_tokens: int = 48) -> Text:
+def read(text: str, known: Known, chunk_tokens: int = 48) -> BuildText:
     """A text as the core hands it over: chunks embedded, those that are known found again."""
     document = read_text(text, source="story.txt", collection="default")
     chunks = split(document, chunk_tokens, [chunk.text for chunk in known.chunks])
     vectors = STATIC.embed([chunk.text.strip() for chunk in chunks]).vectors
     embedded = (replace(one, embedding=row) for one, row in zip(chunks, vectors, strict=True))
-    return Text(document, tuple(embedded))
+    return BuildText(document, tuple(embedded))
 
 
 def build(
-    text: Text,
+    text: BuildText,
     models: SmallModels,
     known: Known = Known(),  # noqa: B008  it is immutable
     **knobs: Any,
@@ -74,14 +74,14 @@ def build(
     workers, heard = Workers(2), Heard()
     try:
         with Job(workers) as job:
-            built = GRAPH.build(text, GRAPH.knobs(**knobs), models, known, Work(job, heard))
+            built = GRAPH.build(text, GRAPH.options(**knobs), models, known, BuildWork(job, heard))
     finally:
         workers.close()
     assert heard.expected == heard.steps_done
     return built
 
 
-def as_known(text: Text, built: Built, means: Mapping[str, float] | None = None) -> Known:
+def as_known(text: BuildText, built: Built, means: Mapping[str, float] | None = None) -> Known:
     """What the store would give back of it, nodes by their ids."""
     bare = tuple(replace(chunk, embedding=chunk.embedding[:0]) for chunk in text.chunks)
     nodes = tuple(sorted(built.nodes, key=lambda node: node.id))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.graphs.aspects.ids import detail_id, summary_id
-from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
+from fabula.graphs.aspects.values import ClusterMember, Detail, StoredAspects, Summary
 from fabula.text.document import Chunk, Vector
 from fabula.text.ids import chunk_id
 
 DOCUMENT = "d"
 
 
-def small_earlier(chunks: int = 4) -> Earlier:
+def small_earlier(chunks: int = 4) -> StoredAspects:
     """Chunks, a plot and a theme tree of two levels, and two details a chunk."""
     made = tuple(_chunk(number) for number in range(chunks))
     summaries = tuple(one for aspect in ("plot", "theme") for one in _tree(aspect, made))
     details = tuple(_detail(chunk, ordinal) for chunk in made for ordinal in range(2))
-    return Earlier(made, summaries, details)
+    return StoredAspects(made, summaries, details)
 
 
 def _chunk(number: int) -> Chunk:
@@ -34,7 +34,7 @@ def _tree(aspect: str, chunks: tuple[Chunk, ...]) -> list[Summary]:
 
 
 def _summary(aspect: str, level: int, members: list[str]) -> Summary:
-    weights = tuple(Member(member, 1 / (place + 1)) for place, member in enumerate(members))
+    weights = tuple(ClusterMember(member, 1 / (place + 1)) for place, member in enumerate(members))
     identity = summary_id(DOCUMENT, aspect, level, members)
     text = f"{aspect} at level {level}"
     return Summary(identity, aspect, level, "I", 0, 40, text, 5, weights, _vector(level))

@@ -25,12 +25,12 @@ from fabula.graphs.aspects.sets import read_aspects
 from fabula.load import read_text
 from fabula.store import Store
 from fabula.text.names import (
-    LONGEST,
-    LONGEST_LINE,
     MAX_FILE_NAME_BYTES,
+    MAX_LINE_BYTES,
+    MAX_NAME_BYTES,
     collection_problem,
     file_name,
-    problem,
+    name_problem,
 )
 from graphs import DIMENSIONS, MODEL, nodes, put, small_graph, vector
 
@@ -54,7 +54,7 @@ def test_what_no_collection_may_be_called(name: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))))
 def test_a_name_is_refused_for_its_bytes_alone(name: str) -> None:
-    assert bool(problem(name)) == (len(name.encode()) > LONGEST)
+    assert bool(name_problem(name)) == (len(name.encode()) > MAX_NAME_BYTES)
 
 
 def test_a_long_collection_is_refused_in_one_line() -> None:
@@ -121,12 +121,12 @@ def test_the_store_takes_no_long_name_and_lives_on(ready: Store, what: str) -> N
 
 def test_the_longest_that_are_taken_do_no_harm(ready: Store) -> None:
     """Each at its bound, all at once, in every index there is; questions find them."""
-    name, line = "é" * (LONGEST // 2), "ﬃ" * (LONGEST_LINE // 3)
+    name, line = "é" * (MAX_NAME_BYTES // 2), "ﬃ" * (MAX_LINE_BYTES // 3)
     ready.prepare(name, MODEL, DIMENSIONS)
-    parts = small_graph(line[: (LONGEST_LINE - 4) // 3], collection=name)
+    parts = small_graph(line[: (MAX_LINE_BYTES - 4) // 3], collection=name)
     parts = [_with("aspect", name)(part) if len(part.nodes) > 4 else part for part in parts]
     put(ready, parts)
-    assert ready.named(name, parts[0].nodes[0].properties["title"], 5)
+    assert ready.find_named(name, parts[0].nodes[0].properties["title"], 5)
     hits = ready.nearest(vector(1), 30, Filters(name), MODEL)
     assert {hit.id for hit in hits} >= {node.id for node in nodes(parts, "Chunk")}
 
@@ -143,7 +143,7 @@ def test_a_question_may_hold_any_name(ready: Store) -> None:
             assert ready.nearest(vector(1), 5, filters, MODEL) == []
         except FabulaError as error:
             assert len(str(error)) < 500
-    assert ready.named("default", LONG, 5) == []
+    assert ready.find_named("default", LONG, 5) == []
     assert ready.sources("default", [LONG]) == {}
     assert ready.nearest(vector(1), 5, Filters("default"), MODEL)
 

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
 from fabula.app.resources import Resources
-from fabula.build.compact import Compact
-from fabula.build.outcome import Muted
-from fabula.config.model_factory import Kit
+from fabula.build.compact import CompactRun
+from fabula.build.outcome import SilentProgress
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.export.files import Written, write
+from fabula.export.files import Written, write_graph
 from fabula.models.budget import Budget
-from fabula.models.counted import Counter
+from fabula.models.counted import UsageCounter
 from fabula.models.progress import Progress
-from fabula.store.export_reader import Exported
+from fabula.store.export_reader import ExportReader
 from fabula.store.space import Space
 
 if TYPE_CHECKING:
-    from fabula.server import Report
+    from fabula.server import ProgressReport
 
 
 class App(Resources):
@@ -48,7 +48,7 @@ class App(Resources):
         name: str = "",
         *,
         budget: Budget | None = None,
-        counter: Counter | None = None,
+        counter: UsageCounter | None = None,
         takes_paths: bool = True,
     ) -> Collection:
         """Return a collection, which is the only way to its documents.
@@ -61,7 +61,7 @@ class App(Resources):
             takes_paths: Whether a document may be named by the path of its file on this machine.
 
         """
-        kit = self.kit.view(budget=budget, counter=counter) if budget or counter else None
+        kit = self.models.view(budget=budget, counter=counter) if budget or counter else None
         name = name or self.settings.collection
         return Collection(self, name, kit, takes_paths=takes_paths)
 
@@ -74,7 +74,7 @@ class App(Resources):
         is_named = "collection" in self.settings.model_fields_set
         if is_named or self.store.count(self.settings.collection)[0]:
             return self.collection()
-        return self.collection(self.store.latest())
+        return self.collection(self.store.latest_collection())
 
     def collections(self) -> list[str]:
         """Return the names of the collections that hold documents."""
@@ -90,15 +90,15 @@ class App(Resources):
             StoreError: The embeddings of a collection are being replaced.
 
         """
-        return Compact(self.store, progress or Muted()).run()
+        return CompactRun(self.store, progress or SilentProgress()).run()
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
         """Write all collections to one file, as `Collection.export` writes one."""
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
-        exported = Exported(self.store, entries, whole=self.collections())
-        return write(exported, Path(file), format, embeddings=embeddings)
+        exported = ExportReader(self.store, entries, whole=self.collections())
+        return write_graph(exported, Path(file), format, embeddings=embeddings)
 
 
 class Fabula(Collection):
@@ -113,8 +113,8 @@ class Fabula(Collection):
         self,
         settings: Settings | None = None,
         *,
-        report: Report | None = None,
-        kit: Kit | None = None,
+        report: ProgressReport | None = None,
+        kit: ModelFactory | None = None,
         **flags: Any,
     ) -> None:
         app = App(settings, report=report, kit=kit, **flags)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fabula.ask.notebook import list_documents
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -41,7 +41,7 @@ class Documents:
         return list_documents(list(islice(self, MAX_ROWS)), len(self))
 
 
-def choose(
+def find_document(
     store: Store, collection: str, name: str, *, whole: bool = False, is_path: bool = True
 ) -> Entry:
     """Return the one document that a name means.
@@ -62,7 +62,7 @@ def choose(
     if not isinstance(name, str):
         raise TypeError(f"A document is named by a str, its id, title or file, not by {name!r}.")
     sources = _resolve(name) if is_path else []
-    matches = store.named(collection, name, MAX_NAMED + 1, whole=whole, sources=sources)
+    matches = store.find_named(collection, name, MAX_NAMED + 1, whole=whole, sources=sources)
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -70,14 +70,15 @@ def choose(
             f"{entry.id} is {entry.title}, {entry.source}" for entry in matches[:MAX_NAMED]
         )
         count = f"{len(matches)}" if len(matches) <= MAX_NAMED else f"more than {MAX_NAMED}"
-        raise NotFound(f"{quoted(name)} could be {count} documents; name one by its id: {ids}.")
+        raise NotFound(f"{quote_name(name)} could be {count} documents; name one by its id: {ids}.")
     entries = list(islice(store.documents(collection, MAX_NAMED), MAX_NAMED))
     if not entries:
-        raise nothing_there(collection)
+        raise empty_collection_error(collection)
     more = store.count(collection)[0] - len(entries)
     titles = ", ".join(entry.title for entry in entries) + (f" and {more} more" if more > 0 else "")
     raise NotFound(
-        f"There is no document {quoted(name)} in collection {collection!r}. There are: {titles}.",
+        f"There is no document {quote_name(name)} in collection {collection!r}. There are: "
+        f"{titles}.",
         advice="`fabula list` shows them.",
     )
 
@@ -90,7 +91,7 @@ def _resolve(name: str) -> list[str]:
         return []
 
 
-def nothing_there(collection: str) -> NotFound:
+def empty_collection_error(collection: str) -> NotFound:
     """Return the error for a collection without documents."""
     return NotFound(
         f"Nothing has been ingested into collection {collection!r} yet: add documents to it, or "

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabula.app.catalogue import Documents, choose, nothing_there
+from fabula.app.catalogue import Documents, empty_collection_error, find_document
 from fabula.app.reading import Reading, read
 from fabula.app.resources import Resources
 from fabula.ask import answering
@@ -18,24 +18,24 @@ from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest_turns
 from fabula.ask.modes import mode
 from fabula.ask.query import AUTO, Query
-from fabula.build.outcome import Listener, Muted, Outcome, Silence
-from fabula.build.reembed import Reembed, Reembedded
-from fabula.build.run import Ingest
-from fabula.config.model_factory import Kit
+from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress
+from fabula.build.reembed import Reembedded, ReembedRun
+from fabula.build.run import BuildRun
+from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
-from fabula.export.files import Written, write
+from fabula.export.files import Written, write_graph
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.explore import parse, shipped
+from fabula.graph.explore import parse_query, shipped_query
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.recipes import differences_of, resting, with_dependents
-from fabula.graph.trace import Path as Trace
+from fabula.graph.recipes import complete_documents, differences_of, with_dependents
+from fabula.graph.trace import Trace as Trace
 from fabula.load import read_text
 from fabula.load.source import Source
-from fabula.load.sources import Sources, sources
+from fabula.load.sources import Sources, find_sources
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
@@ -43,15 +43,15 @@ from fabula.models.stop import Stop
 from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
-from fabula.store.export_reader import Exported
+from fabula.store.export_reader import ExportReader
 from fabula.store.space import (
     Space,
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
 )
-from fabula.store.user_query import run
-from fabula.text.names import problem, quoted
+from fabula.store.user_query import run_user_query
+from fabula.text.names import name_problem, quote_name
 
 
 class Conversation:
@@ -121,15 +121,20 @@ class Collection:
     """
 
     def __init__(
-        self, app: Resources, name: str, kit: Kit | None = None, *, takes_paths: bool = True
+        self,
+        app: Resources,
+        name: str,
+        kit: ModelFactory | None = None,
+        *,
+        takes_paths: bool = True,
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"The name of a collection is a str, not {name!r}.")
-        if fault := problem(name):
-            raise SettingsError(f"The name of the collection, {quoted(name)}, {fault}.")
+        if fault := name_problem(name):
+            raise SettingsError(f"The name of the collection, {quote_name(name)}, {fault}.")
         self.app = app
         self.name = name
-        self.kit = kit or app.kit
+        self.models = kit or app.models
         """The models with which graphs of the collection are built."""
         self._takes_paths = takes_paths
         """Whether a document may be named by the path of its file on this machine."""
@@ -219,7 +224,7 @@ class Collection:
 
         With `dry`, do what `expect` does.
         """
-        return self._run(graphs, listener, rebuild, strict, dry=dry, stop=stop).all(sources)
+        return self._run(graphs, listener, rebuild, strict, dry=dry, stop=stop).ingest(sources)
 
     def retry(
         self,
@@ -238,12 +243,12 @@ class Collection:
             One outcome per document with gaps, and per graph of the collection itself with gaps.
 
         """
-        lacking = [entry for entry in self.app.reach(stop).documents(self.name) if entry.gaps]
+        lacking = [entry for entry in self.app.connect(stop).documents(self.name) if entry.gaps]
         run = self._run([], listener, strict=strict, dry=dry, stop=stop)
         outcomes = run.retry(lacking)
         for settled in self.settled():
             if settled.record.gaps:
-                outcomes += run.settle(graph(settled.graph))
+                outcomes += run.build_collection(graph(settled.graph))
         return outcomes
 
     def expect(
@@ -269,12 +274,12 @@ class Collection:
         """
         sources = self._sources(paths, name)
         if not preset:
-            expected = self._run(graphs, None, rebuild, dry=True).all(sources.read)
+            expected = self._run(graphs, None, rebuild, dry=True).ingest(sources.read)
         else:
             settings = self.settings.with_preset(preset)
             graphs = settings.graphs if graphs is None else graphs
-            with closing(Kit(settings)) as kit:
-                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(sources.read)
+            with closing(ModelFactory(settings)) as kit:
+                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).ingest(sources.read)
         return expected + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_text(
@@ -301,7 +306,7 @@ class Collection:
             raise LoadError("The text has no source: say where it is from, as it is known by that.")
         metadata = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **metadata)
-        [outcome] = self._run(None, None, stop=stop).all([Source(source, read)])
+        [outcome] = self._run(None, None, stop=stop).ingest([Source(source, read)])
         if outcome.error:
             raise outcome.error
         return outcome
@@ -338,16 +343,18 @@ class Collection:
 
         """
         requested = graph(name)
-        if requested.settle:
+        if requested.build_collection:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-            if not self.app.reach(stop).count(self.name)[0]:
-                raise nothing_there(self.name)
-            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(requested)
+            if not self.app.connect(stop).count(self.name)[0]:
+                raise empty_collection_error(self.name)
+            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).build_collection(
+                requested
+            )
         chosen = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(chosen.values()) or list(self.app.reach(stop).documents(self.name))
+        entries = list(chosen.values()) or list(self.app.connect(stop).documents(self.name))
         if not entries:
-            raise nothing_there(self.name)
+            raise empty_collection_error(self.name)
         run = self._run([requested.name], listener, rebuild, strict, dry=dry, stop=stop)
         return run.build(entries)
 
@@ -379,7 +386,7 @@ class Collection:
         entries = [self.document(document) for document in documents]
         entries = entries or list(self.store.documents(self.name))
         installed = graphs()
-        of_collection = self.store.settled(self.name)
+        of_collection = self.store.collection_parts(self.name)
         built = {graph_name for entry in entries for graph_name in entry.graphs}
         if name not in {*installed, *of_collection, *built}:
             graph(name)  # raises the error that names the nearest graph
@@ -421,13 +428,20 @@ class Collection:
             Stopped: `stop` was set.
 
         """
-        meter, stop = Meter(self.kit.counter), stop or Stop()
-        kit = self.kit.view(stop=stop)
+        meter, stop = Meter(self.models.counter), stop or Stop()
+        kit = self.models.view(stop=stop)
         embedder = kit.counted_embedder(meter)
         uncached = kit.counted_embedder(meter, cached=False)
-        progress = progress or Muted()
-        run = Reembed(
-            self.app.reach(stop), self.name, embedder, uncached, kit.workers, meter, progress, stop
+        progress = progress or SilentProgress()
+        run = ReembedRun(
+            self.app.connect(stop),
+            self.name,
+            embedder,
+            uncached,
+            kit.workers,
+            meter,
+            progress,
+            stop,
         )
         return run.run()
 
@@ -446,7 +460,7 @@ class Collection:
             NotFound: There is none, or more than one.
 
         """
-        return choose(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
+        return find_document(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
 
     def space(self) -> Space | None:
         """Return the embedding space of the collection; None if nothing was ever written to it."""
@@ -463,11 +477,11 @@ class Collection:
         """
         installed = graphs()
         built = [installed[name] for name in installed if name in entry.graphs]
-        return differences_of(entry, self.kit.recipes(entry.sha256, built))
+        return differences_of(entry, self.models.recipes(entry.sha256, built))
 
     def settled(self) -> list[Settled]:
         """Return the graphs of the collection itself, by name."""
-        records = self.store.settled(self.name)
+        records = self.store.collection_parts(self.name)
         installed = graphs()
         entries = list(self.documents()) if records.keys() & installed.keys() else []
         return [
@@ -510,9 +524,9 @@ class Collection:
         """
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
-            raise nothing_there(self.name)
-        exported = Exported(self.store, entries, whole=() if document else (self.name,))
-        return write(exported, Path(file), format, embeddings=embeddings)
+            raise empty_collection_error(self.name)
+        exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
+        return write_graph(exported, Path(file), format, embeddings=embeddings)
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""
@@ -554,10 +568,12 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
-        parsed = parse(query) if len(query.split()) > 1 else shipped(query)
+        parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
         if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
-        table = run(self.store, parsed.statement, parsed.fill(parameters), seconds=seconds)
+        table = run_user_query(
+            self.store, parsed.statement, parsed.fill(parameters), timeout_seconds=seconds
+        )
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
     # Asking
@@ -586,7 +602,7 @@ class Collection:
 
         """
         query = self._query(question, {**options, "fill": False})
-        self.app.reach(stop)
+        self.app.connect(stop)
         filters = self._filters(query)
         kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, self.store, kit, meter, path)
@@ -605,7 +621,7 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self._query(question, options)
-        self.app.reach(stop)
+        self.app.connect(stop)
         filters = self._filters(query)
         kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, self.store, kit, meter, path)
@@ -640,7 +656,7 @@ class Collection:
         """
         query = self._query(question, options)
         stop = stop or Stop()
-        self.app.reach(stop)
+        self.app.connect(stop)
         filters = self._filters(query)
         stream = answering.answer(
             query,
@@ -676,16 +692,16 @@ class Collection:
 
     # Inside
 
-    def _asking(self, stop: Stop | None) -> Kit:
+    def _asking(self, stop: Stop | None) -> ModelFactory:
         """Return the models for one question.
 
         A question is compared with the collection's vectors, so the model that made them embeds it.
         If they are static vectors, they are used whatever model the settings name now: static
         vectors need no endpoint. Any other model may not be reachable from here.
         """
-        space = self.space() if self.kit.embedder.model != STATIC else None
+        space = self.space() if self.models.embedder.model != STATIC else None
         is_static = space is not None and space.model == STATIC
-        return self.kit.view(urgent=True, stop=stop, is_static=is_static)
+        return self.models.view(urgent=True, stop=stop, is_static=is_static)
 
     def _differences(
         self,
@@ -695,10 +711,10 @@ class Collection:
         settled: Mapping[str, Record],
     ) -> tuple[str, ...]:
         try:
-            resting_on = resting(graph, entries, settled)
+            resting_on = complete_documents(graph, entries, settled)
         except NotFound:
             return ("documents",)
-        recipe = self.kit.settled_recipe(graph, resting_on, settled)
+        recipe = self.models.collection_recipe(graph, resting_on, settled)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(
@@ -709,7 +725,7 @@ class Collection:
 
     def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
         settings = self.settings
-        return sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
+        return find_sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
     def _query(self, question: str | Query, options: Mapping[str, object]) -> Query:
         if isinstance(question, str):
@@ -731,19 +747,19 @@ class Collection:
             return
         space = self.space()
         if space is None or not space.documents:
-            raise nothing_there(self.name)
+            raise empty_collection_error(self.name)
         if space.model == STATIC:
             # `_asking` has the question embedded by static vectors, too. The collection may be
             # given other embeddings at any time, so this is checked for each question.
             return
-        refuse_other_model(space, self.kit.embedder.model)
+        refuse_other_model(space, self.models.embedder.model)
         self._is_ready = True
 
     def _explain_nothing_found(self, query: Query, filters: Filters) -> None:
         """Raise NotFound if nothing was found because there was nothing to look through."""
         space = self.space()
         if space is None or not space.documents:
-            raise nothing_there(self.name)
+            raise empty_collection_error(self.name)
         required = {name: mode(name).graph for name in query.modes if name != AUTO}
         counts = count_parts(self.store, set(required.values()), filters)
         if not required or any(name in counts for name in required.values()):
@@ -771,31 +787,31 @@ class Collection:
         rebuild: bool = False,
         strict: bool = False,
         dry: bool = False,
-        kit: Kit | None = None,
+        kit: ModelFactory | None = None,
         stop: Stop | None = None,
-    ) -> Ingest:
+    ) -> BuildRun:
         names = self.settings.graphs if names is None else names
         requested = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
-        if of_collection := [name for name in requested if graph(name).settle]:
+        if of_collection := [name for name in requested if graph(name).build_collection]:
             raise SettingsError(
                 f"{of_collection[0]} belongs to the whole collection, and no ingest builds it: run "
                 f"`fabula build {of_collection[0]}` once the documents are there."
             )
-        self.app.reach(stop)
+        self.app.connect(stop)
         space = self.space()
         if space and (space.documents or space.phase):
             # Refuse it before anything is paid for.
             refuse_reembedding(space)
-            refuse_other_model(space, self.kit.embedder.model)
+            refuse_other_model(space, self.models.embedder.model)
         if space is None:
             refuse_collection(self.name)
         stop = stop or Stop()
-        return Ingest(
+        return BuildRun(
             store=self.store,
-            kit=(kit or self.kit).view(stop=stop),
+            models=(kit or self.models).view(stop=stop),
             collection=self.name,
             names=requested,
-            listener=listener or Silence(),
+            listener=listener or SilentListener(),
             rebuild=rebuild,
             strict=strict,
             dry=dry,

@@ -10,7 +10,7 @@ from functools import partial
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
-from fabula.models.address import shown_url
+from fabula.models.address import redact_url
 from fabula.store import Store, schema
 from fabula.store.space import refuse_other_model
 
@@ -21,15 +21,15 @@ them: 110 were measured at 200,000 passages, where a question took 63 ms instead
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing that was checked: whether it is `well`, and what to say about it or do."""
 
     name: str
-    well: bool
-    says: str
+    passed: bool
+    message: str
 
 
-def examine(collection: Collection) -> Iterator[Check]:
+def examine(collection: Collection) -> Iterator[DoctorCheck]:
     """Yield the checks, each as soon as it is made.
 
     The private Neo4j is started, and each model is called once.
@@ -40,44 +40,44 @@ def examine(collection: Collection) -> Iterator[Check]:
     if store:
         yield _run_check("indexes", partial(_indexes, store, collection))
         yield _run_check("embeddings", partial(_embeddings, collection))
-    for name, model, ask in collection.app.kit.roles():
+    for name, model, ask in collection.app.models.roles():
         yield _run_check(name, partial(_model, model, ask))
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     version = ".".join(map(str, sys.version_info[:3]))
     well = sys.version_info >= OLDEST_PYTHON
-    return Check(
+    return DoctorCheck(
         "Python", well, version if well else f"{version} is too old: install 3.11 or later"
     )
 
 
-def _keys(settings: Settings) -> Check:
+def _keys(settings: Settings) -> DoctorCheck:
     if settings.base_url:
         has_key = settings.api_key or settings.keyring
         key = "with a key" if has_key else "without a key"
-        return Check("endpoint", True, f"{shown_url(settings.base_url)}, {key}")
+        return DoctorCheck("endpoint", True, f"{redact_url(settings.base_url)}, {key}")
     if settings.api_key:
-        return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
+        return DoctorCheck("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
     if settings.keyring:
-        return Check("endpoint", True, "OpenAI's, with the key of the keyring")
+        return DoctorCheck("endpoint", True, "OpenAI's, with the key of the keyring")
     if not (settings.offline and settings.embedding_model == STATIC):
         cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint"
-        return Check("endpoint", False, f"OpenAI's, without a key: {cure}")
-    return Check(
+        return DoctorCheck("endpoint", False, f"OpenAI's, without a key: {cure}")
+    return DoctorCheck(
         "endpoint",
         True,
         "none, so Fabula works offline by extraction; set OPENAI_API_KEY or OPENAI_BASE_URL",
     )
 
 
-def _neo4j(collection: Collection) -> Generator[Check, None, Store | None]:
+def _neo4j(collection: Collection) -> Generator[DoctorCheck, None, Store | None]:
     try:
         store, settings = collection.store, collection.settings
         where = settings.neo4j_uri or f"Fabula's own, in {settings.home}"
-        yield Check("Neo4j", True, f"{store.version()}, {where}")
+        yield DoctorCheck("Neo4j", True, f"{store.version()}, {where}")
     except FabulaError as error:
-        yield Check("Neo4j", False, str(error))
+        yield DoctorCheck("Neo4j", False, str(error))
         return None
     return store
 
@@ -86,11 +86,11 @@ def _indexes(store: Store, collection: Collection) -> str:
     space = collection.space()
     if space is None:
         return "none yet; the first ingest makes them"
-    if faults := schema.faults(store, space):
+    if faults := schema.find_faults(store, space):
         descriptions = (f"{fault.name} {fault.what}: {fault.cure}" for fault in faults)
         raise FabulaError("; ".join(descriptions))
-    message = ", ".join(f"{name} online" for name in schema.needed(space))
-    passages = store.passages()
+    message = ", ".join(f"{name} online" for name in schema.needed_indexes(space))
+    passages = store.count_passages()
     if passages >= LIBRARY_PASSAGES and collection.settings.neo4j_uri:
         message += (
             f"; {passages:,} passages: where a question takes long, `fabula db compact` makes the "
@@ -105,7 +105,7 @@ def _embeddings(collection: Collection) -> str:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
     message = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
-    model = collection.app.kit.embedder.model
+    model = collection.app.models.embedder.model
     if space.model == STATIC != model and not space.phase:
         return (
             f"{message}: questions are embedded by it, too. `fabula reembed --collection "
@@ -123,8 +123,8 @@ def _model(model: str, ask: Callable[[], object]) -> str:
     return f"{model} answers"
 
 
-def _run_check(name: str, check: Callable[[], str]) -> Check:
+def _run_check(name: str, check: Callable[[], str]) -> DoctorCheck:
     try:
-        return Check(name, True, check())
+        return DoctorCheck(name, True, check())
     except FabulaError as error:
-        return Check(name, False, str(error))
+        return DoctorCheck(name, False, str(error))

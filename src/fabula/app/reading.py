@@ -13,7 +13,7 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.load.chapters import chapter_number
 from fabula.store import Store
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 MARGIN_CHARACTERS = 1200
 """Characters before and after the place at least; whole chunks are shown."""
@@ -76,7 +76,7 @@ class Reading:
 
     def __repr__(self) -> str:
         where = ", ".join(f"{lines.start}-{lines.end}" for lines in self.lines)
-        return f"<Reading of {quoted(self.document.title)}, characters {where}>"
+        return f"<Reading of {quote_name(self.document.title)}, characters {where}>"
 
     def _repr_html_(self) -> str:
         title = self.document.title
@@ -102,21 +102,21 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     at = at.strip()
     if len(at) > MAX_PLACE:
         raise NotFound(
-            f"{quoted(at)} does not name a place of {document.title}: it has {len(at):,} "
+            f"{quote_name(at)} does not name a place of {document.title}: it has {len(at):,} "
             f"characters, and {MAX_PLACE:,} are the most."
         )
     if not at:
         return _read_around(store, document, [(0, 0)])
     if CHARACTERS.fullmatch(at):
         spans = [(int(start), int(end)) for start, end in SPAN.findall(at)]
-        rows = store.texts(document, spans)
+        rows = store.find_chunks_of_spans(document, spans)
         if all(any(_overlaps(span, row) for row in rows) for span in spans):
             return _read_around(store, document, sorted(spans))
-        end = max((row["end"] for row in store.text(document, 0, END)), default=0)
+        end = max((row["end"] for row in store.find_chunks(document, 0, END)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
-    place = store.place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
+    place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
     if place is None and (section := _numbered_section(store, document, at)):
-        place = store.place(document, section, -1)
+        place = store.find_place(document, section, -1)
     if place is None:
         raise NotFound(_explain_unknown(store, document, at))
     if place.kind == "chunk":
@@ -135,7 +135,7 @@ def _numbered_section(store: Store, document: Entry, at: str) -> str:
     number = chapter_number(at)
     if number is None or number.titled:
         return ""
-    sections = (row["section"] for row in store.text(document, 0, END))
+    sections = (row["section"] for row in store.find_chunks(document, 0, END))
     return next((section for section in sections if chapter_number(section) == number), "")
 
 
@@ -146,7 +146,7 @@ def _read_around(
     margin = 0 if of else MARGIN_CHARACTERS
     lines: list[Lines] = []
     chunks: list[str] = []
-    for row in store.texts(document, _widen(lit, margin)):
+    for row in store.find_chunks_of_spans(document, _widen(lit, margin)):
         start, end, text = row["start"], row["end"], row["text"]
         marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
         marks = [(a, b) for a, b in marks if a < b]
@@ -160,7 +160,7 @@ def _read_around(
             lines[-1] = Lines(previous.section, previous.start, joined, _merge(marks))
         else:
             lines.append(Lines(row["section"], start, text, _merge(marks)))
-    related = store.said(document, chunks, MAX_RELATED)
+    related = store.find_passages_on(document, chunks, MAX_RELATED)
     return Reading(document, tuple(lines), tuple(related), of)
 
 
@@ -186,10 +186,10 @@ def _merge(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _explain_unknown(store: Store, document: Entry, at: str) -> str:
-    sections = dict.fromkeys(row["section"] for row in store.text(document, 0, END))
+    sections = dict.fromkeys(row["section"] for row in store.find_chunks(document, 0, END))
     hint = did_you_mean(
         at,
         filter(None, sections),
         "Name characters as 120-340, a chunk's number, a section's heading or a passage's id.",
     )
-    return f"{document.title} has no chunk, section or passage {quoted(at)}. {hint}"
+    return f"{document.title} has no chunk, section or passage {quote_name(at)}. {hint}"

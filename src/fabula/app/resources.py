@@ -6,15 +6,15 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.config.connect import connect
-from fabula.config.model_factory import Kit
-from fabula.config.settings import Settings, names, paths
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings, resolve_name, setting_fields
 from fabula.errors import FabulaError, did_you_mean
 from fabula.models.stop import Stop
-from fabula.server import quiet
+from fabula.server import ignore_progress
 from fabula.store import Store
 
 if TYPE_CHECKING:
-    from fabula.server import Report
+    from fabula.server import ProgressReport
 
 POLL_SECONDS = 0.1
 """How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
@@ -31,19 +31,19 @@ class Resources:
         self,
         settings: Settings | None = None,
         *,
-        report: Report | None = None,
-        kit: Kit | None = None,
+        report: ProgressReport | None = None,
+        kit: ModelFactory | None = None,
         **flags: Any,
     ) -> None:
-        if unknown := [name for name in flags if not paths(name)]:
-            hint = did_you_mean(unknown[0], names(), "`fabula settings` lists them.")
+        if unknown := [name for name in flags if not resolve_name(name)]:
+            hint = did_you_mean(unknown[0], setting_fields(), "`fabula settings` lists them.")
             raise TypeError(f"There is no setting {unknown[0]!r}. {hint}")
         if settings is not None and (flags or not isinstance(settings, Settings)):
             raise TypeError(
                 "Give one value of Settings, or settings by name, as collection='novels'; not both."
             )
         self.settings = settings or Settings.read(**flags)
-        self.kit = kit or Kit(self.settings)
+        self.models = kit or ModelFactory(self.settings)
         self._report = report
         self._connecting = threading.Lock()
         """Held while connecting to Neo4j, which takes minutes if its programs are fetched."""
@@ -70,16 +70,16 @@ class Resources:
         with self._switching:
             self._is_closed = True
             connected = self._connected
-        self.kit.close()
+        self.models.close()
         if connected:
             connected.close()
 
     @property
     def store(self) -> Store:
         """The graph. The first use connects to Neo4j, and starts the private server."""
-        return self.reach()
+        return self.connect()
 
-    def reach(self, stop: Stop | None = None) -> Store:
+    def connect(self, stop: Stop | None = None) -> Store:
         """Return the graph, as `store` does, with a way to stop waiting for another thread.
 
         Raises:
@@ -100,7 +100,7 @@ class Resources:
 
     def _connect(self) -> None:
         # A start is never interrupted: that would leave a home folder without its password.
-        store = connect(self.settings, self._report or quiet)
+        store = connect(self.settings, self._report or ignore_progress)
         with self._switching:
             if not self._is_closed:
                 self._connected = store

@@ -15,7 +15,7 @@ from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.text.document import excerpt
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Answer:
 
     def __repr__(self) -> str:
         cited = f"{len(self.cited)} of {len(self.context)} passages cited"
-        return f"<Answer to {quoted(self.question)}, {cited}: {excerpt(self.text)}>"
+        return f"<Answer to {quote_name(self.question)}, {cited}: {excerpt(self.text)}>"
 
     def _repr_html_(self) -> str:
         return show_answer(self.question, self.text, self.quotes, self._passages_cited)
@@ -53,7 +53,7 @@ class Answer:
         return [passage for passage in self.context if passage.number in self.cited]
 
 
-CITED = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
+CITATION = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
 """One citation or several in one pair of brackets, as [2] or [1, 3]."""
 
 
@@ -96,7 +96,7 @@ class AnswerStream:
         self._reading = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<AnswerStream to {quoted(self.question)} from {len(self.context)} passages>"
+        return f"<AnswerStream to {quote_name(self.question)} from {len(self.context)} passages>"
 
     def __iter__(self) -> Iterator[str]:
         """Yield the pieces of the text that have not been read yet."""
@@ -174,25 +174,27 @@ class AnswerStream:
             text=self.text,
             hits=self.hits,
             context=self.context,
-            cited=citations(self.text, len(self.context)),
+            cited=find_citations(self.text, len(self.context)),
             usage=self.usage(),
             quotes=self.quotes,
         )
 
 
-def shown(passage: str) -> str:
+def escape_citations(passage: str) -> str:
     """Return a passage's text as a model is given it: where the book prints [3], it reads (3).
 
     So a number in brackets in an answer is always a citation, even beside a quotation. Searching
     for the quotations instead would lose the citations that stand where the book has a note.
     """
-    return CITED.sub(r"(\1)", passage)
+    return CITATION.sub(r"(\1)", passage)
 
 
-def citations(text: str, passages: int) -> tuple[int, ...]:
+def find_citations(text: str, passages: int) -> tuple[int, ...]:
     """Return the numbers that a text cites, as [2] or [1, 3], in order of first use.
 
     A number beyond the last of the `passages` cites nothing, and is left out.
     """
-    numbers = (int(number) for group in CITED.findall(text) for number in re.findall(r"\d+", group))
+    numbers = (
+        int(number) for group in CITATION.findall(text) for number in re.findall(r"\d+", group)
+    )
     return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= passages))

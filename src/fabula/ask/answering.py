@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fabula.ask.answer import AnswerStream, shown
+from fabula.ask.answer import AnswerStream, escape_citations
 from fabula.ask.choosing import choose_modes
-from fabula.ask.context import fill, fill_by_sentences
+from fabula.ask.context import fill_with_passages, fill_with_sentences
 from fabula.ask.query import Query
 from fabula.ask.question_models import QuestionModels
 from fabula.ask.quotes import quote_closest, write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.installed import graph
-from fabula.graph.mode import Pieces, Way
-from fabula.graph.trace import Path as Trace
+from fabula.graph.mode import ModeRun, Pieces
+from fabula.graph.trace import Trace as Trace
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
@@ -113,7 +113,9 @@ def _stand_alone(
     return replace(query, question=models.guide(meter).stand_alone(query.question, history))
 
 
-def _retrieve(query: Query, filters: Filters, runs: Sequence[Way], store: Store) -> RetrievalResult:
+def _retrieve(
+    query: Query, filters: Filters, runs: Sequence[ModeRun], store: Store
+) -> RetrievalResult:
     if runs and (query.aspects or query.kinds):
         # A mode finds no elements but those of its own graph.
         walked = sorted({run.mode.graph for run in runs} - {""})
@@ -128,11 +130,11 @@ def _fill_context(query: Query, result: RetrievalResult, trace: Trace) -> list[P
     hits = [*result.hits, *result.further]
     with trace.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
         if query.context == "sentences":
-            context = fill_by_sentences(query.question, hits, query.context_tokens, result.chunks)
+            context = fill_with_sentences(query.question, hits, query.context_tokens, result.chunks)
         else:
-            context = fill(hits, query.context_tokens, result.chunks)
+            context = fill_with_passages(hits, query.context_tokens, result.chunks)
         used = {passage.hit.id for passage in context}
-        step.found(hits, [hit for hit in hits if used & {hit.id, _chunk_id(result, hit)}])
+        step.record(hits, [hit for hit in hits if used & {hit.id, _chunk_id(result, hit)}])
     return context
 
 
@@ -142,7 +144,7 @@ def _chunk_id(result: RetrievalResult, hit: Hit) -> str:
 
 
 def _answer_by_mode(
-    query: Query, filters: Filters, context: Sequence[Passage], runs: Sequence[Way]
+    query: Query, filters: Filters, context: Sequence[Passage], runs: Sequence[ModeRun]
 ) -> Pieces | None:
     """Begin the mode's own answer, if it has one; several modes together have none."""
     if len(runs) != 1 or not context:
@@ -161,7 +163,7 @@ def _answer_by_model(
     """Begin an answer by one call to the chat model; without passages, no model is asked."""
     if not context:
         return iter([Reply(NO_ANSWER)])
-    texts = [shown(passage.text) for passage in context]
+    texts = [escape_citations(passage.text) for passage in context]
     return models.answerer(meter).answer(question, texts, history)
 
 

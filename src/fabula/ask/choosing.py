@@ -24,11 +24,11 @@ from fabula.errors import BadReply, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
-from fabula.graph.mode import KINDS, Kind, Mode, Tools, Way
-from fabula.graph.trace import Path as Trace
+from fabula.graph.mode import KINDS, Kind, Mode, ModeRun, Tools
+from fabula.graph.trace import Trace as Trace
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
-from fabula.models.prompts import prompt
+from fabula.models.prompts import fill_prompt
 from fabula.models.replies import ask_once, read_choice
 from fabula.models.schemas import ChoiceReply
 from fabula.store import Store
@@ -59,7 +59,7 @@ def choose_modes(
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
-) -> list[Way]:
+) -> list[ModeRun]:
     """Return the modes by which a question is asked, each with the tools that it works with.
 
     Args:
@@ -98,7 +98,7 @@ def count_parts(store: Store, names: Collection[str], filters: Filters) -> dict[
     if not requested:
         return {}
     counts = store.count_parts(filters.collection, filters.document, [TEXT, *requested])
-    whole = [name for name in requested if name in graphs() and graphs()[name].settle]
+    whole = [name for name in requested if name in graphs() and graphs()[name].build_collection]
     present = store.count_parts(filters.collection, "", whole) if whole else {}
     return counts | dict.fromkeys(present, counts.get(TEXT, 0))
 
@@ -178,8 +178,8 @@ def recognise_kind(question: str) -> Kind:
 def ask_kind(question: str, chat: Chat) -> Kind:
     """Ask a model for the kind of a question. Raises BadReply if its reply names none."""
     request = Prompt(
-        system=prompt("kind_system"),
-        user=prompt("kind", question=question[:MAX_CHARACTERS]),
+        system=fill_prompt("kind_system"),
+        user=fill_prompt("kind", question=question[:MAX_CHARACTERS]),
         max_tokens=MAX_REPLY_TOKENS,
         temperature=0,
         schema=ChoiceReply,
@@ -236,26 +236,26 @@ def _prepare(
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
-) -> Way:
+) -> ModeRun:
     chosen = mode(name)
     tools = Tools(
         store=store,
         embedder=models.counted_embedder(meter),
         models=models.models(meter),
         guide=models.guide(meter),
-        path=trace,
-        k=query.reach,
+        trace=trace,
+        k=query.max_candidates,
         tokens=query.context_tokens,
-        knobs=options,
-        method=models.table(graph(chosen.graph).name) if chosen.graph else None,
+        options=options,
+        graph_options=models.table(graph(chosen.graph).name) if chosen.graph else None,
         workers=models.workers,
     )
-    return Way(name, chosen, tools)
+    return ModeRun(name, chosen, tools)
 
 
 def _check_options(name: str, query: Query, models: QuestionModels) -> Any:
     """Return the options of a mode: those of the settings, except for those that a query gives."""
-    model = mode(name).knobs
+    model = mode(name).options
     defaults = models.table(name) if model.model_fields else model()
     try:
         return model.model_validate(defaults.model_dump() | mode_options(name, query))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fabula.graph.hits import Hit, Passage
 from fabula.text import tokens
-from fabula.text.ranking import Scores, bm25, scaled
+from fabula.text.ranking import Scores, bm25, scale
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 
@@ -47,7 +47,7 @@ class ContextSentence:
     key: str
 
 
-def fill(
+def fill_with_passages(
     hits: Sequence[Hit], budget: int, chunks: Mapping[str, Hit] = MappingProxyType({})
 ) -> list[Passage]:
     """Return the hits' texts, best first, in whole sentences that fit the budget together.
@@ -84,7 +84,7 @@ def fill(
     return context
 
 
-def fill_by_sentences(
+def fill_with_sentences(
     question: str,
     hits: Sequence[Hit],
     budget: int,
@@ -153,8 +153,8 @@ def score_sentences(question: str, sentences: Sequence[ContextSentence]) -> Scor
     The sentences are in text order, as each gains by what its neighbours score.
     """
     passages = np.array([sentence.hit.score for sentence in sentences])
-    words = scaled(score_words(question, sentences))
-    alone = WORD_WEIGHT * words + (1 - WORD_WEIGHT) * scaled(passages)
+    words = scale(score_words(question, sentences))
+    alone = WORD_WEIGHT * words + (1 - WORD_WEIGHT) * scale(passages)
     follows = _are_neighbours(sentences)
     scores = alone.copy()
     scores[1:] += NEIGHBOUR_WEIGHT * alone[:-1] * follows

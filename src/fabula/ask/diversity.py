@@ -8,7 +8,7 @@ import numpy as np
 
 from fabula.graph.hits import Hit
 from fabula.text.document import Vector
-from fabula.text.ranking import maximal_marginal_relevance, scaled
+from fabula.text.ranking import maximal_marginal_relevance, scale
 
 
 def select_diverse(
@@ -28,7 +28,7 @@ def select_diverse(
     """
     if not hits:
         return []
-    relevance = scaled(np.array([hit.score for hit in hits], np.float64))
+    relevance = scale(np.array([hit.score for hit in hits], np.float64))
     rows = np.stack([vectors[hit.id] for hit in hits])
     costs = [1] * len(hits)
     selected = maximal_marginal_relevance(relevance, rows, costs, k, 1 - diversity)

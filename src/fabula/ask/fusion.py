@@ -13,7 +13,7 @@ SMOOTHING = 60
 (Cormack et al. 2009, SIGIR, section 2)."""
 
 
-def by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> list[Hit]:
+def fuse_by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> list[Hit]:
     """Return the `k` hits with the highest weighted sum of scores.
 
     Args:
@@ -24,7 +24,7 @@ def by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> list[H
     return _best([(hits, weight, _scaled(hits)) for hits, weight in rankings], k)
 
 
-def by_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+def fuse_by_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
     """Return the `k` hits with the highest sum of 1 / (60 + rank): reciprocal rank fusion."""
     ranks = [[1 / (SMOOTHING + rank) for rank in range(1, len(hits) + 1)] for hits in rankings]
     return _best([(hits, 1.0, shares) for hits, shares in zip(rankings, ranks, strict=True)], k)

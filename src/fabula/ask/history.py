@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.ask.answer import CITED
+from fabula.ask.answer import CITATION
 from fabula.models import Turn
 from fabula.text import tokens
 
@@ -17,7 +17,7 @@ def latest_turns(history: Sequence[Turn], budget: int) -> list[Turn]:
     """
     turns: list[Turn] = []
     for turn in reversed(history):
-        question, answer = turn.question, CITED.sub("", turn.answer)
+        question, answer = turn.question, CITATION.sub("", turn.answer)
         cost = tokens.count(question) + tokens.count(answer)
         if cost > budget and not turns:
             question = tokens.cut(question, budget)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.fusion import by_ranks, by_scores
+from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 MIN_DEPTH = 100
 """Hits of each ranking that count at least; a hit further down scores 0 in that ranking."""
-WORDS = 0.7
+WORD_WEIGHT = 0.7
 """The weight of BM25; cosine has the rest. Measured on seven novels with static embeddings: as good
 as a weighted sum over all passages, and 7 to 9 points more of the evidence than cosine alone."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """The settings of the mode: how the two rankings are fused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,17 +33,17 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the `k` passages that do best in both rankings, found in one round trip."""
     depth = max(MIN_DEPTH, tools.k)
     vector = tools.embed(question)
-    with tools.path.step("nearest", "cosine, from the vector index, with the next") as step:
-        near, alike = tools.store.near_or_alike(
+    with tools.trace.step("nearest", "cosine, from the vector index, with the next") as step:
+        near, alike = tools.store.search_hybrid(
             vector, question, depth, filters, tools.embedder.model
         )
-        step.found(near)
-    with tools.path.step("matching", "BM25, from the full-text index") as step:
-        step.found(alike)
-    with tools.path.step("fuse", f"by {tools.knobs.fusion}") as step:
-        if tools.knobs.fusion == "ranks":
-            fused = by_ranks([alike, near], depth)
+        step.record(near)
+    with tools.trace.step("matching", "BM25, from the full-text index") as step:
+        step.record(alike)
+    with tools.trace.step("fuse", f"by {tools.options.fusion}") as step:
+        if tools.options.fusion == "ranks":
+            fused = fuse_by_ranks([alike, near], depth)
         else:
-            fused = by_scores([(alike, WORDS), (near, 1 - WORDS)], depth)
-        step.found(fused, fused[: tools.k])
+            fused = fuse_by_scores([(alike, WORD_WEIGHT), (near, 1 - WORD_WEIGHT)], depth)
+        step.record(fused, fused[: tools.k])
     return fused[: tools.k]

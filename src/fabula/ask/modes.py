@@ -22,21 +22,21 @@ GROUP = "fabula.modes"
 
 # The figures of plain RAG in GraphRAG-Bench's Novel table (Xiang et al. 2025, arXiv 2506.05690, as
 # its site had it in 2026). Plain RAG ranks chunks by cosine; here summaries and details compete.
-PLAIN: Mapping[Kind, float] = {
+PLAIN_RAG: Mapping[Kind, float] = {
     "fact": 58.76,
     "reasoning": 41.35,
     "overview": 50.08,
     "creative": 41.52,
 }
-CORE = {
+CORE_MODES = {
     "collapsed": Mode(
-        collapsed.retrieve, "all levels at once, in one ranking by cosine", serves=PLAIN
+        collapsed.retrieve, "all levels at once, in one ranking by cosine", serves=PLAIN_RAG
     ),
     "hybrid": Mode(
         hybrid.retrieve,
         "cosine and BM25 over all levels at once",
-        knobs=hybrid.Knobs,
-        serves=PLAIN,
+        options=hybrid.Options,
+        serves=PLAIN_RAG,
         # Measured on three novels: sentences, 1,000 tokens (`python -m bench choosing`).
         serves_offline={"fact": 64.5, "reasoning": 47.1, "overview": 35.0, "creative": 26.5},
     ),
@@ -47,7 +47,7 @@ CORE = {
 @cache
 def modes() -> dict[str, Mode]:
     """Return all installed modes by name. Raises SettingsError if two have the same name."""
-    installed = [(name, "Fabula itself", mode) for name, mode in CORE.items()]
+    installed = [(name, "Fabula itself", mode) for name, mode in CORE_MODES.items()]
     for graph in graphs().values():
         installed += [(name, f"the graph {graph.name}", mode) for name, mode in graph.modes.items()]
     installed += [

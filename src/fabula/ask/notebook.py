@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit, Passage, Quote, place
+from fabula.graph.hits import Hit, Passage, Quote, describe_place
 
 WIDTH = "max-width: 45em"
 """Keeps lines short enough to read."""
@@ -57,7 +57,7 @@ def _quotation(number: int, hit: Hit, matches: Iterable[tuple[int, int]]) -> str
 
 
 def _head(number: int, hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
-    return f"[{number}] {_lines(place(hit, spans))}"
+    return f"[{number}] {_lines(describe_place(hit, spans))}"
 
 
 def _bold(text: str, matches: Iterable[tuple[int, int]]) -> str:

@@ -220,7 +220,7 @@ class Query:
         return names
 
     @property
-    def reach(self) -> int:
+    def max_candidates(self) -> int:
         """How many hits are looked for: `k`, or more if the context is to be filled."""
         if not self.fill:
             return self.k

@@ -11,7 +11,7 @@ from fabula.models.roles import Models
 
 
 class QuestionModels(Protocol):
-    """What answering a question needs of models; `fabula.config.model_factory.Kit` has it.
+    """What answering a question needs of models; `fabula.config.model_factory.ModelFactory` has it.
 
     Each model is made when it is asked for: a question that asks no chat model needs no endpoint.
     """

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.ask.answer import Answer, citations, shown
+from fabula.ask.answer import Answer, escape_citations, find_citations
 from fabula.ask.context import ContextSentence, in_text_order, score_sentences, score_words
 from fabula.graph.hits import Passage, Quote
 from fabula.models import NO_ANSWER, Reply
-from fabula.text.ranking import inverse_document_frequencies, scaled
+from fabula.text.ranking import inverse_document_frequencies, scale
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 
@@ -79,7 +79,7 @@ def _closeness(
     shared = [question_terms & passage_terms for passage_terms in terms]
     weights = inverse_document_frequencies(shared)
     coverage = np.array([sum(weights[term] for term in passage_terms) for passage_terms in shared])
-    return dict(zip(within, (scaled(best) + scaled(coverage)).tolist(), strict=True))
+    return dict(zip(within, (scale(best) + scale(coverage)).tolist(), strict=True))
 
 
 def quote_cited(answer: Answer) -> list[Quote]:
@@ -96,7 +96,7 @@ def quote_cited(answer: Answer) -> list[Quote]:
         citing = " ".join(
             answer.text[start:end]
             for start, end in spans(answer.text, language)
-            if passage.number in citations(answer.text[start:end], len(answer.context))
+            if passage.number in find_citations(answer.text[start:end], len(answer.context))
         )
         sentences = [
             sentence
@@ -116,7 +116,7 @@ def write_quotes(quotes: Sequence[Quote]) -> Iterator[Reply]:
         yield Reply(NO_ANSWER)
     for index, quote in enumerate(quotes):
         between = "\n\n" if index else ""
-        yield Reply(f"{between}{shown(quote.hit.text.strip())} [{quote.number}]")
+        yield Reply(f"{between}{escape_citations(quote.hit.text.strip())} [{quote.number}]")
 
 
 def find_names(text: str) -> list[str]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from fabula import tracing
 from fabula.ask.diversity import select_diverse
-from fabula.ask.fusion import by_ranks
+from fabula.ask.fusion import fuse_by_ranks
 from fabula.ask.query import Expand, Query, Rewrite
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graphs
-from fabula.graph.mode import Mode, Tools, Way
-from fabula.graph.queries import query as core_statement
-from fabula.graph.queries import read
+from fabula.graph.mode import Mode, ModeRun, Tools
+from fabula.graph.queries import read_statement as core_statement
+from fabula.graph.queries import read_statement_file
 
 WIDENING = 4
 """A mode is asked for this many times as many hits if some will be passed over afterwards."""
@@ -34,7 +34,7 @@ class RetrievalResult:
     chunks: Mapping[str, Hit] = field(default_factory=dict)
 
 
-def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
+def retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> RetrievalResult:
     """Return the hits of a question's modes, best first; hits of several modes are fused by rank.
 
     Each mode finds as many hits as it would alone. Then, in this order, as the question says:
@@ -63,12 +63,12 @@ def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalRe
     }
     with (
         tracing.span(f"retrieval {filters.collection}", attributes),
-        runs[0].tools.path.step("retrieve", names),
+        runs[0].tools.trace.step("retrieve", names),
     ):
         return _retrieve(query, filters, runs)
 
 
-def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
+def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> RetrievalResult:
     kinds_of = {run.name: _allowed_kinds(filters, run.mode) for run in runs}
     runs = [run for run in runs if kinds_of[run.name] or not run.mode.kinds]
     if not runs:
@@ -81,7 +81,7 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalR
     for run in runs:
         run_tools = replace(run.tools, k=wide.k)
         run_filters = replace(filters, kinds=kinds_of[run.name])
-        with tools.path.step("mode", run.name) if len(runs) > 1 else nullcontext():
+        with tools.trace.step("mode", run.name) if len(runs) > 1 else nullcontext():
             rankings += [run.mode.retrieve(text, run_filters, run_tools) for text in questions]
     hits = rankings[0] if len(rankings) == 1 else _fuse(rankings, wide)
     if query.rerank and hits:
@@ -118,18 +118,18 @@ def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> d
     details = list(dict.fromkeys(ids))  # a mode may find a passage twice
     if not (allowed and details):
         return {}
-    with tools.path.step("chunks", "of details") as step:
+    with tools.trace.step("chunks", "of details") as step:
         statement = core_statement("core/find_chunks")
-        rows = tools.store.related(statement, filters.collection, details)
+        rows = tools.store.find_related(statement, filters.collection, details)
         chunks = {detail: related[0] for detail, related in rows.items()}
-        step.found(list({chunk.id: chunk for chunk in chunks.values()}.values()))
+        step.record(list({chunk.id: chunk for chunk in chunks.values()}.values()))
     return chunks
 
 
 def _rewrite(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
     if rewrite == "none":
         return [question]
-    with tools.path.step("rewrite") as step:
+    with tools.trace.step("rewrite") as step:
         written = tools.guide.rewrite(question, rewrite)
         step.note = " | ".join(written)
     # A made-up answer is searched with instead of the question; other wordings as well as it.
@@ -137,37 +137,37 @@ def _rewrite(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
 
 
 def _fuse(rankings: Sequence[Sequence[Hit]], tools: Tools) -> list[Hit]:
-    with tools.path.step("fuse", "by ranks") as step:
-        hits = by_ranks(rankings, tools.k)
-        step.found(hits)
+    with tools.trace.step("fuse", "by ranks") as step:
+        hits = fuse_by_ranks(rankings, tools.k)
+        step.record(hits)
     return hits
 
 
 def _rerank(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
-    with tools.path.step("rerank") as step:
+    with tools.trace.step("rerank") as step:
         scores = tools.guide.rank(question, [hit.text for hit in hits])
         ranked = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
         ranked.sort(key=lambda hit: (-hit.score, hit.id))
-        step.found(ranked, ranked[: tools.k])
+        step.record(ranked, ranked[: tools.k])
     return ranked
 
 
 def _diversify(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
-    with tools.path.step("diversify", f"{diversity:g}") as step:
+    with tools.trace.step("diversify", f"{diversity:g}") as step:
         vectors = tools.store.vectors(collection, [hit.id for hit in hits])
         # A passage that was removed a moment ago has no vector any more.
         hits = [hit for hit in hits if hit.id in vectors]
         selected = select_diverse(hits, vectors, diversity, tools.k)
-        step.found(hits, selected)
+        step.record(hits, selected)
     return selected
 
 
 def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) -> list[Hit]:
     """Return each hit followed by what belongs to it, nothing twice."""
-    with tools.path.step("expand", expand) as step:
+    with tools.trace.step("expand", expand) as step:
         additions: dict[str, list[Hit]] = {}
         for statement in _expansions(expand):
-            related = tools.store.related(statement, collection, [hit.id for hit in hits])
+            related = tools.store.find_related(statement, collection, [hit.id for hit in hits])
             for id, neighbours in related.items():
                 additions.setdefault(id, []).extend(neighbours)
         expanded: dict[str, Hit] = {}
@@ -175,7 +175,7 @@ def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) 
             expanded.setdefault(hit.id, hit)
             for addition in additions.get(hit.id, ()):
                 expanded.setdefault(addition.id, replace(addition, score=hit.score))
-        step.found(list(expanded.values()))
+        step.record(list(expanded.values()))
     return list(expanded.values())
 
 
@@ -184,7 +184,7 @@ def _expansions(expand: Expand) -> list[str]:
     if expand == "neighbours":
         return [core_statement("core/find_neighbours")]
     return [
-        read(graph.cypher / "find_parents.cypher")
+        read_statement_file(graph.cypher / "find_parents.cypher")
         for graph in graphs().values()
         if graph.cypher and (graph.cypher / "find_parents.cypher").is_file()
     ]

@@ -18,7 +18,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.store.locks import Turn, turn
+from fabula.store.locks import ProcessLock, process_lock
 
 LOG = logging.getLogger("fabula")
 LOCK_CHECK_SECONDS = 60.0
@@ -31,7 +31,7 @@ class _CheckedProgress:
     """Checks the document's lock as its steps go on: a run that lost it asks no more of models."""
 
     progress: Progress
-    lock: Turn
+    lock: ProcessLock
 
     def expect(self, step: str, count: int) -> None:
         self.progress.expect(step, count)
@@ -44,7 +44,7 @@ class _CheckedProgress:
 @contextmanager
 def hold_lock(
     store: Store, names: Sequence[str], source: str, job: Job, progress: Progress
-) -> Iterator[tuple[Turn, Progress]]:
+) -> Iterator[tuple[ProcessLock, Progress]]:
     """Keep other processes from making what has these names; wait for one that does already.
 
     A thread holds one lock at a time. The locks of the switch, which it waits for while it has
@@ -71,7 +71,7 @@ def hold_lock(
         if job.failure is not None:
             raise job.failure
 
-    with turn(store, names, wait) as lock:
+    with process_lock(store, names, wait) as lock:
         yield lock, _CheckedProgress(progress, lock)
 
 
@@ -79,7 +79,7 @@ def commit(
     built: BuiltParts,
     store: Store,
     model: str,
-    lock: Turn,
+    lock: ProcessLock,
     progress: Progress,
     meter: Meter,
     stop: Stop,

@@ -17,7 +17,7 @@ from fabula.store.space import Space, refuse_reembedding
 
 
 @dataclass(frozen=True, slots=True)
-class Compact:
+class CompactRun:
     """One run over all collections. Questions are answered meanwhile; documents are refused."""
 
     store: Store

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.graph import Part
 from fabula.graph.gaps import GapLimit
 from fabula.graph.installed import graph as installed_graph
-from fabula.graph.method import Graph, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Graph
 from fabula.graph.parts import part_of, text_part
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
@@ -33,21 +33,21 @@ EMBEDDING_PRIORITY = 0
 class _Context:
     """What the parts of one owner are made with."""
 
-    models: Kit
+    models: ModelFactory
     job: Job
     progress: Progress
     meter: Meter
     strict: bool
     dry: bool
 
-    def work(self) -> Work:
+    def work(self) -> BuildWork:
         """Return how a graph makes its calls, with a count of gaps of its own."""
-        return Work(self.job, self.progress, GapLimit(strict=self.strict))
+        return BuildWork(self.job, self.progress, GapLimit(strict=self.strict))
 
 
 def make(
     plan: DocumentPlan,
-    models: Kit,
+    models: ModelFactory,
     progress: Progress,
     meter: Meter,
     within: Job | None = None,
@@ -77,13 +77,13 @@ def make(
         built: dict[str, Part] = {}
         for step in plan.graphs:
             below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
-            built[step.name] = _make_graph(step, Text(plan.document, chunks, below), context)
+            built[step.name] = _make_graph(step, BuildText(plan.document, chunks, below), context)
     return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
 
 
 def make_collection(
     plan: CollectionPlan,
-    models: Kit,
+    models: ModelFactory,
     progress: Progress,
     meter: Meter,
     within: Job | None = None,
@@ -92,8 +92,8 @@ def make_collection(
     with Job(models.workers, within=within) as job:
         context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         build_models = models.models(meter, dry=plan.dry)
-        assert plan.graph.settle
-        built = plan.graph.settle(
+        assert plan.graph.build_collection
+        built = plan.graph.build_collection(
             plan.reader, plan.options, build_models, plan.known, context.work()
         )
     part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
@@ -134,7 +134,7 @@ def _embed(chunks: Sequence[Chunk], context: _Context, meter: Meter) -> list[Chu
     return [embedded.get(chunk.id, chunk) for chunk in chunks]
 
 
-def _make_graph(step: GraphPlan, text: Text, context: _Context) -> Part:
+def _make_graph(step: GraphPlan, text: BuildText, context: _Context) -> Part:
     graph: Graph[Any] = installed_graph(step.name)
     meter = Meter(context.meter)
     models = context.models.models(meter, dry=context.dry)

@@ -13,7 +13,7 @@ from fabula.graph.gaps import gaps_of
 from fabula.graph.installed import graphs
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped"]
 
@@ -52,7 +52,7 @@ class Outcome:
     error: FabulaError | None = None
 
     def __repr__(self) -> str:
-        name = quoted(self.title or self.source)
+        name = quote_name(self.title or self.source)
         counts = [f"{kind} {count:,}" for kind, count in self.counts.items()]
         summary = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
         return f"<Outcome {name} {self.status}: {summary}>"
@@ -70,7 +70,7 @@ def describe(outcome: Outcome, parts: Sequence[Part]) -> Outcome:
         note
         for part in parts
         if part.owner.graph in installed
-        for note in installed[part.owner.graph].tell(part.record.facts)
+        for note in installed[part.owner.graph].describe(part.record.facts)
     ]
     counts = Counter(
         node.label.lower()
@@ -104,21 +104,21 @@ class Listener(Protocol):
         ...
 
 
-class Silence:
+class SilentListener:
     """A `Listener` that ignores everything."""
 
     def expect(self, sources: int) -> None:
         """Do nothing."""
 
-    def begin(self, source: str) -> Muted:
+    def begin(self, source: str) -> SilentProgress:
         """Return a progress that ignores everything as well."""
-        return Muted()
+        return SilentProgress()
 
     def end(self, outcome: Outcome) -> None:
         """Do nothing."""
 
 
-class Muted:
+class SilentProgress:
     """A `Progress` of one document that ignores everything."""
 
     def expect(self, step: str, count: int) -> None:

@@ -11,25 +11,25 @@ from statistics import fmean
 from typing import Any, Literal
 
 from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs as installed_graphs
-from fabula.graph.method import Graph, Known, Reader
+from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.parts import chunks_of, document_of, known_of
 from fabula.graph.recipes import (
     Recipe,
-    alike,
-    resting,
-    stale,
+    complete_documents,
+    find_stale,
+    is_reusable,
     with_bases,
     with_dependents,
     with_relatives,
 )
 from fabula.store import Store
 from fabula.store.part_reader import read_part
-from fabula.text.document import Chunk, Document, not_embedded
+from fabula.text.document import Chunk, Document, empty_vector
 
 MAX_SAMPLED_DOCUMENTS = 200
 """How many documents a dry run takes its averages from."""
@@ -54,7 +54,7 @@ class Planner:
     """
 
     store: Store
-    models: Kit
+    models: ModelFactory
     collection: str
     names: Collection[str]
     rebuild: bool = False
@@ -83,7 +83,7 @@ class Planner:
             return current
         graphs = self._list_graphs(entry)
         recipes = self.models.recipes(document.sha256, graphs)
-        names = stale(graphs, entry, recipes)
+        names = find_stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
             names = [TEXT, *(graph.name for graph in graphs)]
         stale_graphs = [graph for graph in graphs if graph.name in names]
@@ -106,7 +106,7 @@ class Planner:
             NotFound: The document was removed.
 
         """
-        [entry] = self.store.same(self.collection, [entry.id]) or [entry]
+        [entry] = self.store.find_same(self.collection, [entry.id]) or [entry]
         graphs, recipes = self._missing(entry, names)
         if not graphs:
             return entry
@@ -119,9 +119,9 @@ class Planner:
             NotFound: Nothing that the graph is made from has been built yet.
 
         """
-        settled = self.store.settled(self.collection)
-        entries = resting(graph, self.store.documents(self.collection), settled)
-        recipe = self.models.settled_recipe(graph, entries, settled)
+        settled = self.store.collection_parts(self.collection)
+        entries = complete_documents(graph, self.store.documents(self.collection), settled)
+        recipe = self.models.collection_recipe(graph, entries, settled)
         record = settled.get(graph.name)
         is_current = record is not None and record.fingerprint == fingerprint(recipe)
         if record and is_current and not (record.gaps or self.rebuild):
@@ -132,9 +132,9 @@ class Planner:
         return CollectionPlan(
             status="replaced" if record else "added",
             graph=graph,
-            options=self.models.knobs(graph),
+            options=self.models.graph_options(graph),
             recipe=recipe,
-            reader=Reader(self.collection, entries, read, frozenset(own)),
+            reader=PartReader(self.collection, entries, read, frozenset(own)),
             known=self._known_of_collection(graph, record, recipe),
             dimensions=space.dimensions if space else 1,
             strict=self.strict,
@@ -145,7 +145,7 @@ class Planner:
 
     def _find(self, document: Document) -> tuple[Entry | None, Entry | None]:
         """Return the document as the store has it, and the one that is up to date with its text."""
-        entries = self.store.same(self.collection, [document.id], [document.sha256])
+        entries = self.store.find_same(self.collection, [document.id], [document.sha256])
         same_id = next((entry for entry in entries if entry.id == document.id), None)
         for entry in [same_id] if same_id else entries:
             # Another file with the same text does not come in beside it for its gaps.
@@ -164,7 +164,7 @@ class Planner:
         if self.rebuild:
             return [TEXT]
         graphs = self._list_graphs(entry)
-        return stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
+        return find_stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
 
     def _missing(
         self, entry: Entry, names: Collection[str]
@@ -176,7 +176,7 @@ class Planner:
         # What these rest on or use has to be as the recipes say, too.
         related = with_relatives(graphs_by_name, names)
         candidates = [graph for name, graph in graphs_by_name.items() if name in related]
-        missing = set(stale(candidates, entry, recipes))
+        missing = set(find_stale(candidates, entry, recipes))
         if self.rebuild:
             missing |= with_dependents(graphs_by_name, names)
         return [graph for name, graph in graphs_by_name.items() if name in missing], recipes
@@ -201,14 +201,14 @@ class Planner:
         if document is None:
             assert entry is not None
             document = document_of(entry, chunks)
-        bare = tuple(replace(chunk, embedding=not_embedded()) for chunk in chunks)
+        bare = tuple(replace(chunk, embedding=empty_vector()) for chunk in chunks)
         names = {graph.name for graph in graphs}
         existing = {*names, *(entry.graphs if entry else ())}
         plans: list[GraphPlan] = []
         for graph in graphs:
             below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
             known = self._known(entry, graph, recipes[graph.name], bare)
-            options = self.models.knobs(graph)
+            options = self.models.graph_options(graph)
             plans.append(GraphPlan(graph.name, options, recipes[graph.name], below, known))
         unchanged = {name for plan in plans for name in plan.below} - names
         is_added = not (entry and any(name in entry.graphs for name in names))
@@ -231,7 +231,7 @@ class Planner:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
         texts = [str(node.properties.get("text", "")) for node in part.nodes]
-        vectors = self.models.stand_ins(texts)
+        vectors = self.models.placeholder_vectors(texts)
         if vectors is None:
             return part
         nodes = tuple(
@@ -243,7 +243,7 @@ class Planner:
     def _read_previous(self, entry: Entry | None, name: str, recipe: Recipe) -> Part | None:
         """Read a part that was made in the same way as it would be made now, if there is one."""
         record = entry.graphs.get(name) if entry else None
-        if record is None or self.rebuild or not alike(record.made_from, recipe):
+        if record is None or self.rebuild or not is_reusable(record.made_from, recipe):
             return None
         try:
             return self._read(entry, name)
@@ -261,7 +261,7 @@ class Planner:
         self, graph: Graph[Any], record: Record | None, recipe: Recipe
     ) -> Known:
         """Return what the collection's own part was, if it was made in the same way."""
-        if record is None or self.rebuild or not alike(record.made_from, recipe):
+        if record is None or self.rebuild or not is_reusable(record.made_from, recipe):
             return Known()
         try:
             owner = Owner(self.collection, graph.name)
@@ -287,7 +287,7 @@ class Planner:
                 values: dict[str, list[float]] = {}
                 for entry in islice(self.store.documents(self.collection), MAX_SAMPLED_DOCUMENTS):
                     record = entry.graphs.get(name)
-                    if record is None or not alike(record.made_from, recipe):
+                    if record is None or not is_reusable(record.made_from, recipe):
                         continue
                     for fact, value in record.facts.items():
                         if fact.startswith(MEAN):

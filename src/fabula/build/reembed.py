@@ -38,7 +38,7 @@ class Reembedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Reembed:
+class ReembedRun:
     """One run.
 
     Attributes:

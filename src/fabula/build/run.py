@@ -19,7 +19,7 @@ from fabula.build.make import make, make_collection
 from fabula.build.outcome import Listener, Outcome, describe
 from fabula.build.plan import Planner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.errors import (
     BadReply,
     BudgetSpent,
@@ -42,7 +42,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.store.locks import Turn
+from fabula.store.locks import ProcessLock
 from fabula.text.document import Document
 
 
@@ -108,7 +108,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Ingest:
+class BuildRun:
     """One run over many sources into one collection.
 
     Attributes:
@@ -125,7 +125,7 @@ class Ingest:
     """
 
     store: Store
-    kit: Kit
+    models: ModelFactory
     collection: str
     names: Collection[str]
     listener: Listener
@@ -140,7 +140,7 @@ class Ingest:
     _text_locks_lock: threading.Lock = field(default_factory=threading.Lock)
     _gate: Gate = field(default_factory=Gate)
 
-    def all(self, sources: Sequence[Source]) -> list[Outcome]:
+    def ingest(self, sources: Sequence[Source]) -> list[Outcome]:
         """Take in each source as a document.
 
         Besides `names`, the graphs that a document has already are brought up to date with its
@@ -174,7 +174,7 @@ class Ingest:
             tasks.append((entry.source, partial(self._build, entry, names)))
         return self._run_all(tasks)
 
-    def settle(self, graph: Graph[Any]) -> list[Outcome]:
+    def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
         return self._run_all([(self.collection, partial(self._build_collection, graph))])
 
@@ -187,14 +187,14 @@ class Ingest:
             self.store.make_schema()
         planner = Planner(
             self.store,
-            self.kit,
+            self.models,
             self.collection,
             self.names,
             rebuild=self.rebuild,
             strict=self.strict,
             dry=self.dry,
         )
-        job = Job(self.kit.documents, stop=self.stop)
+        job = Job(self.models.document_workers, stop=self.stop)
         try:
             with job:
                 futures = [
@@ -209,10 +209,10 @@ class Ingest:
             self._gate.close()
             if isinstance(error, BudgetSpent | ServerError | StoreError):
                 # Calls under way are paid for: their replies are cached, too.
-                job.settle()
+                job.wait_for_parts()
             raise
         if self.stop.is_set():
-            job.settle()
+            job.wait_for_parts()
         return outcomes
 
     def _result(self, name: str, future: Future[Outcome]) -> Outcome:
@@ -226,9 +226,9 @@ class Ingest:
 
     def _run(self, planner: Planner, run: Job, name: str, task: Task) -> Outcome:
         began = time.monotonic()
-        meter = Meter(self.kit.counter)
+        meter = Meter(self.models.counter)
         progress = _TotalProgress(self.listener.begin(name), meter)
-        job = Job(self.kit.workers, within=run)
+        job = Job(self.models.workers, within=run)
         try:
             outcome = task(_Work(planner, job, meter, progress))
         except Stopped:
@@ -236,7 +236,7 @@ class Ingest:
         except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_name_source(name, error))
         # Calls that were under way when it ended like that are paid for: they are counted, too.
-        job.settle()
+        job.wait_for_parts()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
         self.listener.end(outcome)
@@ -250,7 +250,7 @@ class Ingest:
             text_lock = self._text_locks.setdefault(document.sha256, threading.Lock())
         with text_lock:
             twin = self._made.get(document.sha256)
-            is_new = not self.store.same(self.collection, [document.id])
+            is_new = not self.store.find_same(self.collection, [document.id])
             if twin and twin[0] != document.id and is_new:
                 return Outcome("", "unchanged", *twin)
             outcome = self._ingest_document(document, work)
@@ -291,14 +291,17 @@ class Ingest:
             return self._do_steps(plan(), lock, replace(work, progress=progress))
 
     def _do_steps(
-        self, plan: DocumentPlan | CollectionPlan | Entry | None, lock: Turn | None, work: _Work
+        self,
+        plan: DocumentPlan | CollectionPlan | Entry | None,
+        lock: ProcessLock | None,
+        work: _Work,
     ) -> Outcome:
         if isinstance(plan, DocumentPlan):
             document = plan.document
-            built = make(plan, self.kit, work.progress, work.meter, work.job)
+            built = make(plan, self.models, work.progress, work.meter, work.job)
             outcome = Outcome("", plan.status, document.id, document.title)
         elif isinstance(plan, CollectionPlan):
-            built = make_collection(plan, self.kit, work.progress, work.meter, work.job)
+            built = make_collection(plan, self.models, work.progress, work.meter, work.job)
             outcome = Outcome("", plan.status)
         else:
             return _report_unchanged(plan) if plan else Outcome("", "unchanged")
@@ -307,8 +310,8 @@ class Ingest:
             self._commit(built, lock, work)
         return describe(outcome, built.parts)
 
-    def _commit(self, built: BuiltParts, lock: Turn, work: _Work) -> None:
-        model = self.kit.embedder.model
+    def _commit(self, built: BuiltParts, lock: ProcessLock, work: _Work) -> None:
+        model = self.models.embedder.model
         with self._gate:
             commit(built, self.store, model, lock, work.progress, work.meter, self.stop)
 

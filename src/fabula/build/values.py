@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from fabula.graph import Part
-from fabula.graph.method import Graph, Known, Reader
+from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.recipes import Recipe
 from fabula.text.document import Chunk, Document
 
@@ -79,7 +79,7 @@ class CollectionPlan:
     graph: Graph[Any]
     options: BaseModel
     recipe: Recipe
-    reader: Reader
+    reader: PartReader
     known: Known
     dimensions: int
     strict: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fabula.config.settings import Settings
 from fabula.errors import DatabaseDown
-from fabula.server import Address, PrivateServer, Report, quiet
+from fabula.server import Address, PrivateServer, ProgressReport, ignore_progress
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -19,7 +19,7 @@ MIN_FREE_BYTES = 200_000_000
 its index entries take up to some tens of MB; a full disk stops the whole database."""
 
 
-def connect(settings: Settings, report: Report | None) -> Store:
+def connect(settings: Settings, report: ProgressReport | None) -> Store:
     """Connect to the graph; start the private server if the settings name no other.
 
     A graph of an older version of Fabula is migrated. If it is on the private server, a dump is
@@ -37,13 +37,13 @@ def connect(settings: Settings, report: Report | None) -> Store:
     from fabula.store.migration import is_old, migrate
 
     server = None if settings.neo4j_uri else private_server(settings)
-    report = report or quiet
+    report = report or ignore_progress
     store = _connect_once(settings, server, report)
     try:
         if is_old(store):
             from fabula.store.migrations import MIGRATIONS
 
-            if server and server.keep_dump(report):
+            if server and server.make_dump(report):
                 # The server was stopped for the dump, and may have moved to another port.
                 store.close()
                 store = _connect_once(settings, server, report)
@@ -68,7 +68,7 @@ def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
 
     """
     server = None if settings.neo4j_uri else private_server(settings)
-    store.follow(_connect_once(settings, server, quiet, retry_seconds))
+    store.take_over(_connect_once(settings, server, ignore_progress, retry_seconds))
 
 
 def private_server(settings: Settings, clock: Callable[[], float] = time.time) -> PrivateServer:
@@ -85,7 +85,7 @@ def private_server(settings: Settings, clock: Callable[[], float] = time.time) -
 def _connect_once(
     settings: Settings,
     server: PrivateServer | None,
-    report: Report,
+    report: ProgressReport,
     retry_seconds: float | None = None,
 ) -> Store:
     from fabula.store import Store
@@ -101,8 +101,8 @@ def _connect_once(
     try:
         store = _connect_at(server.start(report), retry_seconds)
     except DatabaseDown:
-        store = _connect_at(server.mend(report), retry_seconds)
-    store.check_room = partial(server.check_room, MIN_FREE_BYTES)
+        store = _connect_at(server.repair(report), retry_seconds)
+    store.check_disk_space = partial(server.check_disk_space, MIN_FREE_BYTES)
     return store
 
 

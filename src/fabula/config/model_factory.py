@@ -16,9 +16,9 @@ from fabula.graph.installed import graphs as installed
 from fabula.graph.method import Graph
 from fabula.graph.recipes import (
     Recipe,
+    collection_base,
+    collection_recipe,
     recipe,
-    settled_base,
-    settled_recipe,
     text_recipe,
     with_bases,
 )
@@ -26,11 +26,11 @@ from fabula.models import Prompt
 from fabula.models.budget import Budget, Budgets
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat, CachedEmbedder
-from fabula.models.counted import CountedChat, CountedEmbedder, Counter, Meter
+from fabula.models.counted import CountedChat, CountedEmbedder, Meter, UsageCounter
 from fabula.models.offline import OfflineGuide, StaticEmbedder
 from fabula.models.parallel import Workers
 from fabula.models.purpose import BUILD, Purpose
-from fabula.models.replies import said
+from fabula.models.replies import complete
 from fabula.models.roles import Role
 from fabula.models.stop import Stop
 from fabula.text.document import Vectors
@@ -59,7 +59,7 @@ class BuildModels:
     model: Callable[[Role], str]
 
 
-class Kit:
+class ModelFactory:
     """Makes the embedder, the chat models and the answerer that the settings name.
 
     Each is made when it is first used. Calls count as calls of a build; those of a question go
@@ -77,14 +77,14 @@ class Kit:
         self.workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
         # Questions have threads of their own: behind a build, they would wait for all its calls.
         self._askers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
-        self.documents = Workers(MAX_DOCUMENTS if remote else OFFLINE_THREADS)
+        self.document_workers = Workers(MAX_DOCUMENTS if remote else OFFLINE_THREADS)
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
         self._purpose = BUILD
-        self.counter: Counter | None = None
+        self.counter: UsageCounter | None = None
         """Counts all calls that builds make with this kit, beside the builds' own meters."""
         self._whole = self
         """The kit that this is a view of, or itself; the endpoint is opened there, once."""
@@ -95,9 +95,9 @@ class Kit:
         urgent: bool = False,
         stop: Stop | None = None,
         budget: Budget | None = None,
-        counter: Counter | None = None,
+        counter: UsageCounter | None = None,
         is_static: bool = False,
-    ) -> Kit:
+    ) -> ModelFactory:
         """Return the same kit for one question, one run or one key of the service.
 
         The endpoint with its limiter, the threads and the cache are shared. Close the kit itself,
@@ -150,7 +150,7 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
 
-    def knobs(self, graph: Graph[Any]) -> Any:
+    def graph_options(self, graph: Graph[Any]) -> Any:
         """Return the settings of a graph, of the class that the graph names."""
         return self._settings.table(graph.name)
 
@@ -174,7 +174,7 @@ class Kit:
         # A document may lack a graph that another one of its graphs rests on, so bases are added.
         for graph in with_bases(installed(), [graph.name for graph in graphs]):
             offline = settings.offline
-            options = graph.settings(self.knobs(graph), offline)
+            options = graph.settings(self.graph_options(graph), offline)
             recipes[graph.name] = recipe(graph, options, self._built_with, recipes, offline=offline)
         return recipes
 
@@ -192,14 +192,14 @@ class Kit:
             "graphs": {
                 name: {
                     "version": graph.version,
-                    "settings": dict(graph.settings(self.knobs(graph), offline)),
+                    "settings": dict(graph.settings(self.graph_options(graph), offline)),
                     "prompts": "" if offline else graph.prompts_digest(),
                 }
                 for name, graph in installed().items()
             },
         }
 
-    def settled_recipe(
+    def collection_recipe(
         self, graph: Graph[Any], entries: Sequence[Entry], settled: Mapping[str, Record]
     ) -> Recipe:
         """Return what a collection's own graph would be made from now.
@@ -210,10 +210,10 @@ class Kit:
             settled: What the other graphs of the collection itself were made from, by their names.
 
         """
-        base = settled_base(graph, entries, settled)
+        base = collection_base(graph, entries, settled)
         settings = self._settings
-        options = graph.settings(self.knobs(graph), settings.offline)
-        return settled_recipe(graph, options, self._built_with, base, offline=settings.offline)
+        options = graph.settings(self.graph_options(graph), settings.offline)
+        return collection_recipe(graph, options, self._built_with, base, offline=settings.offline)
 
     @property
     def _built_with(self) -> dict[str, object]:
@@ -241,17 +241,17 @@ class Kit:
         if settings.embedding_model == STATIC:
             return self._static
         if dry:
-            from fabula.models.placeholders import ExpectedEmbedder
+            from fabula.models.placeholders import PlaceholderEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
-            expected = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
+            expected = PlaceholderEmbedder(name, batch, self._static, self._cache, self._address)
             return CountedEmbedder(expected, meter, "embeddings")
         paid = CountedEmbedder(self._remote, meter, "embeddings", self._budgets)
         if not (cached and self._cache):
             return paid
         return CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
 
-    def stand_ins(self, texts: Sequence[str]) -> Vectors | None:
+    def placeholder_vectors(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vectors that stand in for the model's in a dry run.
 
         None if the embedding model is the static one, whose vectors need no placeholder.
@@ -273,9 +273,9 @@ class Kit:
 
         def chat(role: Role, step: str) -> Chat:
             if dry:
-                from fabula.models.placeholders import ExpectedChat
+                from fabula.models.placeholders import PlaceholderChat
 
-                expected = ExpectedChat(self._name(role), self._cache, self._address)
+                expected = PlaceholderChat(self._name(role), self._cache, self._address)
                 return CountedChat(expected, meter, step, self._name(role))
             return self.chat(meter, step, role)
 
@@ -341,7 +341,7 @@ class Kit:
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
 
         def ask(role: Role) -> Callable[[], object]:
-            return lambda: said(self._remote_chat(role, self._purpose), word)
+            return lambda: complete(self._remote_chat(role, self._purpose), word)
 
         return [
             ("model", settings.model, ask("model")),
@@ -358,7 +358,7 @@ class Kit:
         """End the threads, and all waiting for the endpoint."""
         self.workers.close()
         self._askers.close()
-        self.documents.close()
+        self.document_workers.close()
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
@@ -392,9 +392,9 @@ class Kit:
     @property
     def _address(self) -> str:
         """The endpoint's address, which is a part of the cache's keys; it is not called."""
-        from fabula.models.address import checked_url
+        from fabula.models.address import normalize_url
 
-        return checked_url(self._settings.base_url)
+        return normalize_url(self._settings.base_url)
 
     def _key(self) -> str | None:
         """Return the endpoint's key. Only a call needs it, as the keyring may ask the user."""
@@ -410,7 +410,7 @@ class Kit:
     def _endpoint(self) -> Endpoint:
         """The endpoint, one for all threads: two would have two limiters."""
         from fabula.models.endpoint import Endpoint
-        from fabula.models.limiter import Limiter, Patience
+        from fabula.models.limiter import Limiter, RetryPolicy
 
         settings, whole = self._settings, self._whole
         with whole._opening:  # `cached_property` would not lock
@@ -419,6 +419,6 @@ class Kit:
                     settings.base_url,
                     self._key(),
                     Limiter(settings.concurrency),
-                    Patience(settings.timeout, settings.attempts),
+                    RetryPolicy(settings.timeout, settings.attempts),
                 )
             return whole._opened

@@ -37,8 +37,8 @@ from pydantic.fields import FieldInfo
 from fabula.ask.query import AUTO, REMOVED_MODES, Context, Expand, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
-from fabula.models.address import shown_url
-from fabula.text.names import problem, quoted
+from fabula.models.address import redact_url
+from fabula.text.names import name_problem, quote_name
 
 if typing.TYPE_CHECKING:
     from fabula.models.prices import Cost
@@ -100,7 +100,7 @@ OFF_ONLY = ("fetch",)
 network, which the user's own file may have turned off."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up")
 """Tables whose settings may also be given without the table's name, as before there were tables."""
-SET = "aspects.set"
+ASPECT_SET = "aspects.set"
 """The setting that `aspects` names, if its value is not a table."""
 ADDRESSES = ("neo4j_uri", "base_url")
 """Settings that may contain a user name and a password, which are not shown."""
@@ -213,7 +213,7 @@ class Settings(BaseModel):
     @classmethod
     def _check_name(cls, value: str) -> str:
         """Refuse what no collection can be called; old ones may have names that are refused now."""
-        if fault := problem(value):
+        if fault := name_problem(value):
             raise ValueError(fault)
         return value
 
@@ -221,16 +221,16 @@ class Settings(BaseModel):
         """Yield what was given, except for keys, passwords and the passwords in addresses."""
         for name, value in self:
             if name in self.model_fields_set - {*SECRET, "tables"}:
-                yield name, shown_url(value) if name in ADDRESSES and value else value
+                yield name, redact_url(value) if name in ADDRESSES and value else value
 
-    def shown(self) -> dict[str, Any]:
+    def redacted(self) -> dict[str, Any]:
         """Return all settings as JSON has them, without keys and passwords."""
         values = self.model_dump(mode="json")
-        return values | {name: shown_url(values[name]) for name in ADDRESSES if values[name]}
+        return values | {name: redact_url(values[name]) for name in ADDRESSES if values[name]}
 
     def values(self) -> dict[str, Any]:
         """Return what `shown` does, each setting by its whole name, as `aspects.levels`."""
-        values = self.shown()
+        values = self.redacted()
         tables = values.pop("tables")
         return values | {
             f"{table}.{name}": value
@@ -240,7 +240,7 @@ class Settings(BaseModel):
 
     def table(self, name: str) -> Any:
         """Return the settings of the graph or mode of this name: its own model, frozen."""
-        return self.tables.get(name) or knobs()[name]()
+        return self.tables.get(name) or table_models()[name]()
 
     def with_preset(self, name: str) -> Self:
         """Return these settings with a preset's values in place of defaults; what was given stays.
@@ -255,7 +255,7 @@ class Settings(BaseModel):
         core: dict[str, Any] = {}
         tables: dict[str, dict[str, Any]] = {}
         for flat, value in presets()[name].items():
-            for path in paths(flat):
+            for path in resolve_name(flat):
                 table, _, key = path.rpartition(".")
                 holder = self.table(table) if table else self
                 if key not in holder.model_fields_set:
@@ -331,14 +331,14 @@ class Settings(BaseModel):
         environment = {name: value for name, value in os.environ.items() if value}
         values, origin = _gather(flags, environment)
         for name, value in presets().get(values.get("preset", ""), {}).items():
-            for path in paths(name):
+            for path in resolve_name(name):
                 values.setdefault(path, value)
         has_key = values.get("api_key") or _is_on(values.get("keyring"))
         if not has_key and not values.get("base_url"):
             values.setdefault("model", OFFLINE)
             values.setdefault("embedding_model", STATIC)
         core = {name: value for name, value in values.items() if "." not in name}
-        tables = {name: _read_table(name, values, origin) for name in knobs()}
+        tables = {name: _read_table(name, values, origin) for name in table_models()}
         try:
             return cls.model_validate(core | {"tables": tables})
         except ValidationError as error:
@@ -346,14 +346,14 @@ class Settings(BaseModel):
 
 
 @cache
-def knobs() -> dict[str, type[BaseModel]]:
+def table_models() -> dict[str, type[BaseModel]]:
     """Return the model of each table, by its name: of `serve`, of each graph and of each mode."""
     from fabula.ask.modes import modes
     from fabula.graph.installed import graphs
 
     tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
-    tables |= {name: graph.knobs for name, graph in graphs().items()}
-    of_modes = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    tables |= {name: graph.options for name, graph in graphs().items()}
+    of_modes = {name: mode.options for name, mode in modes().items() if mode.options.model_fields}
     # A graph and a mode may have the same name if they share one table.
     shared = tables.keys() & of_modes.keys()
     if twice := [name for name in shared if tables[name] is not of_modes[name]]:
@@ -365,32 +365,32 @@ def knobs() -> dict[str, type[BaseModel]]:
 
 
 @cache
-def names() -> dict[str, FieldInfo]:
+def setting_fields() -> dict[str, FieldInfo]:
     """Return every setting by its whole name, as `chunk_tokens` and `aspects.levels`."""
     core = {name: field for name, field in Settings.model_fields.items() if name != "tables"}
     return core | {
         f"{table}.{name}": field
-        for table, model in knobs().items()
+        for table, model in table_models().items()
         for name, field in model.model_fields.items()
     }
 
 
-def variable(name: str) -> str:
+def environment_variable(name: str) -> str:
     """Return the environment variable of a setting, by its whole name."""
     return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
 
 
-def paths(name: str) -> list[str]:
+def resolve_name(name: str) -> list[str]:
     """Return the whole names that a name stands for: itself, or settings of the tables in FLAT.
 
     Empty for a name that no setting has.
     """
-    if name in names():
+    if name in setting_fields():
         return [name]
     if name == "aspects":
-        return [SET]
+        return [ASPECT_SET]
     inside = [f"{table}.{name}" for table in FLAT]
-    return [path for path in inside if path in names() and path != SET]
+    return [path for path in inside if path in setting_fields() and path != ASPECT_SET]
 
 
 def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
@@ -401,7 +401,7 @@ def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str])
         if path.startswith(prefix)
     }
     try:
-        return knobs()[name].model_validate(table)
+        return table_models()[name].model_validate(table)
     except ValidationError as error:
         raise SettingsError(_describe(error, origin, prefix)) from error
 
@@ -422,7 +422,7 @@ def _gather(
         if _is_of_removed_mode(name):
             LOG.warning("%s is ignored: that mode was removed in 0.2.", place)
             continue
-        for path in paths(name) or [_refuse_unknown(name, place)]:
+        for path in resolve_name(name) or [_refuse_unknown(name, place)]:
             values[path], origin[path] = value, place
     if removed := REMOVED_MODES.intersection(str(values.get("mode", "")).split(",")):
         LOG.warning("%s: %s was removed in 0.2; auto is used.", origin["mode"], ", ".join(removed))
@@ -431,20 +431,20 @@ def _gather(
 
 
 def _is_of_removed_mode(name: str) -> bool:
-    return re.split(r"\.|__", name)[0] in REMOVED_MODES and not paths(name)
+    return re.split(r"\.|__", name)[0] in REMOVED_MODES and not resolve_name(name)
 
 
 Values = Iterator[tuple[str, Any, str]]
 """Names, values, and where they come from."""
 
 
-def own_file() -> Path:
+def user_file() -> Path:
     """Return the path of the user's own file of settings, which may set everything."""
     return Path(platformdirs.user_config_dir("fabula", appauthor=False)) / FILE
 
 
 def _read_files(environment: Mapping[str, str]) -> Values:
-    yield from _read_file(own_file())
+    yield from _read_file(user_file())
     if "FABULA_CONFIG" in environment:
         file = Path(environment["FABULA_CONFIG"])
         if not file.is_file():
@@ -455,16 +455,16 @@ def _read_files(environment: Mapping[str, str]) -> Values:
 
 
 def _read_working_folder(file: Path) -> Values:
-    if file.is_file() and own_file().is_file() and file.samefile(own_file()):
+    if file.is_file() and user_file().is_file() and file.samefile(user_file()):
         return
     for name, value, place in _read_file(file):
-        turns_on = any(path in OFF_ONLY for path in paths(name)) and _is_on(value)
-        if turns_on or any(map(_is_protected, paths(name))):
+        turns_on = any(path in OFF_ONLY for path in resolve_name(name)) and _is_on(value)
+        if turns_on or any(map(_is_protected, resolve_name(name))):
             flag = "" if name in SECRET or "." in name else f" or --{name.replace('_', '-')}"
             raise SettingsError(
                 f"{place} is not taken from the working folder, whose files may be a stranger's. "
-                f"Set {variable(name)}{flag}, or write the line to {own_file()}. If you trust "
-                f"all of this file, name it: FABULA_CONFIG={file}."
+                f"Set {environment_variable(name)}{flag}, or write the line to {user_file()}. If "
+                f"you trust all of this file, name it: FABULA_CONFIG={file}."
             )
         yield name, value, place
 
@@ -472,7 +472,7 @@ def _read_working_folder(file: Path) -> Values:
 def _is_protected(name: str) -> bool:
     """Return whether the working folder's file may not hold a setting, by its whole name."""
     is_listed = any(fnmatch.fnmatchcase(name, pattern) for pattern in OWN)
-    return is_listed or _holds_path(names()[name].annotation)
+    return is_listed or _holds_path(setting_fields()[name].annotation)
 
 
 def _holds_path(annotation: Any) -> bool:
@@ -493,7 +493,7 @@ def _read_environment(environment: Mapping[str, str]) -> Values:
     for name, conventional in CONVENTIONAL.items():
         if environment.get(conventional):
             yield name, environment[conventional], conventional
-    by_variable = {variable(name): name for name in names()}
+    by_variable = {environment_variable(name): name for name in setting_fields()}
     # Whole names come last, so that they win over names that stand for several settings.
     for place in sorted(environment, key=lambda place: place in by_variable):
         if place.startswith(PREFIX) and place != "FABULA_CONFIG":
@@ -508,10 +508,10 @@ def _read_flags(flags: Mapping[str, Any]) -> Values:
 
 
 def _refuse_unknown(name: str, place: str) -> NoReturn:
-    flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
-    known = [*names(), *flat]
+    flat = [path.rpartition(".")[2] for path in setting_fields() if path.partition(".")[0] in FLAT]
+    known = [*setting_fields(), *flat]
     if place.startswith(PREFIX):
-        name, known = place, [variable(path) for path in known]
+        name, known = place, [environment_variable(path) for path in known]
     hint = did_you_mean(name, known, "See `fabula settings` for all names.")
     raise SettingsError(f"There is no setting {place}. {hint}")
 
@@ -531,7 +531,7 @@ def _describe(error: ValidationError, origin: Mapping[str, str], prefix: str = "
     for detail in error.errors(include_url=False):
         name = f"{prefix}{detail['loc'][0]}" if detail["loc"] else prefix.rstrip(".")
         value = detail["input"]
-        text = quoted(value) if isinstance(value, str) else repr(value)
+        text = quote_name(value) if isinstance(value, str) else repr(value)
         text = "(not shown)" if name in SECRET else text
         fault = detail["msg"].removeprefix("Value error, ").lower()
         problems.append(f"{origin.get(name, name)} = {text}: {fault}")

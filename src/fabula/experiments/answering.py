@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.app.collection import Collection
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
-from fabula.models.prompts import prompt
+from fabula.models.prompts import fill_prompt
 from fabula.models.replies import ask, read_choice
 from fabula.models.schemas import ChoiceReply
 from fabula.models.usage import Usage
@@ -30,7 +30,7 @@ class QuestionRunner:
 
     system: TestedSystem
     collection: Collection
-    kit: Kit
+    kit: ModelFactory
     documents: Mapping[str, str]
 
     def __call__(self, question: Question) -> Result:
@@ -76,8 +76,8 @@ def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
     numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
     listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
     request = Prompt(
-        system=prompt("choose_system"),
-        user=prompt("choose", passages=numbered, question=question.question, options=listed),
+        system=fill_prompt("choose_system"),
+        user=fill_prompt("choose", passages=numbered, question=question.question, options=listed),
         max_tokens=CHOICE_TOKENS,
         temperature=0,
         schema=ChoiceReply,

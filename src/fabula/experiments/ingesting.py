@@ -39,7 +39,7 @@ def ingest_texts(
             # The first text alone, as it creates the indexes.
             outcomes = [*job.each(0, ingest_one, texts[:1]), *job.each(0, ingest_one, texts[1:])]
     except BudgetSpent:
-        workers.settle()
+        workers.join()
         raise
     finally:
         workers.close()

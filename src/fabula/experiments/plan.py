@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fabula.config.model_factory import Kit
-from fabula.config.settings import Settings, names, paths, presets
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings, presets, resolve_name, setting_fields
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, read
 from fabula.experiments.metrics import judging
@@ -147,7 +147,7 @@ def _plan_system(
         filters["kinds"] = system.kinds
     ask: Ask = "retrieve" if settings.offline else suite.ask
     # A graph over all texts depends on which they are; graphs of single texts are shared by suites.
-    made_from = Kit(settings).recipes("", with_bases(graphs(), graph_names))
+    made_from = ModelFactory(settings).recipes("", with_bases(graphs(), graph_names))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
     collection = f"bench-{data.name}-{_digest([made_from, texts, version_info()])[:8]}"
     result = {
@@ -174,7 +174,7 @@ def _settings(
 ) -> Settings:
     """Combine the defaults, the preset and the system's own settings; see `plan_systems`."""
     preset = presets()[system.preset]
-    method = {name: names()[name].get_default() for name in METHOD}
+    method = {name: setting_fields()[name].get_default() for name in METHOD}
     preset = {name: value for name, value in _full_names(preset).items() if name in METHOD}
     flags = method | preset | _full_names(own_settings)
     return Settings.read(**{**flags, **suite.models, **overrides, "preset": system.preset})
@@ -182,7 +182,7 @@ def _settings(
 
 def _full_names(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings by their full names; the later of two names for one setting wins."""
-    return {path: value for name, value in values.items() for path in paths(name)}
+    return {path: value for name, value in values.items() for path in resolve_name(name)}
 
 
 def version_info() -> dict[str, str]:
@@ -198,7 +198,7 @@ def version_info() -> dict[str, str]:
 
 def flat_settings(settings: Settings) -> dict[str, Any]:
     """Return all settings by their full names as JSON values, without passwords in addresses."""
-    values = settings.shown()
+    values = settings.redacted()
     tables = values.pop("tables")
     return values | {
         f"{table}.{name}": options[name] for table, options in tables.items() for name in options

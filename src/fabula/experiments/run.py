@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from fabula.app import Fabula
 from fabula.app.collection import Collection
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record as records
 from fabula.experiments.answering import QuestionRunner
@@ -31,7 +31,7 @@ from fabula.models.budget import Budget
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
-from fabula.server import Report
+from fabula.server import ProgressReport
 
 LOG = logging.getLogger("fabula")
 
@@ -76,7 +76,9 @@ class RunOutcome:
     failed: list[str] = field(default_factory=list)
 
 
-def run(bench: BenchRun, watching: ProgressView, report: Report | None = None) -> RunOutcome:
+def run(
+    bench: BenchRun, watching: ProgressView, report: ProgressReport | None = None
+) -> RunOutcome:
     """Run what is missing of a suite, and write `results.jsonl` and `run.json`.
 
     A question or a text whose replies stay malformed fails alone, and is retried the next time.
@@ -98,7 +100,7 @@ def _run(
     systems: Sequence[TestedSystem],
     metrics: RunMetrics,
     watching: ProgressView,
-    report: Report | None,
+    report: ProgressReport | None,
 ) -> RunOutcome:
     log = Log(bench.folder)
     record = _record(bench, log, data, systems, metrics)
@@ -126,7 +128,7 @@ def _run(
     return done
 
 
-def _run_systems(systems: Sequence[_System], report: Report | None) -> None:
+def _run_systems(systems: Sequence[_System], report: ProgressReport | None) -> None:
     """Run the systems one after the other within one budget; write the record after each."""
     first = systems[0].system.settings
     budget = Budget(first.max_calls, first.max_tokens)
@@ -183,14 +185,14 @@ class _System:
     done: RunOutcome
     documents: dict[str, dict[str, str]]
 
-    def run(self, budget: Budget, report: Report | None) -> None:
+    def run(self, budget: Budget, report: ProgressReport | None) -> None:
         """Build its graph and ask the questions that have no result yet."""
         answered = {result.question for result in self.log.of(self.system.name)}
         missing = [question for question in self.data.questions if question.id not in answered]
         if not missing:
             return
         settings = self.system.settings
-        kit = Kit(settings, budget)
+        kit = ModelFactory(settings, budget)
         with Fabula(settings, report=report, kit=kit) as fabula:
             self.record.versions["neo4j"] = fabula.store.version()
             documents = self._ingest(fabula, missing)
@@ -218,7 +220,9 @@ class _System:
         )
         return documents
 
-    def _ask(self, asking: QuestionRunner, questions: Sequence[Question], kit: Kit) -> None:
+    def _ask(
+        self, asking: QuestionRunner, questions: Sequence[Question], kit: ModelFactory
+    ) -> None:
         score = self.metrics.by(kit, self.system)
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
@@ -247,7 +251,7 @@ class _System:
                 job.each(0, ask_one, questions)
         except BudgetSpent:
             # Wait for calls that are under way: they are paid for.
-            kit.workers.settle()
+            kit.workers.join()
             raise
         finally:
             wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0

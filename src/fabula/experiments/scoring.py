@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from fabula.config.model_factory import Kit
+from fabula.config.model_factory import ModelFactory
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, Metric, metric, missing
 from fabula.experiments.model import DataSet, Need, Question, Result
@@ -27,7 +27,7 @@ class RunMetrics:
     left_out: Mapping[str, str]
     languages: Mapping[str, str]
 
-    def by(self, kit: Kit, system: TestedSystem) -> Callable[[Question, Result], Result]:
+    def by(self, kit: ModelFactory, system: TestedSystem) -> Callable[[Question, Result], Result]:
         """Return a function that scores a result; the system's models judge, within its budget."""
 
         def scored(question: Question, result: Result) -> Result:
@@ -49,7 +49,7 @@ def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetr
         SettingsError: A metric does not exist, its library isn't installed, or none is left.
     """
     languages = {text.id: text.language for text in data.texts}
-    kit = Kit(system.settings)
+    kit = ModelFactory(system.settings)
     judges = _judges(kit, system, Meter(), languages)
     chosen: list[Metric] = []
     left_out: dict[str, str] = {}
@@ -76,6 +76,8 @@ def _why_unfit(candidate: Metric, ask: Ask) -> str:
     return ""
 
 
-def _judges(kit: Kit, system: TestedSystem, meter: Meter, languages: Mapping[str, str]) -> Judges:
+def _judges(
+    kit: ModelFactory, system: TestedSystem, meter: Meter, languages: Mapping[str, str]
+) -> Judges:
     chat = None if system.settings.offline else kit.chat(meter, JUDGE)
     return Judges(chat, kit.counted_embedder(meter), languages)

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from fabula.config.settings import Preset, names, paths
+from fabula.config.settings import Preset, resolve_name, setting_fields
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 
 Ask = Literal["answer", "choose", "retrieve"]
@@ -51,10 +51,13 @@ RUNNING = (
 """Settings about where and how a run is made; they change no result, and no suite has them."""
 MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
 """Settings that a suite may set for all its systems, and flags may override."""
-METHOD = tuple(name for name in names() if name not in (*RUNNING, *MODELS))
+METHOD = tuple(name for name in setting_fields() if name not in (*RUNNING, *MODELS))
 """Settings of a system by their full names; they come from the suite, not from the environment."""
 SHORT = ("aspects", *(name.rpartition(".")[2] for name in METHOD if "." in name))
-OWN = (*METHOD, *(name for name in dict.fromkeys(SHORT) if name not in METHOD and paths(name)))
+OWN = (
+    *METHOD,
+    *(name for name in dict.fromkeys(SHORT) if name not in METHOD and resolve_name(name)),
+)
 """Those names, and the short ones that stand for some of them, as `levels`."""
 
 
@@ -197,6 +200,6 @@ def _refuse_unknown(
     for name in used:
         if name in known:
             continue
-        if name in names():
+        if name in setting_fields():
             raise ValueError(f"{place}{name} is said elsewhere: by a flag or in the environment")
         raise ValueError(f"{place}{name} is no {what}. {did_you_mean(name, known)}".rstrip(" ."))

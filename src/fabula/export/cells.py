@@ -17,7 +17,7 @@ SHARED = re.compile(r"(Passage|Element)(\d*|Text)")
 """Labels that nodes have only for the indexes."""
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as text for a table."""
     match value:
         case None:
@@ -31,7 +31,7 @@ def cell(value: Any) -> str:
         case {"nodes": nodes, "relationships": ties}:
             return _path(nodes, ties)
         case list():
-            return ", ".join(map(cell, value))
+            return ", ".join(map(format_cell, value))
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -45,10 +45,11 @@ def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
 
 def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
     """Return a path in the notation of Cypher."""
-    text = cell(nodes[0])
+    text = format_cell(nodes[0])
     for before, tie, node in zip(nodes, ties, nodes[1:], strict=False):
         forward = tie["from"] == before["id"]
-        text += f"{'-' if forward else '<-'}{cell(tie)}{'->' if forward else '-'}{cell(node)}"
+        left, right = ("-", "->") if forward else ("<-", "-")
+        text += f"{left}{format_cell(tie)}{right}{format_cell(node)}"
     return text
 
 
@@ -56,7 +57,7 @@ def _braced(properties: dict[str, Any]) -> str:
     return f" {json.dumps(properties, ensure_ascii=False)}" if properties else ""
 
 
-def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def format_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as CSV; values that are neither text nor numbers become JSON."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")

@@ -22,7 +22,7 @@ from fabula.export.graph_xml import (
 from fabula.export.graph_xml import Written as Written
 
 if TYPE_CHECKING:
-    from fabula.store.export_reader import Exported, Node, Relationship
+    from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
 
 FORMATS = ("jsonl", "graphml")
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
@@ -32,7 +32,9 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
-def write(exported: Exported, file: Path, format: str, *, embeddings: bool = False) -> Written:
+def write_graph(
+    exported: ExportReader, file: Path, format: str, *, embeddings: bool = False
+) -> Written:
     """Write a graph to a file.
 
     Args:
@@ -109,7 +111,7 @@ def refuse_special_file(file: Path) -> None:
     )
 
 
-def _write_json_lines(exported: Exported, stream: IO[str], embeddings: bool) -> Written:
+def _write_json_lines(exported: ExportReader, stream: IO[str], embeddings: bool) -> Written:
     """Write a line for each node, then one for each relationship, as apoc.export.json does."""
     nodes = exported.nodes(embeddings=embeddings)
     return Written(
@@ -118,7 +120,7 @@ def _write_json_lines(exported: Exported, stream: IO[str], embeddings: bool) -> 
     )
 
 
-def _json_node(node: Node) -> str:
+def _json_node(node: ExportedNode) -> str:
     properties = dict(node.properties)
     if "embedding" in properties:
         # Nine digits distinguish any two floats of 32 bits.
@@ -128,7 +130,7 @@ def _json_node(node: Node) -> str:
     )
 
 
-def _json_relationship(edge: Relationship) -> str:
+def _json_relationship(edge: ExportedRelationship) -> str:
     return _json_line(
         {
             "type": "relationship",
@@ -152,7 +154,7 @@ def _write_each(items: Iterable[Any], stream: IO[str], to_line: Callable[[Any], 
     return count
 
 
-def _write_graphml(exported: Exported, stream: IO[str]) -> Written:
+def _write_graphml(exported: ExportReader, stream: IO[str]) -> Written:
     """Write GraphML, without embeddings."""
     types = {name: _graphml_type(cypher_types) for name, cypher_types in exported.types().items()}
     # A property may be called anything, even "label", and the id of an attribute must be a word.
@@ -170,17 +172,17 @@ def _write_graphml(exported: Exported, stream: IO[str]) -> Written:
     )
 
 
-def _xml_node(node: Node, ids: Mapping[str, str]) -> XmlNode:
+def _xml_node(node: ExportedNode, ids: Mapping[str, str]) -> XmlNode:
     values = {ids[name]: value for name, value in node.properties.items() if name in ids}
     return XmlNode(node.id, {NODE_LABEL: _main_label(node)} | values)
 
 
-def _xml_edge(edge: Relationship) -> XmlEdge:
+def _xml_edge(edge: ExportedRelationship) -> XmlEdge:
     weight = {EDGE_WEIGHT: edge.properties["weight"]} if "weight" in edge.properties else {}
     return XmlEdge(edge.start, edge.end, {EDGE_LABEL: edge.label} | weight)
 
 
-def _main_label(node: Node) -> str:
+def _main_label(node: ExportedNode) -> str:
     """Return the label that says what a node is; its other labels are for the indexes."""
     kind = node.properties.get("kind")
     return next((label for label in node.labels if label.lower() == kind), ":".join(node.labels))

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from fabula.ask.answer import CITED, Answer
+from fabula.ask.answer import CITATION, Answer
 from fabula.ask.quotes import quote_cited
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Quote, place
+from fabula.graph.hits import Quote, describe_place
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -43,7 +43,7 @@ def books_of(answers: Sequence[Answer], find: Callable[[str], Entry]) -> list[En
     return books
 
 
-def told(
+def format_answer(
     question: str,
     text: str,
     quotes: Sequence[Quote],
@@ -65,14 +65,14 @@ def told(
     title = f"{heading} {_escape(question)}"
     if extracts:
         return "\n\n".join([title, *map(_quotation, quotes)])
-    text = CITED.sub(lambda cited: _references(cited, series), text)
+    text = CITATION.sub(lambda cited: _references(cited, series), text)
     notes = "\n".join(_footnote(quote, series) for quote in quotes)
     return "\n\n".join(filter(None, [title, text, notes]))
 
 
 def _answer(answer: Answer, heading: str, series: str) -> str:
     extracts = bool(answer.quotes)
-    return told(
+    return format_answer(
         answer.question,
         answer.text,
         answer.quotes if extracts else quote_cited(answer),
@@ -88,7 +88,7 @@ def _references(cited: re.Match[str], series: str) -> str:
 
 def _footnote(quote: Quote, series: str) -> str:
     sentences = " ".join(quote.hit.text[start:end] for start, end in quote.matches)
-    where = _escape(place(quote.hit, quote.matches))
+    where = _escape(describe_place(quote.hit, quote.matches))
     return f"[^{series}{quote.number}]: {where}" + (
         f": “{_escape(sentences)}”" if sentences else ""
     )
@@ -105,7 +105,7 @@ def _books(books: Sequence[Entry]) -> list[str]:
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
     quoted = "\n>\n".join(f"> {_escape(paragraph)}" for paragraph in paragraphs)
-    return f"{quoted}\n>\n> — {_escape(place(quote.hit))}"
+    return f"{quoted}\n>\n> — {_escape(describe_place(quote.hit))}"
 
 
 def _escape(text: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from fabula.errors import FabulaError
 from fabula.export.files import escape_formula, replace_file
 from fabula.export.graph_xml import FORBIDDEN
-from fabula.graphs.entities.triples import phrase
+from fabula.graphs.entities.triples import phrase_key
 
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
@@ -86,7 +86,7 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
         ends: list[URIRef] = []
         for end in ("subject", "object"):
             id = row[f"{end}_id"]
-            iri = _iri(*within, *(("entity", id) if id else ("name", phrase(row[end]))))
+            iri = _iri(*within, *(("entity", id) if id else ("name", phrase_key(row[end]))))
             graph.add((iri, RDFS.label, Literal(_clean(row[end]))))
             graph.add((iri, RDF.type, _iri("class", row[f"{end}_type"])))
             ends.append(iri)

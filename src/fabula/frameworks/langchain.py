@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import AliasChoices, Field
 
-from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
+from fabula.frameworks.searching import (
+    Search,
+    metadata,
+    refuse_missing,
+    search_collection,
+    search_service,
+)
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -38,12 +44,12 @@ class FabulaRetriever(BaseRetriever):
     @classmethod
     def of(cls, collection: Collection, **options: Any) -> Self:
         """Return a retriever over a collection of this process."""
-        return cls(search=over(collection), options=options)
+        return cls(search=search_collection(collection), options=options)
 
     @classmethod
     def at(cls, url: str, collection: str, key: str, **options: Any) -> Self:
         """Return a retriever over a service; `fabula keys make` prints a key."""
-        return cls(search=at(url, collection, key), options=options)
+        return cls(search=search_service(url, collection, key), options=options)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any

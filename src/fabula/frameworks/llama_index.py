@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
+from fabula.frameworks.searching import (
+    Search,
+    metadata,
+    refuse_missing,
+    search_collection,
+    search_service,
+)
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -29,12 +35,12 @@ class FabulaRetriever(BaseRetriever):
     @classmethod
     def of(cls, collection: Collection, **options: Any) -> Self:
         """Return a retriever over a collection of this process."""
-        return cls(over(collection), options)
+        return cls(search_collection(collection), options)
 
     @classmethod
     def at(cls, url: str, collection: str, key: str, **options: Any) -> Self:
         """Return a retriever over a service; `fabula keys make` prints a key."""
-        return cls(at(url, collection, key), options)
+        return cls(search_service(url, collection, key), options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 60.0
 FIELDS = tuple(Hit.__dataclass_fields__)
 
 
-def over(collection: Collection) -> Search:
+def search_collection(collection: Collection) -> Search:
     """Return what searches a collection of this process."""
 
     def search(question: str, options: dict[str, Any]) -> list[Hit]:
@@ -29,7 +29,7 @@ def over(collection: Collection) -> Search:
     return search
 
 
-def at(url: str, collection: str, key: str) -> Search:
+def search_service(url: str, collection: str, key: str) -> Search:
     """Return what searches a collection of a service.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fabula.graph import Node
-from fabula.graph.method import Known, Work
+from fabula.graph.method import BuildWork, Known
 from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
@@ -28,7 +28,7 @@ class Calls:
     """The calls of one build."""
 
     models: Models
-    work: Work
+    work: BuildWork
 
     def each(
         self, priority: int, step: str, do: Callable[[In], Out], items: Sequence[In]

@@ -25,7 +25,7 @@ from fabula.errors import BadValue, FabulaError, NotFound, did_you_mean
 from fabula.graph.nesting import find_excess
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import UNREAD
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 SHIPPED = FOLDER / "explore"
 NO_ROWS = "No rows: "
@@ -44,7 +44,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class AnalystQuery:
     """A statement of Cypher, what it is for, and its parameters in the order of their header.
 
     `no_rows` says why it may find nothing.
@@ -96,39 +96,39 @@ class Query:
 
     def _instead_of(self, unknown: str) -> str:
         hint = did_you_mean(unknown, [parameter.name for parameter in self.parameters])
-        return f"{quoted(unknown)}: {self._it_has}. {hint}".rstrip()
+        return f"{quote_name(unknown)}: {self._it_has}. {hint}".rstrip()
 
 
-def names() -> list[str]:
+def query_names() -> list[str]:
     """Return the names of the queries that come with Fabula."""
     return sorted(path.stem for path in SHIPPED.glob("*.cypher"))
 
 
-def shipped(name: str) -> Query:
+def shipped_query(name: str) -> AnalystQuery:
     """Return the query of that name that comes with Fabula.
 
     Raises:
         NotFound: There is none; the message has the nearest name.
 
     """
-    if name not in names():
+    if name not in query_names():
         raise NotFound(
-            f"There is no query {quoted(name)}. {did_you_mean(name, names())}".rstrip(),
+            f"There is no query {quote_name(name)}. {did_you_mean(name, query_names())}".rstrip(),
             advice="`fabula cypher --list` shows them.",
         )
-    return read(SHIPPED / f"{name}.cypher")
+    return read_query(SHIPPED / f"{name}.cypher")
 
 
-def read(path: Path) -> Query:
+def read_query(path: Path) -> AnalystQuery:
     """Return the query in a file. Raises FabulaError if it can't be read."""
     try:
-        return parse(path.read_text(encoding="utf-8-sig"), path.stem)
+        return parse_query(path.read_text(encoding="utf-8-sig"), path.stem)
     except (OSError, UnicodeError) as error:
         why = "it is no UTF-8 text" if isinstance(error, UnicodeError) else error.strerror
         raise FabulaError(f"The query in {path} can't be read: {why}.") from error
 
 
-def parse(text: str, name: str = "") -> Query:
+def parse_query(text: str, name: str = "") -> AnalystQuery:
     """Return a query from its text. Raises FabulaError for a default that is no text or JSON."""
     header: list[str] = []
     for line in text.splitlines():
@@ -155,7 +155,7 @@ def parse(text: str, name: str = "") -> Query:
     ]
     used = dict.fromkeys(re.findall(r"\$(\w+)", UNREAD.sub(" ", text)))
     described += [Parameter(key, required=True) for key in used if key not in parameters]
-    return Query(name, purpose, tuple(described), text, " ".join(no_rows))
+    return AnalystQuery(name, purpose, tuple(described), text, " ".join(no_rows))
 
 
 def _literal(written: str, parameter: str, name: str) -> Any:

@@ -21,7 +21,7 @@ from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import filled
+from fabula.models.prompts import fill_template
 from fabula.models.replies import ask
 from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
@@ -45,7 +45,7 @@ Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TextWindow:
     """Chunks that one call reads; `before` is the end of the text before them, or ''."""
 
     chunks: tuple[Chunk, ...]
@@ -74,7 +74,7 @@ class Window:
         return {number - 1 for number in parts if 1 <= number <= len(self.chunks)}
 
 
-def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window, ...]:
+def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[TextWindow, ...]:
     """Return runs of chunks of at most `limit` tokens, in text order; they tile the text.
 
     No window crosses from one section into another, and each takes as many chunks as fit. A chunk
@@ -83,11 +83,11 @@ def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window,
     long: one short chunk is not worth a call. Windows do not overlap, so that each chunk is asked
     about once.
     """
-    cut: list[Window] = []
+    cut: list[TextWindow] = []
     for _, section in groupby(chunks, key=lambda chunk: chunk.section):
         before = ""
         for run in _runs(section, limit):
-            cut.append(Window(run, before))
+            cut.append(TextWindow(run, before))
             last = sentences(run[-1].text, language)[-SENTENCES_BEFORE:]
             before = " ".join(" ".join(sentence.split()) for sentence in last)
     return tuple(cut)
@@ -164,7 +164,7 @@ def read_records(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Reply]):
+class ModelAnswer(Generic[Reply]):
     """What was read of the first reply, and of all; `error` is why a follow-up gave nothing."""
 
     first: Reply
@@ -173,7 +173,7 @@ class Answer(Generic[Reply]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Generic[Item, Reply]):
+class ModelQuestion(Generic[Item, Reply]):
     """One kind of call to a chat model, with all that belongs to it side by side.
 
     Attributes:
@@ -204,7 +204,7 @@ class Question(Generic[Item, Reply]):
     follow_up: Callable[[Item, Reply], str] | None = None
     follow_ups: int = 0
 
-    def ask(self, item: Item, chat: Chat, temperature: float) -> Answer[Reply]:
+    def ask(self, item: Item, chat: Chat, temperature: float) -> ModelAnswer[Reply]:
         """Ask about an item; each call costs money, unless its reply is cached.
 
         Raises:
@@ -212,33 +212,35 @@ class Question(Generic[Item, Reply]):
 
         """
         prompt = Prompt(
-            system=filled(
+            system=fill_template(
                 self.prompt.with_name(f"{self.prompt.name}_system.txt"), **self.system_values
             ),
-            user=filled(self.prompt.with_name(f"{self.prompt.name}.txt"), **self.values(item)),
+            user=fill_template(
+                self.prompt.with_name(f"{self.prompt.name}.txt"), **self.values(item)
+            ),
             max_tokens=self.max_tokens,
             temperature=temperature,
             schema=self.schema,
-            stand_in=partial(self.placeholder, item, 0),
+            placeholder=partial(self.placeholder, item, 0),
         )
         read = partial(self._read, item)
         first = every = ask(chat, prompt, read, MAX_TRIES)
         if self.follow_up is None or not first:
-            return Answer(first, every)
+            return ModelAnswer(first, every)
         for turn in range(1, self.follow_ups + 1):
             again = replace(
                 prompt,
                 user=f"{prompt.user}\n\n{self.follow_up(item, every)}",
-                stand_in=partial(self.placeholder, item, turn),
+                placeholder=partial(self.placeholder, item, turn),
             )
             try:
                 more = every.new(ask(chat, again, read, MAX_TRIES))
             except BadReply as error:
-                return Answer(first, every, error)
+                return ModelAnswer(first, every, error)
             every += more
             if not more:
                 break
-        return Answer(first, every)
+        return ModelAnswer(first, every)
 
     def _read(self, item: Item, reply: str) -> Reply:
         return self.read(reply, item)
@@ -255,11 +257,11 @@ class WindowReplies(Generic[Reply]):
 
     """
 
-    answers: tuple[tuple[Window, Answer[Reply] | None], ...] = ()
+    answers: tuple[tuple[TextWindow, ModelAnswer[Reply] | None], ...] = ()
     reused: int = 0
 
     @property
-    def new(self) -> list[Answer[Reply]]:
+    def new(self) -> list[ModelAnswer[Reply]]:
         """The answers of this build."""
         return [answer for _, answer in self.answers if answer]
 
@@ -270,7 +272,7 @@ class WindowReplies(Generic[Reply]):
 
     def collect(
         self,
-        records: Callable[[Window, Reply], Iterable[Record]],
+        records: Callable[[TextWindow, Reply], Iterable[Record]],
         known: Mapping[str, Sequence[Record]],
     ) -> list[Record]:
         """Return the records of all windows, in text order.
@@ -306,11 +308,11 @@ class ExtractionCalls(Calls):
 
     def ask_each(
         self,
-        question: Question[Item, Reply],
+        question: ModelQuestion[Item, Reply],
         items: Sequence[Item],
         gaps: Sequence[Gap],
         priority: int,
-    ) -> list[Answer[Reply] | None]:
+    ) -> list[ModelAnswer[Reply] | None]:
         """Ask about each item; None where no reply could be used.
 
         Args:
@@ -325,13 +327,13 @@ class ExtractionCalls(Calls):
         """
         chat = self.models.chat("model", question.step)
 
-        def ask_or_miss(item: Item) -> Answer[Reply] | str:
+        def ask_or_miss(item: Item) -> ModelAnswer[Reply] | str:
             try:
                 return question.ask(item, chat, self.models.temperature)
             except BadReply as error:
                 return self.work.gaps.accept(error)
 
-        answers: list[Answer[Reply] | None] = []
+        answers: list[ModelAnswer[Reply] | None] = []
         replies = self.each(priority, question.step, ask_or_miss, items)
         for gap, answer in zip(gaps, replies, strict=True):
             if isinstance(answer, str):
@@ -345,8 +347,8 @@ class ExtractionCalls(Calls):
 
     def ask_windows(
         self,
-        question: Question[Window, Reply],
-        all_windows: Sequence[Window],
+        question: ModelQuestion[TextWindow, Reply],
+        all_windows: Sequence[TextWindow],
         known: Collection[str],
         priority: int,
     ) -> WindowReplies[Reply]:
@@ -376,6 +378,6 @@ class ExtractionCalls(Calls):
         )
 
 
-def window_gap(step: str, window: Window) -> Gap:
+def window_gap(step: str, window: TextWindow) -> Gap:
     """Return the gap that a window leaves, without the reason."""
     return Gap(step, "", window.ids, dict.fromkeys(window.ids, 1.0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.text.document import excerpt
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +96,18 @@ class Quote:
         return f"<Quote {self.number}: {describe_hit(self.hit)}>"
 
 
-def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
+def describe_place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
     """Return where a hit is, for people: document, section, what it is, character offsets.
 
     `spans` are the stretches of its text that are meant; all of it if there are none.
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
-    where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
+    where = ", ".join(f"{start}-{end}" for start, end in document_spans(hit, spans))
     parts = [hit.title, hit.section, what, f"characters {where}"]
     return " · ".join(part for part in parts if part)
 
 
-def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def document_spans(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return stretches of a hit's text as character offsets in its document.
 
     A summary or a detail is not in the document word by word: then it is all that it rests on.
@@ -119,6 +119,6 @@ def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, i
 
 def describe_hit(hit: Hit) -> str:
     """Return what a hit is, of which document, and how it begins, for a developer."""
-    title = f"{quoted(hit.title)}, characters {hit.start}-{hit.end}"
+    title = f"{quote_name(hit.title)}, characters {hit.start}-{hit.end}"
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
     return f"{what} of {title}: {excerpt(hit.text)}"

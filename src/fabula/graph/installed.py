@@ -91,10 +91,10 @@ def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:
                 f"The graph {name!r} rests on {missing[0]!r}, which no package has: install it, or "
                 f"remove the package of {name!r}."
             )
-        if (graph.build is None) == (graph.settle is None):
+        if (graph.build is None) == (graph.build_collection is None):
             raise SettingsError(f"The graph {name!r} has to have either `build` or `settle`.")
         below = [other for other in (*graph.rests_on, *graph.uses) if other in loaded]
-        if graph.build and (own := [other for other in below if loaded[other].settle]):
+        if graph.build and (own := [other for other in below if loaded[other].build_collection]):
             raise SettingsError(
                 f"The graph {name!r}, a document's, rests on {own[0]!r}, which is a collection's."
             )

@@ -27,7 +27,7 @@ Knobs = TypeVar("Knobs", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class BuildText:
     """What a graph is built from.
 
     Attributes:
@@ -44,7 +44,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class PartReader:
     """What a collection's own part is built from: other parts, read when they are needed.
 
     Attributes:
@@ -103,7 +103,7 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class BuildWork:
     """What a build makes its calls with.
 
     Attributes:
@@ -119,7 +119,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Lazy:
+class LazyFunction:
     """A function by its import path, `package.module:name`, which is imported when it is called.
 
     A graph names its build so, as a question imports all graphs and needs no build.
@@ -175,9 +175,9 @@ class Graph(Generic[Knobs]):
     name: str
     about: str
     version: int
-    knobs: type[Knobs]
-    build: Callable[[Text, Knobs, Models, Known, Work], Built] | None = None
-    settle: Callable[[Reader, Knobs, Models, Known, Work], Built] | None = None
+    options: type[Knobs]
+    build: Callable[[BuildText, Knobs, Models, Known, BuildWork], Built] | None = None
+    build_collection: Callable[[PartReader, Knobs, Models, Known, BuildWork], Built] | None = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
@@ -187,9 +187,9 @@ class Graph(Generic[Knobs]):
     prompts: Path | None = None
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
-    unasked: frozenset[str] = frozenset()
-    tell: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
-    doubt: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
+    not_in_prompts: frozenset[str] = frozenset()
+    describe: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
+    warnings: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

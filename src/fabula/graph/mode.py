@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
-from fabula.graph.trace import Path
+from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import Job, Workers
 from fabula.models.roles import Models
@@ -26,7 +26,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 
-class NoKnobs(BaseModel):
+class NoOptions(BaseModel):
     """The settings of a mode that has none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,13 +50,13 @@ class GraphReader(Protocol):
         """Return the `limit` elements of these kinds of highest cosine, best first."""
         ...
 
-    def near_or_alike(
+    def search_hybrid(
         self, vector: Vector, question: str, limit: int, filters: Filters, model: str
     ) -> tuple[list[Hit], list[Hit]]:
         """Return the `limit` nearest passages, and those with most of the question's words."""
         ...
 
-    def related(
+    def find_related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
         """Return what a statement finds for some passages, by their ids."""
@@ -70,11 +70,11 @@ class GraphReader(Protocol):
         """Return all documents of a collection by title."""
         ...
 
-    def settled(self, collection: str) -> dict[str, Record]:
+    def collection_parts(self, collection: str) -> dict[str, Record]:
         """Return what the parts of a collection itself were made from, by their graphs."""
         ...
 
-    def found(
+    def search_vectors(
         self, statement: str, vector: Vector, filters: Filters, model: str, **parameters: Any
     ) -> list[dict[str, Any]]:
         """Return the rows of a statement over embeddings; it is given the filters."""
@@ -84,7 +84,7 @@ class GraphReader(Protocol):
         """Return the rows of a statement over no embeddings; it is given the filters."""
         ...
 
-    def keep(
+    def cached(
         self,
         name: str,
         collection: str,
@@ -119,14 +119,14 @@ class Tools:
     embedder: Embedder
     models: Models
     guide: Guide
-    path: Path
+    trace: Trace
     k: int
     tokens: int
-    knobs: Any
-    method: Any
+    options: Any
+    graph_options: Any
     workers: Workers
 
-    def each(self, do: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+    def run_each(self, do: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         """Return the results of `do`, a call to a model, for all items; they run in parallel.
 
         The first failure is raised.
@@ -136,17 +136,17 @@ class Tools:
 
     def embed(self, question: str) -> Vector:
         """Return the question's embedding, a unit vector of shape (dimensions,)."""
-        with self.path.step("embed", self.embedder.model):
+        with self.trace.step("embed", self.embedder.model):
             vectors: list[Vector] = [*self.embedder.embed([question]).vectors]
         return vectors[0]
 
-    def found(
+    def find_hits(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[Hit]:
         """Return the hits that a statement of the mode's own finds, best first."""
-        return [read_hit(row) for row in self.rows(statement, vector, filters, **parameters)]
+        return [read_hit(row) for row in self.find_rows(statement, vector, filters, **parameters)]
 
-    def rows(
+    def find_rows(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[dict[str, Any]]:
         """Return the rows of a statement of the mode's own; `read_hit` reads the hit of each.
@@ -154,7 +154,9 @@ class Tools:
         Besides `parameters` it is given $vector, the space that this is of ($model, $slot and
         $embedding, the property) and the filters; it must not leave $collection.
         """
-        return self.store.found(statement, vector, filters, self.embedder.model, **parameters)
+        return self.store.search_vectors(
+            statement, vector, filters, self.embedder.model, **parameters
+        )
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement of the mode's own that needs no embeddings.
@@ -163,7 +165,7 @@ class Tools:
         """
         return self.store.read(statement, filters, **parameters)
 
-    def keep(
+    def cached(
         self,
         name: str,
         filters: Filters,
@@ -184,14 +186,14 @@ class Tools:
             The value; None if one of the `graphs` has no part.
 
         """
-        return self.store.keep(name, filters.collection, filters.document, graphs, make, uses)
+        return self.store.cached(name, filters.collection, filters.document, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """Return the `limit` passages of highest cosine with the question; one round trip."""
         vector = self.embed(question)
-        with self.path.step("nearest", "cosine, from the vector index") as step:
+        with self.trace.step("nearest", "cosine, from the vector index") as step:
             hits = self.store.nearest(vector, limit, filters, self.embedder.model)
-            step.found(hits)
+            step.record(hits)
         return hits
 
     def elements(
@@ -202,9 +204,9 @@ class Tools:
         They are of these `kinds`, or of all if there are none. The filters' own kinds do not count:
         a mode may look for elements only to reach the passages that they lead to.
         """
-        with self.path.step("elements", ", ".join(kinds)) as step:
+        with self.trace.step("elements", ", ".join(kinds)) as step:
             hits = self.store.nearest_elements(vector, limit, filters, self.embedder.model, kinds)
-            step.found(hits)
+            step.record(hits)
         return hits
 
 
@@ -243,7 +245,7 @@ class Mode:
 
     retrieve: Retrieve
     about: str
-    knobs: type[BaseModel] = NoKnobs
+    options: type[BaseModel] = NoOptions
     graph: str = ""
     answer: Respond | None = None
     kinds: tuple[str, ...] = ()
@@ -253,7 +255,7 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ModeRun:
     """A mode by its name, and what it works with when it is asked a question."""
 
     name: str

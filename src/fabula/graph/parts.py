@@ -23,11 +23,11 @@ from fabula.graph import (
 )
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import gaps_of
-from fabula.graph.method import Built, Graph, Known, Reader, Text
+from fabula.graph.method import BuildText, Built, Graph, Known, PartReader
 from fabula.graph.recipes import Recipe
 from fabula.models.usage import Usage
 from fabula.text import ids
-from fabula.text.document import Chunk, Document, Section, not_embedded
+from fabula.text.document import Chunk, Document, Section, empty_vector
 
 
 def text_part(
@@ -88,7 +88,7 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
     chunks = []
     for node in part.nodes:
         place = {name: node.properties[name] for name in names}
-        vector = not_embedded() if node.embedding is None else node.embedding
+        vector = empty_vector() if node.embedding is None else node.embedding
         chunks.append(Chunk(id=node.id, **place, embedding=vector))
     return tuple(sorted(chunks, key=lambda chunk: chunk.index))
 
@@ -126,7 +126,7 @@ def _begins_with(heading: str, text: str) -> bool:
 
 def part_of(
     graph: Graph[Any],
-    of: Text | Reader,
+    of: BuildText | PartReader,
     built: Built,
     made_from: Recipe,
     usage: Mapping[str, Usage],
@@ -147,7 +147,7 @@ def part_of(
     _refuse_unlisted(graph, built)
     if reserved := sorted(RESERVED & built.facts.keys()):
         raise _broken(graph, f"a fact called {reserved[0]!r}", ["any other name"])
-    if isinstance(of, Text):
+    if isinstance(of, BuildText):
         owner = Owner(of.document.collection, graph.name, of.document.id)
         chunks = {chunk.id: chunk for chunk in of.chunks}
     else:

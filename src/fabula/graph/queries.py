@@ -9,38 +9,38 @@ from typing import Literal
 _INSTALLED = Path(__file__).parents[1] / "cypher"
 _CHECKOUT = Path(__file__).parents[3] / "cypher"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-MOST_DIMENSIONS = 4096
+MAX_DIMENSIONS = 4096
 """Of a vector index of Neo4j."""
 Embedded = Literal["passage", "element"]
 """What has embeddings; each has a vector index of its own."""
 
 
 @cache
-def query(name: str) -> str:
+def read_statement(name: str) -> str:
     """Return the statement in `cypher/<name>.cypher`, such as `core/find_nearest`."""
-    return read(FOLDER / f"{name}.cypher")
+    return read_statement_file(FOLDER / f"{name}.cypher")
 
 
 @cache
-def read(file: Path) -> str:
+def read_statement_file(file: Path) -> str:
     """Return the statement in a file."""
     return file.read_text(encoding="utf-8")
 
 
-def over(statement: str, dimensions: int, slot: int) -> str:
+def for_embeddings(statement: str, dimensions: int, slot: int) -> str:
     """Return a statement for the embeddings of so many dimensions in a slot (1 or 2).
 
     Neo4j takes the name of an index or a label only as text, not as a parameter. Files name those
     of 256 dimensions in slot 1, and nothing else of a statement ever varies.
     """
-    if not (0 < dimensions <= MOST_DIMENSIONS and slot in (1, 2)):
+    if not (0 < dimensions <= MAX_DIMENSIONS and slot in (1, 2)):
         raise ValueError(f"no index has {dimensions} dimensions in slot {slot}")
     return (
         statement.replace("passage_vectors_256", index_name(dimensions, slot))
         .replace("element_vectors_256", index_name(dimensions, slot, "element"))
-        .replace("Passage256", label(dimensions))
-        .replace("Element256", label(dimensions, "element"))
-        .replace("n.embedding", f"n.{embedding(slot)}")
+        .replace("Passage256", label_name(dimensions))
+        .replace("Element256", label_name(dimensions, "element"))
+        .replace("n.embedding", f"n.{embedding_property(slot)}")
     )
 
 
@@ -49,7 +49,7 @@ def index_name(dimensions: int, slot: int, what: Embedded = "passage") -> str:
     return f"{what}_vectors_{dimensions}" + ("_2" if slot == 2 else "")
 
 
-def label(dimensions: int, what: Embedded = "passage") -> str:
+def label_name(dimensions: int, what: Embedded = "passage") -> str:
     """Return the label of passages or elements whose embeddings have so many dimensions."""
     return f"{what.capitalize()}{dimensions}"
 
@@ -59,6 +59,6 @@ def text_label(what: Embedded) -> str:
     return f"{what.capitalize()}Text"
 
 
-def embedding(slot: int) -> str:
+def embedding_property(slot: int) -> str:
     """Return the property that holds the embeddings of a slot."""
     return "embedding_2" if slot == 2 else "embedding"

@@ -66,7 +66,7 @@ def _below(graph: Graph[Any], names: Collection[str]) -> list[str]:
     return [TEXT, *graph.rests_on, *(name for name in graph.uses if name in names)]
 
 
-def settled_recipe(
+def collection_recipe(
     graph: Graph[Any],
     settings: Mapping[str, Any],
     models: Mapping[str, Any],
@@ -76,7 +76,7 @@ def settled_recipe(
 ) -> Recipe:
     """Return what a collection's own part is made from.
 
-    `base` is when the parts that it rests on or uses were written, as `settled_base` returns it.
+    `base` is when the parts that it rests on or uses were written, as `collection_base` returns it.
     """
     return {
         "graph": graph.name,
@@ -88,7 +88,7 @@ def settled_recipe(
     }
 
 
-def resting(
+def complete_documents(
     graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
 ) -> tuple[Entry, ...]:
     """Return the documents that have everything a collection's own graph rests on, by id.
@@ -100,7 +100,9 @@ def resting(
     installed = graphs()
     of_documents = [name for name in graph.rests_on if installed[name].build]
     complete = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
-    lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
+    lacking = [
+        name for name in graph.rests_on if installed[name].build_collection and name not in settled
+    ]
     if lacking or not complete:
         first = (lacking or of_documents)[0]
         raise NotFound(
@@ -111,7 +113,7 @@ def resting(
     return tuple(sorted(complete, key=lambda entry: entry.id))
 
 
-def settled_base(
+def collection_base(
     graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
 ) -> dict[str, dict[str, str]]:
     """Return when the parts were written that a collection's own part rests on or uses.
@@ -133,13 +135,13 @@ def settled_base(
 def is_outdated(graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]) -> bool:
     """Return whether a part that a collection's own part rests on or uses was replaced since."""
     try:
-        base = settled_base(graph, resting(graph, entries, settled), settled)
+        base = collection_base(graph, complete_documents(graph, entries, settled), settled)
     except NotFound:
         return True
     return settled[graph.name].made_from.get("rests_on") != base
 
 
-def stale(
+def find_stale(
     graphs: Sequence[Graph[Any]],
     entry: Entry | None,
     recipes: Mapping[str, Recipe],
@@ -178,14 +180,14 @@ def differences_of(entry: Entry, recipes: Mapping[str, Recipe]) -> dict[str, lis
     return differing
 
 
-def alike(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
+def is_reusable(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
     """Return whether what is known of a part can be used for another, even of another text.
 
     It can if both are made in the same way, apart from the settings that their graph lists as
     `unasked`: no question to a model depends on these.
     """
     graph = graphs().get(str(now["graph"]))
-    unasked = graph.unasked if graph else frozenset()
+    unasked = graph.not_in_prompts if graph else frozenset()
 
     def method(recipe: Mapping[str, Any]) -> dict[str, Any]:
         settings = {k: v for k, v in recipe.get("settings", {}).items() if k not in unasked}

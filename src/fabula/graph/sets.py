@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabula.errors import SettingsError, first_problem
-from fabula.text.names import problem, quoted
+from fabula.text.names import name_problem, quote_name
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -56,8 +56,8 @@ def refuse_names(name_or_path: str, what: str, names: Iterable[str]) -> None:
     """Raise SettingsError for an invalid name, or two that differ only in case."""
     names = list(names)
     for name in names:
-        if reason := problem(name):
-            raise SettingsError(f"{name_or_path}: the {what} {quoted(name)} {reason}.")
+        if reason := name_problem(name):
+            raise SettingsError(f"{name_or_path}: the {what} {quote_name(name)} {reason}.")
     counts = Counter(name.casefold() for name in names)
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise SettingsError(f"{name_or_path} has more than one {what} named {repeated[0]!r}.")

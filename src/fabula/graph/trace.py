@@ -11,7 +11,7 @@ from fabula.graph.hits import Hit
 
 
 @dataclass(slots=True)
-class Step:
+class TraceStep:
     """A step of a retrieval.
 
     Attributes:
@@ -29,27 +29,27 @@ class Step:
     note: str = ""
     seconds: float = 0.0
     hits: tuple[Hit, ...] = ()
-    kept: frozenset[str] = frozenset()
+    passed_on: frozenset[str] = frozenset()
     walked: tuple[str, ...] = ()
-    steps: list[Step] = field(default_factory=list)
+    steps: list[TraceStep] = field(default_factory=list)
 
-    def found(self, hits: Sequence[Hit], kept: Sequence[Hit] | None = None) -> None:
+    def record(self, hits: Sequence[Hit], kept: Sequence[Hit] | None = None) -> None:
         """Record what was found, and which hits go on: all, unless `kept` says otherwise."""
         self.hits = tuple(hits)
-        self.kept = frozenset(hit.id for hit in (hits if kept is None else kept))
+        self.passed_on = frozenset(hit.id for hit in (hits if kept is None else kept))
 
 
-class Path:
+class Trace:
     """The steps of one question, each within the step that is under way; not thread-safe."""
 
     def __init__(self) -> None:
-        self.root = Step("question")
+        self.root = TraceStep("question")
         self._open = [self.root]
 
     @contextmanager
-    def step(self, name: str, note: str = "") -> Iterator[Step]:
+    def step(self, name: str, note: str = "") -> Iterator[TraceStep]:
         """Record a step and time it."""
-        step = Step(name, note)
+        step = TraceStep(name, note)
         self._open[-1].steps.append(step)
         self._open.append(step)
         began = time.perf_counter()

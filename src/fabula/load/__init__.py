@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SUFFIXES",
-    "Found",
+    "FoundFiles",
     "find",
     "find_in_zip",
     "in_zip",
     "is_zip",
-    "known",
     "load",
     "load_content",
     "load_from_zip",
-    "load_kept",
+    "load_stored",
     "printable",
     "read_text",
+    "readable_suffixes",
     "real_path",
     "too_large",
 ]
@@ -47,14 +47,14 @@ _MAX_UNCONFINED_BYTES = 1_000_000
 """Plain text up to this size is read without the sandbox: it takes seconds in any case."""
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """Files that can be read, including zips of books, and the other files beside them."""
 
     files: list[Path]
     others: list[Path]
 
 
-def find(paths: Iterable[Path]) -> Found:
+def find(paths: Iterable[Path]) -> FoundFiles:
     """Return the given files, and the files in the given folders in sorted order, none twice.
 
     Hidden files and folders are skipped.
@@ -71,15 +71,15 @@ def find(paths: Iterable[Path]) -> Found:
             continue
         for file in walk_files(path):
             (files if _is_readable(file) else others).setdefault(file)
-    return Found(list(files), list(others))
+    return FoundFiles(list(files), list(others))
 
 
-def find_in_zip(path: Path, called: str = "") -> tuple[list[str], list[str]]:
+def find_in_zip(path: Path, name: str = "") -> tuple[list[str], list[str]]:
     """Return the names of the books in a zip, and those of its other files.
 
     Args:
         path: The zip.
-        called: What messages call it; its path by default.
+        name: What messages call it; its path by default.
 
     Raises:
         LoadError: The zip is damaged, has no books, or would unpack to too much.
@@ -87,15 +87,15 @@ def find_in_zip(path: Path, called: str = "") -> tuple[list[str], list[str]]:
     """
     from fabula.load import zips
 
-    called = called or printable(path)
-    names = zips.list_files(path, called)
+    name = name or printable(path)
+    names = zips.list_files(path, name)
     books = [name for name in names if _is_book(name)]
     if not books:
-        raise LoadError(f"{called} holds no file that Fabula reads: {known()}.")
+        raise LoadError(f"{name} holds no file that Fabula reads: {readable_suffixes()}.")
     return books, [name for name in names if not _is_book(name)]
 
 
-def known() -> str:
+def readable_suffixes() -> str:
     """Return all suffixes that can be read, for a message."""
     return ", ".join((*SUFFIXES, ZIP_SUFFIX))
 
@@ -131,7 +131,7 @@ def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Doc
     return _read(data, suffix, name, in_zip(real_path(path), book), collection, max_bytes)
 
 
-def load_kept(path: Path, book: str, source: str, collection: str, max_bytes: int) -> Document:
+def load_stored(path: Path, book: str, source: str, collection: str, max_bytes: int) -> Document:
     """Return the document in a file that is stored under a name of our own, as uploads are.
 
     Args:

@@ -13,7 +13,7 @@ from fabula.load import languages
 from fabula.load.clean import one_line
 from fabula.load.plays import join_speakers
 from fabula.text.ids import document_id
-from fabula.text.names import LONGEST_LINE, problem, quoted
+from fabula.text.names import MAX_LINE_BYTES, name_problem, quote_name
 
 if TYPE_CHECKING:
     from fabula.text.document import Document, Section
@@ -39,8 +39,8 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     # Speakers are joined first: otherwise a play's main character looks like a running head.
     speeches = list(join_speakers(draft.blocks))
     text, sections = _join_blocks(remove_paratext(speeches, draft.title))
-    if wrong := problem(source, LONGEST_LINE):
-        raise LoadError(f"The source {quoted(source)} {wrong}: give it another name.")
+    if wrong := name_problem(source, MAX_LINE_BYTES):
+        raise LoadError(f"The source {quote_name(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):
         raise LoadError(f"{source} has no words in it: there is nothing to ingest.")
     title = _shorten(draft.title)

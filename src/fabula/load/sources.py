@@ -16,11 +16,11 @@ from fabula.load import (
     find_in_zip,
     in_zip,
     is_zip,
-    known,
     load,
     load_content,
     load_from_zip,
     printable,
+    readable_suffixes,
     real_path,
     too_large,
 )
@@ -51,7 +51,7 @@ class _Options:
     fetch: bool
 
 
-def sources(
+def find_sources(
     paths: Sequence[str | Path],
     collection: str,
     max_file_mb: int,
@@ -107,7 +107,7 @@ def _find(path: str | Path, options: _Options) -> tuple[dict[str, Source], list[
     by_place: dict[str, Source] = {}
     skipped = [printable(other) for other in others]
     if not files:
-        nothing = LoadError(f"{name} has no file that Fabula reads: {known()}.")
+        nothing = LoadError(f"{name} has no file that Fabula reads: {readable_suffixes()}.")
         return _failure(name, nothing), skipped
     for file in files:
         if is_zip(file):

@@ -48,7 +48,7 @@ class Prompt:
     schema: type[BaseModel] | None = None
     correction: str = ""
     sample: int = 0
-    stand_in: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    placeholder: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Reply:
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    trouble: str = ""
+    problem: str = ""
     faults: int = 0
     cached: bool = False
     cached_tokens: int = 0

@@ -11,7 +11,7 @@ OPENAI = "https://api.openai.com/v1"
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
-def checked_url(url: str | None) -> str:
+def normalize_url(url: str | None) -> str:
     """Return the URL in one canonical form; the URL of OpenAI if it is empty.
 
     The host is in lower case, and there is no default port and no slash at the end, so that two
@@ -29,19 +29,19 @@ def checked_url(url: str | None) -> str:
         is_valid = False
     if not is_valid:
         raise SettingsError(
-            f"OPENAI_BASE_URL = {shown_url(url)!r}: expected http://... or https://..."
+            f"OPENAI_BASE_URL = {redact_url(url)!r}: expected http://... or https://..."
         )
     user, at, host = parts.netloc.rpartition("@")
     host = host.lower().removesuffix(DEFAULT_PORTS[parts.scheme])
     return urlunsplit(parts._replace(netloc=f"{user}{at}{host}")).rstrip("/")
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return the URL without its user name and password, for a message."""
     return re.sub(r"(?<=//).*@", "", url)
 
 
-def checked_key(key: str | None) -> str:
+def validate_key(key: str | None) -> str:
     """Return the key without white space around it; 'none' if it is empty.
 
     The client requires a key, though local endpoints need none.

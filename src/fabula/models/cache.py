@@ -84,7 +84,7 @@ def _schema_json(schema: type[BaseModel]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Info:
+class CacheInfo:
     """What a cache holds.
 
     Attributes:
@@ -138,7 +138,7 @@ class ResponseCache:
 
         """
         stop = stop or Stop()
-        with stop.telling(self._wake), self._unlocked:
+        with stop.calling(self._wake), self._unlocked:
             self._unlocked.wait_for(lambda: stop.is_set() or self._locked.isdisjoint(keys))
             stop.check()
             self._locked.update(keys)
@@ -161,7 +161,7 @@ class ResponseCache:
             return Reply(text, prompt_tokens, completion_tokens, cached=True)
         return None
 
-    def keep_reply(self, key: bytes, model: str, reply: Reply) -> None:
+    def save_reply(self, key: bytes, model: str, reply: Reply) -> None:
         """Save a reply; it replaces another one of the same key."""
         data = (reply.text, reply.prompt_tokens, reply.completion_tokens)
         self._write(INSERT, [(key, "chat", model, _pack(json.dumps(data).encode()))])
@@ -175,12 +175,12 @@ class ResponseCache:
         rows = self._find(keys)
         return {key: np.frombuffer(data, "<f4").astype(np.float32) for key, data in rows.items()}
 
-    def keep_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         """Save vectors by key, all or none."""
         data = {key: _pack(vector.astype("<f4").tobytes()) for key, vector in vectors.items()}
         self._write(INSERT, [(key, "embedding", model, packed) for key, packed in data.items()])
 
-    def info(self) -> Info:
+    def info(self) -> CacheInfo:
         """Return what the cache holds now."""
         kinds, models, size = Counter[str](), Counter[str](), 0
         none: list[tuple[str, str, int]] = []
@@ -191,7 +191,7 @@ class ResponseCache:
         for file in self._files():
             with contextlib.suppress(FileNotFoundError):  # another process has just deleted its log
                 size += file.stat().st_size
-        return Info(self._path, kinds["chat"], kinds["embedding"], models, size)
+        return CacheInfo(self._path, kinds["chat"], kinds["embedding"], models, size)
 
     def clear(self) -> None:
         """Delete the cache's file, and damaged files that were set aside.

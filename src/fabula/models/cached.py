@@ -61,8 +61,8 @@ class CachedChat:
             reply = self._chat.complete(prompt)
             # A reply without usable text is saved as an empty one: the next run refuses that, too,
             # and does not pay for it again.
-            self._cache.keep_reply(
-                key, self._model, replace(reply, text="") if reply.trouble else reply
+            self._cache.save_reply(
+                key, self._model, replace(reply, text="") if reply.problem else reply
             )
             return reply
 
@@ -112,7 +112,7 @@ class CachedChat:
                         counts = piece
                     yield piece
             whole = Reply("".join(text), counts.prompt_tokens, counts.completion_tokens)
-            self._cache.keep_reply(key, self._model, whole)
+            self._cache.save_reply(key, self._model, whole)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Report an unusable reply; with `forget`, delete it, so that the next try asks again."""
@@ -169,6 +169,6 @@ class CachedEmbedder:
         values = [*texts.values()]
         answer = self._embedder.embed(values)
         vectors = dict(zip(texts, answer.vectors, strict=True))
-        self._cache.keep_vectors(self.model, vectors)
+        self._cache.save_vectors(self.model, vectors)
         rows |= vectors
         return replace(answer, tokens=answer.tokens or sum(tokens.count_all(values)))

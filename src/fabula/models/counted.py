@@ -19,7 +19,7 @@ from fabula.text import tokens
 NO_LIMIT = Budgets()
 
 
-class Counter(Protocol):
+class UsageCounter(Protocol):
     """Receives the usage of each call to a model; called from any thread."""
 
     def add(self, step: str, usage: Usage) -> None:
@@ -30,7 +30,7 @@ class Counter(Protocol):
 class Meter:
     """Adds up the usage of each step, over all threads."""
 
-    def __init__(self, within: Counter | None = None) -> None:
+    def __init__(self, within: UsageCounter | None = None) -> None:
         """Make an empty meter; everything it counts is also counted by `within`."""
         self._within = within
         self._steps: dict[str, Usage] = {}
@@ -62,7 +62,7 @@ class CountedChat:
     def __init__(
         self,
         chat: Chat,
-        meter: Counter,
+        meter: UsageCounter,
         step: str,
         model: str,
         budget: Budget | Budgets = NO_LIMIT,
@@ -137,7 +137,7 @@ class CountedEmbedder:
     def __init__(
         self,
         embedder: Embedder,
-        meter: Counter,
+        meter: UsageCounter,
         step: str,
         budget: Budget | Budgets = NO_LIMIT,
     ) -> None:

@@ -20,7 +20,7 @@ import openai
 import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
-from fabula.models.address import checked_key, checked_url, shown_url
+from fabula.models.address import normalize_url, redact_url, validate_key
 from fabula.models.endpoint_errors import (
     TEMPORARY_STATUSES,
     EndpointError,
@@ -29,7 +29,7 @@ from fabula.models.endpoint_errors import (
     allowances,
     requested_wait,
 )
-from fabula.models.limiter import Limiter, Patience
+from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.parameters import Parameters, optional_parameters, refused_parameter
 from fabula.models.payload import Json, ends_reply, has_content, object_or_empty
 from fabula.models.purpose import BUILD, Purpose
@@ -100,7 +100,7 @@ class Endpoint:
         base_url: str | None,
         api_key: str | None,
         limiter: Limiter,
-        patience: Patience,
+        patience: RetryPolicy,
     ) -> None:
         """Prepare a client; nothing is called yet.
 
@@ -108,8 +108,8 @@ class Endpoint:
             SettingsError: The URL or the key can't be used.
 
         """
-        url, key = checked_url(base_url), checked_key(api_key)
-        self.url = shown_url(url)
+        url, key = normalize_url(base_url), validate_key(api_key)
+        self.url = redact_url(url)
         self._patience, self._limiter = patience, limiter
         self._transport = EndpointTransport(url, key)
         timeout = openai.Timeout(patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS))
@@ -204,7 +204,7 @@ class Endpoint:
         `purpose`. Arguments and errors are those of `ask`.
         """
         cut = Stop()
-        with (purpose.cut or Stop()).telling(cut.set):
+        with (purpose.cut or Stop()).calling(cut.set):
             first, rest, slot = self._retry(
                 lambda: self._open(path, role, body, tries, purpose, cut), role, tries, purpose
             )
@@ -225,7 +225,7 @@ class Endpoint:
                 target=copy_context().run, args=(receive,), name="fabula-stream", daemon=True
             ).start()
             try:
-                with cut.telling(lambda: arrived.put(Stopped())):
+                with cut.calling(lambda: arrived.put(Stopped())):
                     yield from first
                     while (event := arrived.get()) is not None:
                         if isinstance(event, BaseException):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.models import Chat, Prompt, Rewriting, Turn
-from fabula.models.prompted import tell
-from fabula.models.prompts import prompt
+from fabula.models.prompted import format_history
+from fabula.models.prompts import fill_prompt
 from fabula.models.replies import ask, read_queries, read_question, read_ranking, read_summary
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
@@ -38,15 +38,15 @@ class PromptedGuide:
         """
         if form == "answer":
             request = Prompt(
-                system=prompt("suppose_system"),
-                user=prompt("suppose", question=question),
+                system=fill_prompt("suppose_system"),
+                user=fill_prompt("suppose", question=question),
                 max_tokens=ANSWER_TOKENS,
                 temperature=0,
             )
             return [ask(self.chat, request, read_summary)]
         request = Prompt(
-            system=prompt("reword_system"),
-            user=prompt("reword", question=question, count=QUERY_COUNT),
+            system=fill_prompt("reword_system"),
+            user=fill_prompt("reword", question=question, count=QUERY_COUNT),
             max_tokens=100 + QUERY_COUNT * 2 * tokens.count(question),
             temperature=0,
             schema=QueriesReply,
@@ -60,8 +60,8 @@ class PromptedGuide:
         heads = [tokens.cut(text, MAX_RANKED_TOKENS) for text in texts]
         numbered = [f"[passage {n}] {head}" for n, head in enumerate(heads, 1)]
         request = Prompt(
-            system=prompt("rank_system"),
-            user=prompt("rank", passages="\n\n".join(numbered), question=question),
+            system=fill_prompt("rank_system"),
+            user=fill_prompt("rank", passages="\n\n".join(numbered), question=question),
             max_tokens=100 + 6 * len(texts),
             temperature=0,
             schema=RankingReply,
@@ -74,8 +74,10 @@ class PromptedGuide:
     def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
         """Return the question in words that need no history, as LangChain's "condense question"."""
         request = Prompt(
-            system=prompt("stand_alone_system"),
-            user=prompt("stand_alone", conversation=tell(history), question=question),
+            system=fill_prompt("stand_alone_system"),
+            user=fill_prompt(
+                "stand_alone", conversation=format_history(history), question=question
+            ),
             max_tokens=100 + 2 * tokens.count(question),
             temperature=0,
         )

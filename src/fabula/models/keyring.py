@@ -6,7 +6,7 @@ This needs the package keyring: `pip install 'fabula[keyring]'`.
 from __future__ import annotations
 
 from fabula.errors import SettingsError
-from fabula.models.address import shown_url
+from fabula.models.address import redact_url
 
 SERVICE = "fabula"
 """The name under which keyrings list the keys; the user name of each is the endpoint's address."""
@@ -14,7 +14,7 @@ MIN_PRIORITY = 1
 """The bound that keyring itself recommends: backends below it save nothing, or plain text."""
 
 
-def keeper() -> str:
+def keyring_name() -> str:
     """Return the name of the keyring that would store a key; '' if there is no safe one."""
     try:
         import keyring
@@ -27,7 +27,7 @@ def keeper() -> str:
     return str(backend.name) if is_safe else ""
 
 
-def keep_key(address: str, key: str) -> None:
+def save_key(address: str, key: str) -> None:
     """Store the key of the endpoint at `address`.
 
     Raises:
@@ -38,7 +38,7 @@ def keep_key(address: str, key: str) -> None:
     from keyring.errors import KeyringError
 
     try:
-        keyring.set_password(SERVICE, shown_url(address), key)
+        keyring.set_password(SERVICE, redact_url(address), key)
     except KeyringError as error:
         raise SettingsError(f"The keyring refused to store the key: {error}.") from error
 
@@ -51,7 +51,7 @@ def read_key(address: str) -> str:
 
     """
     cure = "set OPENAI_API_KEY, or run `fabula init`"
-    if not keeper():
+    if not keyring_name():
         raise SettingsError(
             "FABULA_KEYRING is set, but there is no safe keyring on this machine: "
             f"{cure}, or `pip install 'fabula[keyring]'`."
@@ -60,11 +60,11 @@ def read_key(address: str) -> str:
     from keyring.errors import KeyringError
 
     try:
-        key = keyring.get_password(SERVICE, shown_url(address))
+        key = keyring.get_password(SERVICE, redact_url(address))
     except KeyringError as error:
         raise SettingsError(
             f"The keyring did not return the key: {error}. Unlock it, or {cure}."
         ) from error
     if not key:
-        raise SettingsError(f"The keyring has no key for {shown_url(address)}: {cure}.")
+        raise SettingsError(f"The keyring has no key for {redact_url(address)}: {cure}.")
     return key

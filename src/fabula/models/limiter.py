@@ -23,7 +23,7 @@ RESERVED_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long to wait for an endpoint, and how often to try.
 
     Attributes:
@@ -123,7 +123,7 @@ class Limiter:
     def pause(self, seconds: float, purpose: Purpose = BUILD) -> None:
         """Sleep without a slot, until the purpose is stopped or the limiter is closed at most."""
         end = time.monotonic() + seconds
-        with purpose.stop.telling(self._wake), self._changed:
+        with purpose.stop.calling(self._wake), self._changed:
             while (remaining := end - time.monotonic()) > 0:
                 self._check_stopped(purpose)
                 self._changed.wait(min(remaining, MAX_SLEEP_SECONDS))
@@ -145,7 +145,7 @@ class Limiter:
         purpose.stop.check()
 
     def _enter(self, purpose: Purpose) -> Call:
-        with purpose.stop.telling(self._wake), self._changed:
+        with purpose.stop.calling(self._wake), self._changed:
             self._urgent_waiting += purpose.urgent
             try:
                 while True:

@@ -146,14 +146,14 @@ def _request_attributes(model: str, prompt: Prompt) -> dict[str, object]:
         tracing.PROVIDER: "openai",
         tracing.MODEL: model,
         tracing.TEMPERATURE: prompt.temperature,
-        tracing.MOST_TOKENS: prompt.max_tokens,
+        tracing.MAX_TOKENS: prompt.max_tokens,
         tracing.OUTPUT: "json" if prompt.schema else "text",
     }
 
 
 def _record_tokens(span: tracing.Span, reply: Reply) -> None:
     """Record the token counts of a call in its span."""
-    span.tell_tokens(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+    span.record_tokens(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
 
 class _Request:
@@ -195,7 +195,7 @@ class OpenAIEmbedder:
         }
         with tracing.span(f"embeddings {self.model}", attributes, client=True) as span:
             embeddings = self._embed(texts)
-            span.tell({tracing.INPUT_TOKENS: embeddings.tokens})
+            span.record({tracing.INPUT_TOKENS: embeddings.tokens})
             return embeddings
 
     def _embed(self, texts: Sequence[str]) -> Embeddings:

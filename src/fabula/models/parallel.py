@@ -51,7 +51,7 @@ class Workers:
                 self._threads.append(thread)
                 thread.start()
 
-    def settle(self) -> None:
+    def join(self) -> None:
         """Wait until all work is done, or dropped because its job has failed."""
         self._tasks.join()
 
@@ -110,7 +110,7 @@ class Job:
 
     def __enter__(self) -> Self:
         if self._stop is not None:
-            self._using.enter_context(self._stop.telling(lambda: self._fail(Stopped())))
+            self._using.enter_context(self._stop.calling(lambda: self._fail(Stopped())))
         return self
 
     def __exit__(
@@ -172,7 +172,7 @@ class Job:
         thread.start()
         return future
 
-    def settle(self) -> None:
+    def wait_for_parts(self) -> None:
         """Wait until the work that this job's parts have begun on workers is done."""
         with self._changed:
             self._changed.wait_for(lambda: not self._begun_within)

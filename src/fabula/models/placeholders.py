@@ -10,7 +10,7 @@ from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from fabula.text import tokens
 
 
-class ExpectedChat:
+class PlaceholderChat:
     """A chat that replies from the cache, and otherwise with the prompt's placeholder."""
 
     def __init__(self, model: str, cache: ResponseCache | None, endpoint: str) -> None:
@@ -26,12 +26,12 @@ class ExpectedChat:
         key = chat_key(self._endpoint, self._model, prompt)
         if self._cache and (cached := self._cache.reply(key)):
             return cached
-        if prompt.stand_in is None:
+        if prompt.placeholder is None:
             raise ModelError(
                 "The cost of this run can't be estimated: one of its prompts has no placeholder "
                 "for its reply. Run it without --dry-run."
             )
-        return Reply(prompt.stand_in())
+        return Reply(prompt.placeholder())
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """Yield the same reply in one piece."""
@@ -41,7 +41,7 @@ class ExpectedChat:
         """Do nothing: a dry run saves no replies."""
 
 
-class ExpectedEmbedder:
+class PlaceholderEmbedder:
     """An embedder that has the name of a paid model, and vectors of a free one in its place.
 
     Texts whose vectors are in the cache count as saved.
@@ -51,12 +51,12 @@ class ExpectedEmbedder:
         self,
         model: str,
         batch: int,
-        stand_in: Embedder,
+        placeholder: Embedder,
         cache: ResponseCache | None,
         endpoint: str,
     ) -> None:
         self.model, self.batch = model, batch
-        self._stand_in, self._cache, self._endpoint = stand_in, cache, endpoint
+        self._stand_in, self._cache, self._endpoint = placeholder, cache, endpoint
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return vectors of the placeholder, and the tokens of the texts that would be sent."""

@@ -28,23 +28,23 @@ class Pace:
     """Counts the known and the completed work of each step, and estimates the time left."""
 
     def __init__(self) -> None:
-        self.expected, self.made = Counter[str](), Counter[str]()
+        self.expected, self.completed = Counter[str](), Counter[str]()
         self._began, self._before = time.monotonic(), 0
 
     def expect(self, step: str, count: int) -> None:
         """Add pieces of work of a step that have become known."""
-        if self.made == self.expected:
+        if self.completed == self.expected:
             # What comes now, as writing to the graph after calls of models, has its own pace.
-            self._began, self._before = time.monotonic(), self.made.total()
+            self._began, self._before = time.monotonic(), self.completed.total()
         self.expected[step] += count
 
     def done(self, step: str) -> None:
         """Count a piece of a step's work as completed."""
-        self.made[step] += 1
+        self.completed[step] += 1
 
     def left(self) -> float | None:
         """Return the seconds until all known work is done; None before that can be estimated."""
-        done = self.made.total() - self._before
+        done = self.completed.total() - self._before
         expected = self.expected.total() - self._before
         if not expected * MIN_SHARE_DONE <= done < expected:
             return None

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
-from fabula.models.prompts import prompt
+from fabula.models.prompts import fill_prompt
 
-WORDS = 0.7
+WORDS_PER_TOKEN = 0.7
 """Words per token: prompts give limits in words, too, as models can't count tokens."""
 
 
@@ -24,16 +24,20 @@ class PromptedAnswerer:
         self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
     ) -> Iterator[Reply]:
         """Yield pieces of an answer that cites the passages of `context` as [1], [2], ..."""
-        conversation = prompt("continue", conversation=tell(history)) + "\n\n" if history else ""
+        conversation = (
+            fill_prompt("continue", conversation=format_history(history)) + "\n\n"
+            if history
+            else ""
+        )
         numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
         request = Prompt(
-            system=prompt("answer_system"),
+            system=fill_prompt("answer_system"),
             user=conversation
-            + prompt(
+            + fill_prompt(
                 "answer",
                 passages=numbered,
                 question=question.strip(),
-                words=round(WORDS * self.answer_tokens),
+                words=round(WORDS_PER_TOKEN * self.answer_tokens),
                 unanswered=NO_ANSWER,
             ),
             max_tokens=self.answer_tokens,
@@ -42,6 +46,6 @@ class PromptedAnswerer:
         return self.chat.stream(request)
 
 
-def tell(history: Sequence[Turn]) -> str:
+def format_history(history: Sequence[Turn]) -> str:
     """Return the turns of a conversation as prompts have them."""
     return "\n\n".join(f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in history)

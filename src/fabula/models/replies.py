@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabula.errors import BadReply, TextRefused, first_problem
 from fabula.models import Chat, Prompt
 from fabula.models.clean import clean_json
-from fabula.models.prompts import prompt
+from fabula.models.prompts import fill_prompt
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
 
@@ -51,7 +51,7 @@ def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: in
     for _ in range(attempts):
         reply = ""
         try:
-            reply = said(chat, current)
+            reply = complete(chat, current)
             return read(reply)
         except TextRefused:
             raise
@@ -59,7 +59,7 @@ def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: in
             error_text = " ".join(str(error).split())[:MAX_QUOTED_CHARACTERS]
             chat.reject(request, forget=True)
             quoted = reply[:MAX_QUOTED_CHARACTERS] or "(nothing)"
-            correction = prompt("again", error=error_text, reply=quoted)
+            correction = fill_prompt("again", error=error_text, reply=quoted)
             current = replace(request, correction=f"\n\n{correction}")
     raise BadReply(f"No usable reply in {attempts} tries: {error_text}")
 
@@ -75,13 +75,13 @@ def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Resu
 
     """
     try:
-        return read(said(chat, request))
+        return read(complete(chat, request))
     except BadReply:
         chat.reject(request, forget=False)
         raise
 
 
-def said(chat: Chat, request: Prompt) -> str:
+def complete(chat: Chat, request: Prompt) -> str:
     """Ask a chat model, which may cost money, and return the text of its reply.
 
     Raises:
@@ -89,8 +89,8 @@ def said(chat: Chat, request: Prompt) -> str:
 
     """
     reply = chat.complete(request)
-    if reply.trouble:
-        raise BadReply(reply.trouble)
+    if reply.problem:
+        raise BadReply(reply.problem)
     return reply.text
 
 
@@ -158,7 +158,7 @@ def read_summary(reply: str) -> str:
     return text
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return the beginning of `text` within `limit` tokens.
 
     It ends at the end of a sentence. If the first sentence is too long, it ends after a clause of

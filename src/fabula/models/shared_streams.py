@@ -53,7 +53,7 @@ class SharedStream:
         """
         read_count = 0
         while True:
-            with stop.telling(self._wake), self._changed:
+            with stop.calling(self._wake), self._changed:
                 while not (stop.is_set() or self._is_over or len(self._pieces) > read_count):
                     self._changed.wait()
                 stop.check()

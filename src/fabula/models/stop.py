@@ -45,7 +45,7 @@ class Stop:
             raise Stopped
 
     @contextmanager
-    def telling(self, listener: Callable[[], None]) -> Iterator[None]:
+    def calling(self, listener: Callable[[], None]) -> Iterator[None]:
         """Call `listener` when the flag is set meanwhile, or at once if it is set already.
 
         It is called in the thread that sets the flag, and must not wait for this thread.

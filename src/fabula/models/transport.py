@@ -68,7 +68,7 @@ class Bounds:
     """
 
     end: float
-    most: int = MAX_ANSWER_BYTES
+    max_bytes: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
 
     @property
@@ -208,9 +208,9 @@ class _Bounded(httpx2.SyncByteStream):
                 return
             for piece in unpack(packed):
                 count += len(piece)
-                if count > self._bounds.most:
+                if count > self._bounds.max_bytes:
                     raise UnusableAnswer(
-                        f"its answer is larger than {self._bounds.most / 2**20:.0f} MB"
+                        f"its answer is larger than {self._bounds.max_bytes / 2**20:.0f} MB"
                     )
                 if self._bounds.over:
                     raise httpx2.ReadTimeout("The time of the call is over.")
@@ -310,7 +310,7 @@ class _TimedStream(httpcore2.NetworkStream):
         bounds = _bounds.get()
         if bounds is None or bounds.cut is None:
             return nullcontext()
-        return bounds.cut.telling(self._disconnect)
+        return bounds.cut.calling(self._disconnect)
 
     def _disconnect(self) -> None:
         connection = self._stream.get_extra_info("socket")

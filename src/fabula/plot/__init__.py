@@ -20,12 +20,12 @@ from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.installed import load
-from fabula.graph.trace import Path as Trace
+from fabula.graph.trace import Trace as Trace
 from fabula.models.counted import Meter
 from fabula.plot.shared.picture import Drawing, Picture, Search
 from fabula.plot.shared.png import has_fonts, refuse_missing_resvg
 from fabula.plot.shared.reading import refuse_without
-from fabula.text.names import file_name, quoted
+from fabula.text.names import file_name, quote_name
 
 GROUP = "fabula.pictures"
 """The group of entry points by which a package brings a picture, Fabula's own as any other."""
@@ -82,7 +82,7 @@ def find_picture(name: str) -> Picture:
     known = pictures()
     if name not in known:
         hint = did_you_mean(name, known, f"There are: {', '.join(sorted(known))}.")
-        raise NotFound(f"There is no picture {quoted(name)}. {hint}")
+        raise NotFound(f"There is no picture {quote_name(name)}. {hint}")
     return known[name]
 
 

@@ -18,7 +18,7 @@ from fabula.server.admin import AdminTool
 from fabula.server.disk_space import FULL_DISK_CODES, check_disk_space, write_error
 from fabula.server.launch import Launcher
 from fabula.server.private_files import make_private
-from fabula.server.progress import Report
+from fabula.server.progress import ProgressReport
 from fabula.server.state import MOVING, SCRATCH, Home
 from fabula.server.trial import end_trial, refuse_unopenable
 
@@ -75,7 +75,9 @@ def check(tool: AdminTool, home: Home) -> None:
 
 
 @contextmanager
-def unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> Iterator[Home]:
+def unpack(
+    tool: AdminTool, launcher: Launcher, file: Path, report: ProgressReport
+) -> Iterator[Home]:
     """Unpack a dump into a home inside the launcher's home, which is deleted afterwards.
 
     Yields:
@@ -99,7 +101,7 @@ def unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> I
         shutil.rmtree(scratch.path, ignore_errors=True)
 
 
-def _unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> None:
+def _unpack(tool: AdminTool, launcher: Launcher, file: Path, report: ProgressReport) -> None:
     try:
         with file.open("rb") as stream:
             home = launcher.home.neo4j

@@ -20,7 +20,7 @@ from fabula.errors import ServerError
 from fabula.server.artifacts import Artifact
 from fabula.server.disk_space import FULL_DISK_CODES, check_disk_space, write_error
 from fabula.server.private_files import make_private, open_private
-from fabula.server.progress import Progress, Report
+from fabula.server.progress import ProgressReport, ServerProgress
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -41,7 +41,7 @@ def is_installed(artifacts: Sequence[Artifact], lib: Path) -> bool:
     return not _missing(artifacts, lib)
 
 
-def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report) -> None:
+def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: ProgressReport) -> None:
     """Fetch the missing artifacts.
 
     Jars that are in Maven's cache on this machine are linked and not fetched; those that are
@@ -69,7 +69,7 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report
         fetcher = Fetcher(lib, incoming, {jar.filename: 0 for jar in missing})
         total = sum(jar.size for jar in artifacts)
         present = total - sum(jar.size for jar in missing)
-        fetcher.run(missing, lambda done: report(Progress(doing, present + done, total)))
+        fetcher.run(missing, lambda done: report(ServerProgress(doing, present + done, total)))
         _missing(missing, lib)
     except OSError as error:
         raise write_error(error, lib) from error

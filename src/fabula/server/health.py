@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from fabula.errors import DatabaseDown
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.server.state import Address
 
 CONNECT_SECONDS = 10.0
@@ -51,4 +51,4 @@ def _ask(address: Address) -> None:
         ) as driver,
         driver.session(database="neo4j") as session,
     ):
-        session.run(query("core/find_time")).consume()
+        session.run(read_statement("core/find_time")).consume()

@@ -17,7 +17,7 @@ from fabula.server.diagnosis import PortTaken, diagnose
 from fabula.server.disk_space import check_disk_space
 from fabula.server.fetch import SPARE_BYTES, install, is_installed
 from fabula.server.private_files import make_private
-from fabula.server.progress import Progress, Report
+from fabula.server.progress import ProgressReport, ServerProgress
 from fabula.server.state import Home, LastStart
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Launcher:
     heap: str
     page_cache: str
 
-    def admin(self, report: Report) -> AdminTool:
+    def admin(self, report: ProgressReport) -> AdminTool:
         """Return Neo4j's admin tool; its jars are fetched first if they are missing."""
         return AdminTool(process.java(), self._jars(read_lock(), report))
 
@@ -45,7 +45,7 @@ class Launcher:
         self,
         tool: AdminTool,
         last: LastStart | None,
-        report: Report,
+        report: ProgressReport,
         settings: Mapping[str, str] = {},
     ) -> LastStart:
         """Start a server and return it once it answers.
@@ -61,7 +61,7 @@ class Launcher:
 
         """
         check_disk_space(self.home.path, SPARE_BYTES)
-        report(Progress(STARTING))
+        report(ServerProgress(STARTING))
         make_private(self.home.neo4j)
         make_private(self.home.conf)
         self._ensure_password(tool)
@@ -78,7 +78,7 @@ class Launcher:
             if folder.name != digest:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def wait(self, server: LastStart, report: Report) -> None:
+    def wait(self, server: LastStart, report: ProgressReport) -> None:
         """Return when a server answers. Raise ServerError if it ends or takes too long."""
         began = time.monotonic()
         while time.monotonic() - began < START_SECONDS:
@@ -89,14 +89,14 @@ class Launcher:
             if process.answers(server.bolt) and process.listens(server.pid, server.ports):
                 return
             time.sleep(0.1)
-            report(Progress(STARTING))
+            report(ServerProgress(STARTING))
         raise ServerError(
             f"The private Neo4j (process {server.pid}) has not answered for {START_SECONDS} s. See "
             f"{self.home.log}; `fabula db stop` ends it."
         )
 
     def _try(
-        self, tool: AdminTool, ports: LastStart, report: Report, settings: Mapping[str, str]
+        self, tool: AdminTool, ports: LastStart, report: ProgressReport, settings: Mapping[str, str]
     ) -> LastStart:
         common = config.SETTINGS | config.memory(self.heap, self.page_cache) | dict(settings)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
@@ -115,7 +115,7 @@ class Launcher:
         bolt, http = process.free_ports(2)
         return LastStart(bolt, http)
 
-    def _jars(self, lock_list: LockList, report: Report) -> Path:
+    def _jars(self, lock_list: LockList, report: ProgressReport) -> Path:
         make_private(self.home.programs)
         folder = self.home.programs / lock_list.digest
         lib = folder / "lib"

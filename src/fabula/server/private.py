@@ -20,7 +20,7 @@ from fabula.server.disk_space import check_disk_space, write_error
 from fabula.server.fetch import SPARE_BYTES
 from fabula.server.launch import Launcher
 from fabula.server.private_files import make_home
-from fabula.server.progress import IDLE, Progress, Report, quiet
+from fabula.server.progress import IDLE, ProgressReport, ServerProgress, ignore_progress
 from fabula.server.state import Address, Home, LastStart
 
 LOG = logging.getLogger("fabula")
@@ -31,7 +31,7 @@ LOCK_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ServerStatus:
     """The state of the server.
 
     Attributes:
@@ -95,7 +95,7 @@ class PrivateServer:
         """Return Neo4j's log."""
         return self._home.log
 
-    def start(self, report: Report = quiet) -> Address:
+    def start(self, report: ProgressReport = ignore_progress) -> Address:
         """Return the address of the server, which is fetched and started first if needed.
 
         This takes some hundredths of a second if it runs already.
@@ -114,7 +114,7 @@ class PrivateServer:
                 self._dump_daily(report)
             return self._start(report)
 
-    def stop(self, report: Report = quiet) -> bool:
+    def stop(self, report: ProgressReport = ignore_progress) -> bool:
         """Stop the server cleanly; return False if it did not run."""
         if not self._home.path.is_dir():
             return False
@@ -124,7 +124,7 @@ class PrivateServer:
                 self._dump_daily(report)
             return was_running
 
-    def mend(self, report: Report = quiet) -> Address:
+    def repair(self, report: ProgressReport = ignore_progress) -> Address:
         """Return the address of the server; restart it if its database has stopped.
 
         A transaction log that can't be read to its end is repaired.
@@ -164,11 +164,11 @@ class PrivateServer:
             for client, command in sorted(clients.items())
         ]
 
-    def check_room(self, needed: int) -> None:
+    def check_disk_space(self, needed: int) -> None:
         """Raise ServerError if the disk of the server's data has fewer bytes free."""
         check_disk_space(self._home.path, needed)
 
-    def status(self) -> Status:
+    def status(self) -> ServerStatus:
         """Return the state of the server now."""
         remembered = self._home.last_start()
         pid = self._find_pid(remembered)
@@ -176,7 +176,7 @@ class PrivateServer:
         lock_list = read_lock()
         is_broken = address is not None and health.find_problem(address) != ""
         running: Literal["running", "broken"] = "broken" if is_broken else "running"
-        return Status(
+        return ServerStatus(
             state=running if address else "starting" if pid else "stopped",
             pid=pid,
             address=address,
@@ -213,7 +213,11 @@ class PrivateServer:
             return "busy"
 
     def destroy(
-        self, *, programs: bool = False, dumps: bool = False, report: Report = quiet
+        self,
+        *,
+        programs: bool = False,
+        dumps: bool = False,
+        report: ProgressReport = ignore_progress,
     ) -> None:
         """Stop the server and delete its data and password.
 
@@ -241,7 +245,9 @@ class PrivateServer:
         """Raise ServerError if `dump` could not write a file."""
         archive.refuse_unwritable(file.expanduser().absolute(), overwrite)
 
-    def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
+    def dump(
+        self, file: Path, *, overwrite: bool = False, report: ProgressReport = ignore_progress
+    ) -> None:
         """Write all graphs to a file, without passwords. A running server is stopped meanwhile.
 
         Raises:
@@ -257,10 +263,10 @@ class PrivateServer:
                 )
             tool = self._launcher.admin(report)
             with self._pause_server(report):
-                doing = Progress(f"Dumping the graph to {file}")
+                doing = ServerProgress(f"Dumping the graph to {file}")
                 self._dump_recovered(lambda: archive.dump(tool, self._home, file), doing, report)
 
-    def load(self, file: Path, *, report: Report = quiet) -> None:
+    def load(self, file: Path, *, report: ProgressReport = ignore_progress) -> None:
         """Replace all graphs by those of a file that `dump` wrote; the password stays.
 
         The file is unpacked and opened by another server first. Only then is the running server
@@ -275,12 +281,14 @@ class PrivateServer:
         archive.refuse_unreadable(file)
         with self._hold_lock(report):
             tool = self._launcher.admin(report)
-            report(Progress(f"Loading {file}"))
+            report(ServerProgress(f"Loading {file}"))
             unpacked = archive.unpack(tool, self._launcher, file, report)
             with unpacked as scratch, self._pause_server(report):
                 archive.put_in_place(scratch, self._home)
 
-    def keep_dump(self, report: Report = quiet, *, unless_since: float = inf) -> Path | None:
+    def make_dump(
+        self, report: ProgressReport = ignore_progress, *, unless_since: float = inf
+    ) -> Path | None:
         """Make a dump now; the server is stopped meanwhile.
 
         Args:
@@ -303,9 +311,9 @@ class PrivateServer:
             dumps.check_space_for_dump(self._home)  # before the server is stopped
             tool = self._launcher.admin(report)
             with self._pause_server(report):
-                return self._make_dump(tool, Progress("Making a dump of all graphs"), report)
+                return self._make_dump(tool, ServerProgress("Making a dump of all graphs"), report)
 
-    def dumps(self) -> list[Path]:
+    def list_dumps(self) -> list[Path]:
         """Return the dumps, newest first; `load` restores one."""
         return dumps.list_dumps(self._home)
 
@@ -316,23 +324,25 @@ class PrivateServer:
                 return Dump(file, dumps.made_at(file), file.stat().st_size)
         return None
 
-    def _dump_daily(self, report: Report) -> None:
+    def _dump_daily(self, report: ProgressReport) -> None:
         """Make a dump of the stopped server if one is due. A failure is only logged."""
         if not self._keep_dumps:
             return
         try:
             if dumps.is_due(self._home, self._clock()):
-                doing = Progress("Making the daily dump of all graphs")
+                doing = ServerProgress("Making the daily dump of all graphs")
                 self._make_dump(self._launcher.admin(report), doing, report)
         except (ServerError, OSError) as error:
             LOG.error("The daily dump of the graphs could not be made: %s", error)
 
-    def _make_dump(self, tool: AdminTool, doing: Progress, report: Report) -> Path:
+    def _make_dump(self, tool: AdminTool, doing: ServerProgress, report: ProgressReport) -> Path:
         return self._dump_recovered(
             lambda: dumps.make_dump(tool, self._home, self._clock()), doing, report
         )
 
-    def _dump_recovered(self, dump: Callable[[], T], doing: Progress, report: Report) -> T:
+    def _dump_recovered(
+        self, dump: Callable[[], T], doing: ServerProgress, report: ProgressReport
+    ) -> T:
         """Return what `dump` returns; the server is stopped before and afterwards.
 
         After a kill the server is started and stopped first, because only that recovers what is in
@@ -348,7 +358,7 @@ class PrivateServer:
             return dump()
 
     @contextmanager
-    def _pause_server(self, report: Report) -> Iterator[None]:
+    def _pause_server(self, report: ProgressReport) -> Iterator[None]:
         """Stop a running server, and start it again at the end of the block."""
         was_running = self._stop(report)
         try:
@@ -358,7 +368,7 @@ class PrivateServer:
                 self._start(report)
 
     @contextmanager
-    def _hold_lock(self, report: Report) -> Iterator[None]:
+    def _hold_lock(self, report: ProgressReport) -> Iterator[None]:
         """Keep other processes from starting or stopping the server until the block ends."""
         from filelock import FileLock, Timeout
 
@@ -368,7 +378,7 @@ class PrivateServer:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                report(Progress("Waiting for another Fabula that starts or stops the server"))
+                report(ServerProgress("Waiting for another Fabula that starts or stops the server"))
                 lock.acquire(timeout=LOCK_SECONDS)
             try:
                 archive.recover(self._home)
@@ -409,7 +419,7 @@ class PrivateServer:
 
     def _make_advice(self) -> str:
         """Return what the user can do about a database that can't be opened."""
-        if self.dumps():
+        if self.list_dumps():
             return "`fabula db restore` puts the newest dump in its place."
         return (
             "There is no dump of it. Nothing was deleted: make a copy of "
@@ -417,14 +427,14 @@ class PrivateServer:
             "ingested again, `fabula db destroy` lets you begin with an empty graph."
         )
 
-    def _repair(self, report: Report) -> Address:
+    def _repair(self, report: ProgressReport) -> Address:
         """Have the server cut off the unreadable end of its transaction log; return its address.
 
         A copy of the transaction logs is kept. If the database does not open even so, the logs are
         restored.
         """
         self._stop(report)
-        report(Progress("Repairing the transaction log, which can't be read to its end"))
+        report(ServerProgress("Repairing the transaction log, which can't be read to its end"))
         copy = repair.set_logs_aside(self._home)
         tolerant = replace(self._launcher, heap=repair.HEAP)
         tool = tolerant.admin(report)
@@ -451,7 +461,7 @@ class PrivateServer:
         )
         return self._start(report)
 
-    def _start(self, report: Report) -> Address:
+    def _start(self, report: ProgressReport) -> Address:
         remembered = self._home.last_start()
         pid = self._find_pid(remembered)
         if pid and self._home.password() is None:
@@ -473,19 +483,21 @@ class PrivateServer:
             )
         return server.address(self._home.password() or "")
 
-    def _stop(self, report: Report) -> bool:
+    def _stop(self, report: ProgressReport) -> bool:
         remembered = self._home.last_start()
         pid = self._find_pid(remembered)
         if not pid:
             return False
-        report(Progress(f"Stopping Neo4j (process {pid})"))
+        report(ServerProgress(f"Stopping Neo4j (process {pid})"))
         address = self._find_address()
         if address is not None and health.is_down(address):
             # An orderly stop would write behind the entry at which its log broke off (`repair`).
             # Everything that was committed is in the log.
             process.kill(pid)
         elif not process.end(pid, process.STOP_SECONDS):
-            report(Progress(f"It did not stop within {process.STOP_SECONDS} s and was killed"))
+            report(
+                ServerProgress(f"It did not stop within {process.STOP_SECONDS} s and was killed")
+            )
         if remembered is not None:
             self._home.save_start(remembered.without_process())
         return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ServerProgress:
     """What is being done; while jars are fetched, also the bytes `done` of `total`, or else 0."""
 
     doing: str
@@ -15,12 +15,12 @@ class Progress:
     total: int = 0
 
 
-IDLE = Progress("")
+IDLE = ServerProgress("")
 """The last report of a start or a stop, whether it succeeded or not."""
 
-Report = Callable[[Progress], None]
+ProgressReport = Callable[[ServerProgress], None]
 """Called in the caller's thread, a few times a second while jars are fetched."""
 
 
-def quiet(progress: Progress) -> None:
+def ignore_progress(progress: ServerProgress) -> None:
     """Ignore a report."""

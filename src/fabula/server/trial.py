@@ -10,7 +10,7 @@ from fabula.errors import ServerError
 from fabula.server import process
 from fabula.server.admin import AdminTool
 from fabula.server.launch import Launcher
-from fabula.server.progress import Report
+from fabula.server.progress import ProgressReport
 from fabula.server.state import HOST, USERNAME, Home, LastStart
 
 ANSWER_SECONDS = 300
@@ -18,7 +18,7 @@ ANSWER_SECONDS = 300
 ACCEPTED = 202
 
 
-def refuse_unopenable(launcher: Launcher, tool: AdminTool, report: Report) -> None:
+def refuse_unopenable(launcher: Launcher, tool: AdminTool, report: ProgressReport) -> None:
     """Raise ServerError if no server can open the graph in the launcher's home."""
     try:
         server = launcher.launch(tool, None, report)

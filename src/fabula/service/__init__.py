@@ -20,7 +20,7 @@ from fabula.service.api import health
 from fabula.service.http import dependencies, errors
 from fabula.service.http.parameters import refuse_unknown
 from fabula.service.mcp import make_mcp, over_http
-from fabula.service.observe.requests import Watch
+from fabula.service.observe.requests import RequestLog
 from fabula.service.state import ServiceState
 
 BASE = "/api/v1"
@@ -63,10 +63,10 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     # Not mounted: a mount answers at /mcp/, and redirects requests for /mcp to it.
     service.router.routes += mcp_routes
     page.add(service)
-    errors.add(service)
+    errors.add_handlers(service)
     # The middleware that is added last sees a request first.
-    dependencies.add(service, state)
-    service.add_middleware(Watch, metrics=state.metrics)
+    dependencies.add_middleware(service, state)
+    service.add_middleware(RequestLog, metrics=state.metrics)
     # FastAPI builds the parts of a route at its first request, which would have to wait for that.
     for route in service.routes:
         route.matches(

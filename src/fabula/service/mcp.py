@@ -27,7 +27,7 @@ from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.callers import Caller
 from fabula.service.core.errors import Forbidden
-from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.views import END_OF_TEXT, PassageView
@@ -468,7 +468,7 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         caller = access.writer(context)
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
-        job = begin_ingest(access.state.jobs, caller, target, [item], Choice())
+        job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
         return JobStatus(id=job.id, state=job.state)
 
     @server.tool(annotations=READ_ONLY)
@@ -571,14 +571,16 @@ def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:
 def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:
     """Read at most MAX_READ_CHARACTERS between two characters. Raises NotFound."""
     end = min(end, start + MAX_READ_CHARACTERS)
-    rows = collection.store.text(entry, start, end)
+    rows = collection.store.find_chunks(entry, start, end)
     if not rows or start >= end:
         raise NotFound(f"{entry.title} has no characters {start}-{end}.")
     first = rows[0]["start"]
     chunks = "".join(row["text"] for row in rows)
     text = chunks[start - first : end - first]
     reached = start + len(text)
-    more = reached < rows[-1]["end"] or bool(collection.store.text(entry, reached, reached + 1))
+    more = reached < rows[-1]["end"] or bool(
+        collection.store.find_chunks(entry, reached, reached + 1)
+    )
     return TextRange(
         document=entry.id,
         title=entry.title,

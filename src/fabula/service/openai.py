@@ -19,13 +19,13 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.app.collection import Collection
-from fabula.ask.answer import CITED
+from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
-from fabula.models.replies import said
+from fabula.models.replies import complete
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.asking import Answering, Question
@@ -35,7 +35,7 @@ from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.streams import EventStream, run_while_connected
 from fabula.service.state import ServiceState
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 PREFIX = "fabula/"
@@ -117,7 +117,9 @@ def find_model(name: str, state: State, caller: Reader) -> dict[str, Any]:
 
 
 @router.post("/chat/completions", summary="An answer, as a model's", response_model=None)
-async def complete(body: Completion, state: State, caller: Reader, request: Request) -> Response:
+async def complete_chat(
+    body: Completion, state: State, caller: Reader, request: Request
+) -> Response:
     """Answer the last user message from the collection that the model names.
 
     The messages before it are the history of the question. A message that begins with `### Task:`,
@@ -230,7 +232,7 @@ class _CitedCompletion:
         """Return an annotation for each citation, with its characters in the answer; [] if none."""
         cited = {passage.number: passage for passage in self._cited_passages(answer)}
         annotations = []
-        for match in CITED.finditer(answer.answer):
+        for match in CITATION.finditer(answer.answer):
             for number in map(int, match[1].replace(";", ",").split(",")):
                 if number in cited:
                     citation = {
@@ -285,7 +287,7 @@ class _TaskCompletion:
     def _ask_model(self) -> tuple[str, Usage]:
         """Ask the chat model, which is a paid call."""
         meter = Meter(self._state.ledger.account(self._caller, self._collection.name, "task"))
-        return said(self._collection.kit.chat(meter, "task"), self._prompt), meter.total()
+        return complete(self._collection.models.chat(meter, "task"), self._prompt), meter.total()
 
 
 class _CompletionFormat:
@@ -317,7 +319,7 @@ class _CompletionFormat:
 def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
     """Return the collection and the mode that a model's name refers to. Raises NotFound."""
     if not model.startswith(PREFIX):
-        raise NotFound(f"There is no model {quoted(model)}: GET /v1/models lists them.")
+        raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
     name = model.removeprefix(PREFIX)
     # A collection's own name may contain a colon: only a mode's name after it is a mode.
     head, colon, mode = name.rpartition(":")

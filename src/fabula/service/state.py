@@ -35,7 +35,7 @@ from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
 from fabula.service.observe.metrics import Metrics
 from fabula.store import Store, schema
-from fabula.text.names import problem, quoted
+from fabula.text.names import name_problem, quote_name
 
 MAX_QUESTION_THREADS = 100
 """How many questions are answered at the same time, in threads of their own, so that they don't
@@ -117,9 +117,9 @@ class ServiceState:
         """Return the gauges of jobs, of the store's cache and of endpoints' learned limits."""
         counts: dict[str, Mapping[str, float]] = {
             "fabula_jobs": self.jobs.count(),
-            "fabula_kept": asdict(self.app.store.kept()),
+            "fabula_kept": asdict(self.app.store.cache_usage()),
         }
-        limits = self.app.kit.limits()
+        limits = self.app.models.limits()
         return counts | ({"fabula_model_limits": limits} if limits else {})
 
     @asynccontextmanager
@@ -178,7 +178,7 @@ class ServiceState:
     def collection(self, name: str, caller: Caller) -> Collection:
         """Return a collection for a caller. Raises NotFound if the caller may not see it."""
         if not caller.may_see(name):
-            raise NotFound(f"There is no collection {quoted(name)}.")
+            raise NotFound(f"There is no collection {quote_name(name)}.")
         return self.app.collection(name, budget=self.ledger.budget(caller), takes_paths=False)
 
     def filled_collection(self, name: str, caller: Caller) -> Collection:
@@ -189,11 +189,11 @@ class ServiceState:
                 the same, so that nobody learns which collections exist.
 
         """
-        if caller.may_see(name) and not problem(name):
+        if caller.may_see(name) and not name_problem(name):
             collection = self.collection(name, caller)
             if self.app.store.count(name)[0]:
                 return collection
-        raise NotFound(f"There is no collection {quoted(name)}.")
+        raise NotFound(f"There is no collection {quote_name(name)}.")
 
     def default_collection(self, caller: Caller) -> str:
         """Return the name of the collection that is used if a caller names none.

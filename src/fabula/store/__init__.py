@@ -19,11 +19,11 @@ from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Filters, Hit, read_hit
-from fabula.graph.queries import over, query
+from fabula.graph.queries import for_embeddings, read_statement
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
 from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
-from fabula.store.locks import Turn, turn
+from fabula.store.locks import ProcessLock, process_lock
 from fabula.store.parts import (
     find_abandoned_runs,
     find_searchable,
@@ -37,8 +37,8 @@ from fabula.store.parts import (
 from fabula.store.rows import (
     decode_vector,
     encode_vector,
-    entry,
     filter_parameters,
+    read_entry,
     read_gap,
     read_record,
     read_space,
@@ -97,13 +97,13 @@ class Store(Database):
         self._spaces: dict[str, Space] = {}
         """The spaces as they were last read. `found` reads one again where it is out of date."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
-        self.check_room: Callable[[], None] = lambda: None
+        self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless the server is on this machine."""
 
-    def follow(self, other: Self) -> None:
+    def take_over(self, other: Self) -> None:
         """Take over another store's connections, and close those that were used until now."""
-        super().follow(other)
+        super().take_over(other)
         self._has_schema = False
 
     # What is there
@@ -144,7 +144,7 @@ class Store(Database):
             after=after_id,
             limit=page_size,
         ):
-            yield from map(entry, page)
+            yield from map(read_entry, page)
             title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
 
     def count(self, collection: str) -> tuple[int, int]:
@@ -152,17 +152,17 @@ class Store(Database):
         [row] = self.rows("core/count_documents", collection=collection)
         return row["documents"], row["all"]
 
-    def latest(self) -> str:
+    def latest_collection(self) -> str:
         """Return the collection whose document was written last; '' where there is no document."""
         rows = self.rows("core/find_latest")
         return str(rows[0]["collection"]) if rows else ""
 
-    def passages(self) -> int:
+    def count_passages(self) -> int:
         """Return how many passages all collections have together."""
         [row] = self.rows("core/count_checked", collection="", document="")
         return int(row["passages"])
 
-    def named(
+    def find_named(
         self,
         collection: str,
         name: str,
@@ -196,14 +196,14 @@ class Store(Database):
             wait = partial(lock_collection, collection=collection)
             rows = self._between_switches(wait, "core/find_named", parameters)
         best = [row for row in rows if row["rank"] == rows[0]["rank"]]
-        return [entry(row) for row in best]
+        return [read_entry(row) for row in best]
 
-    def same(
+    def find_same(
         self, collection: str, ids: Sequence[str] = (), sha256: Sequence[str] = ()
     ) -> list[Entry]:
         """Return the documents of a collection with one of these ids, or one of these texts."""
         parameters = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
-        return [entry(row) for row in self.rows("core/find_same", **parameters)]
+        return [read_entry(row) for row in self.rows("core/find_same", **parameters)]
 
     def _between_switches(
         self, wait: Callable[[neo4j.Transaction], None], name: str, parameters: Mapping[str, Any]
@@ -215,7 +215,7 @@ class Store(Database):
         """
         with self.session() as session, session.begin_transaction() as transaction:
             wait(transaction)
-            rows = transaction.run(query(name), dict(parameters)).data()
+            rows = transaction.run(read_statement(name), dict(parameters)).data()
             transaction.rollback()
         return rows
 
@@ -234,7 +234,7 @@ class Store(Database):
     def record(self, owner: Owner) -> Record | None:
         """Return what a part was made from and what that cost; None where there is no part."""
         if not owner.document:
-            return self.settled(owner.collection).get(owner.graph)
+            return self.collection_parts(owner.collection).get(owner.graph)
         parameters = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
         record = _find_record(self.rows("core/find_same", **parameters), owner.graph)
         if record is None:
@@ -243,12 +243,12 @@ class Store(Database):
             record = _find_record(rows, owner.graph)
         return record
 
-    def settled(self, collection: str) -> dict[str, Record]:
+    def collection_parts(self, collection: str) -> dict[str, Record]:
         """Return what the parts of a collection itself were made from, by their graphs' names."""
         rows = self.rows("core/find_settled", collection=collection)
         return {row["part"]["graph"]: read_record(row["part"]) for row in rows}
 
-    def broken_off(self) -> list[str]:
+    def find_abandoned_runs(self) -> list[str]:
         """Return the runs that have left something staged and whose process has ended."""
         with self.session() as session:
             return find_abandoned_runs(session)
@@ -277,7 +277,7 @@ class Store(Database):
         if filters == Filters(filters.collection, filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             parameters["document"] = filters.document
-        rows = self.found(query(name), vector, filters, model, **parameters)
+        rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
         return [read_hit(row) for row in rows]
 
     def nearest_elements(
@@ -289,11 +289,11 @@ class Store(Database):
         whatever the filters say of kinds; empty for all that have an embedding.
         """
         parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "kinds": list(kinds)}
-        statement = query("core/find_nearest_elements")
-        rows = self.found(statement, vector, filters, model, **parameters)
+        statement = read_statement("core/find_nearest_elements")
+        rows = self.search_vectors(statement, vector, filters, model, **parameters)
         return [read_hit(row) for row in rows]
 
-    def found(
+    def search_vectors(
         self, statement: str, vector: Vector, filters: Filters, model: str, **parameters: Any
     ) -> list[dict[str, Any]]:
         """Run a statement over a collection's embeddings, whichever slot they are in.
@@ -333,7 +333,7 @@ class Store(Database):
             rows: list[dict[str, Any]] = []
             error = None
             try:
-                rows = self._nearest(over(statement, space.dimensions, space.slot), sent)
+                rows = self._nearest(for_embeddings(statement, space.dimensions, space.slot), sent)
             except StoreError as raised:  # its index may just have been dropped for another
                 error = raised
             now = space if rows else self.space(collection)
@@ -364,7 +364,7 @@ class Store(Database):
             rows = self._send(statement, UNNAMED, {**parameters, "depth": depth}, is_reading=True)
         return rows
 
-    def near_or_alike(
+    def search_hybrid(
         self, vector: Vector, question: str, limit: int, filters: Filters, model: str
     ) -> tuple[list[Hit], list[Hit]]:
         """Return the passages closest in meaning, and those closest in words (BM25).
@@ -380,7 +380,7 @@ class Store(Database):
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
-        rows = self.found(query(name), vector, filters, model, **parameters)
+        rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
         return _ranking(rows, "near"), _ranking(rows, "alike")
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
@@ -388,7 +388,7 @@ class Store(Database):
         parameters = filter_parameters(filters) | parameters
         return self._send(statement, UNNAMED, parameters, is_reading=True)
 
-    def keep(
+    def cached(
         self,
         name: str,
         collection: str,
@@ -427,7 +427,7 @@ class Store(Database):
             "core/find_versions", collection=collection, document=document, graphs=list(graphs)
         )
 
-    def kept(self) -> CacheUsage:
+    def cache_usage(self) -> CacheUsage:
         """Return how much `keep` holds in memory, and how often it was used."""
         return self._cache.usage()
 
@@ -442,7 +442,7 @@ class Store(Database):
         rows = self._versions(collection, document, graphs)
         return {row["graph"]: row["parts"] for row in rows}
 
-    def related(
+    def find_related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
         """Return what a statement finds above or beside some passages, by the passages' ids."""
@@ -473,16 +473,18 @@ class Store(Database):
             sources.setdefault(row.pop("id"), []).append(Source(**row))
         return sources
 
-    def text(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
+    def find_chunks(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
         """Return the chunks that hold any character from `first` to before `last`, in order."""
         return self.rows("core/find_text", **_place_of(document), first=first, last=last)
 
-    def texts(self, document: Entry, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    def find_chunks_of_spans(
+        self, document: Entry, spans: Sequence[tuple[int, int]]
+    ) -> list[dict[str, Any]]:
         """Return the chunks that hold any character of any span, in text order, each once."""
         ranges = [list(span) for span in spans]
         return self.rows("core/find_texts", **_place_of(document), spans=ranges)
 
-    def place(self, document: Entry, at: str, index: int) -> Hit | None:
+    def find_place(self, document: Entry, at: str, index: int) -> Hit | None:
         """Return the passage that a place in a document names.
 
         Args:
@@ -497,7 +499,7 @@ class Store(Database):
         rows = self.rows("core/find_place", **_place_of(document), at=at.lower(), index=index)
         return read_hit(rows[0]) if rows else None
 
-    def said(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
+    def find_passages_on(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
         """Return passages of graphs that rest on some chunks of a document, the closest first."""
         place = _place_of(document)
         rows = self.rows("core/find_said", **place, passages=list(chunks), limit=limit)
@@ -528,7 +530,7 @@ class Store(Database):
 
         """
         refuse_dimensions(model, dimensions)
-        self.check_room()
+        self.check_disk_space()
         self.make_schema()
         space = self.space(collection)
         if space is None:
@@ -539,7 +541,7 @@ class Store(Database):
             def take(transaction: neo4j.ManagedTransaction) -> None:
                 # A document of another model may just be coming in.
                 lock_collection(transaction, collection)
-                transaction.run(query("core/save_space"), new_space).consume()
+                transaction.run(read_statement("core/save_space"), new_space).consume()
 
             with self.session() as session:
                 session.execute_write(take)
@@ -560,7 +562,7 @@ class Store(Database):
         parts: Sequence[Part],
         model: str,
         written: Callable[[int], None] = lambda count: None,
-        lock: Turn | None = None,
+        lock: ProcessLock | None = None,
     ) -> None:
         """Replace what the owners of some parts had by these parts, all or nothing.
 
@@ -588,12 +590,12 @@ class Store(Database):
             raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
         refuse_other_model(space, model)
         refuse_invalid(parts, space)
-        self.check_room()
+        self.check_disk_space()
         run = uuid.uuid4().hex
 
         def count_staged(count: int) -> None:
             written(count)
-            self.check_room()
+            self.check_disk_space()
 
         searchable = find_searchable(parts)
         if searchable["element_kinds"]:
@@ -601,13 +603,13 @@ class Store(Database):
                 schema.make_vectors(self, space.dimensions, space.slot, "element")
                 schema.wait(self, space.element_index)
         # This lock tells other processes not to delete what is staged.
-        with turn(self, [run]) as run_lock, self.session() as session:
+        with process_lock(self, [run]) as run_lock, self.session() as session:
             outgoing = stage(session, run, parts, space, count_staged)
             # Before the switch, because it is right to find nothing of a new aspect yet. In its own
             # transaction, so that no two writers wait for each other's switch.
             session.execute_write(
                 lambda transaction: transaction.run(
-                    query("core/save_searchable"), searchable | {"collection": collection}
+                    read_statement("core/save_searchable"), searchable | {"collection": collection}
                 ).consume()
             )
 
@@ -639,8 +641,10 @@ class Store(Database):
             removed = 0
             for owner in owners:
                 if owner.document:
-                    transaction.run(query("core/switch_out_settled"), owner._asdict()).consume()
-                [row] = transaction.run(query("core/switch_out"), owner._asdict())
+                    transaction.run(
+                        read_statement("core/switch_out_settled"), owner._asdict()
+                    ).consume()
+                [row] = transaction.run(read_statement("core/switch_out"), owner._asdict())
                 removed += row["nodes"] > 0
             return removed
 
@@ -660,19 +664,19 @@ class Store(Database):
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
             lock_owners(transaction, [owner, _collection_owner(owner)])
             place = {"collection": collection, "document": document}
-            transaction.run(query("core/switch_out_settled"), place, graph="").consume()
-            transaction.run(query("core/switch_out_document"), place).consume()
-            space = read_space(transaction.run(query("core/find_space"), place).data())
+            transaction.run(read_statement("core/switch_out_settled"), place, graph="").consume()
+            transaction.run(read_statement("core/switch_out_document"), place).consume()
+            space = read_space(transaction.run(read_statement("core/find_space"), place).data())
             if space is None or not space.documents:
-                for row in transaction.run(query("core/find_settled"), place).data():
+                for row in transaction.run(read_statement("core/find_settled"), place).data():
                     own = Owner(collection, row["part"]["graph"])
-                    transaction.run(query("core/switch_out"), own._asdict()).consume()
+                    transaction.run(read_statement("core/switch_out"), own._asdict()).consume()
 
         with self.session() as session:
             session.execute_write(take_out)
         self._sweep()
 
-    def describe(self, document: Entry, title: str, author: str) -> bool:
+    def set_description(self, document: Entry, title: str, author: str) -> bool:
         """Give a document another title and author; return whether it existed.
 
         An ingest of its file with another text gives it those of the file again.
@@ -686,7 +690,7 @@ class Store(Database):
             lock_owners(transaction, [owner])
             description = {"title": title, "title_key": title.casefold(), "author": author}
             place = {"collection": owner.collection, "document": owner.document}
-            [row] = transaction.run(query("core/save_description"), place | description)
+            [row] = transaction.run(read_statement("core/save_description"), place | description)
             return bool(row["documents"])
 
         with self.session() as session:
@@ -701,9 +705,9 @@ class Store(Database):
         try:
             with self.session() as session:
                 runs = find_abandoned_runs(session)
-                session.run(query("core/clear_staging"), runs=runs).consume()
-                session.run(query("core/clear_retired")).consume()
-                session.run(query("core/clear_staged"), runs=runs).consume()
+                session.run(read_statement("core/clear_staging"), runs=runs).consume()
+                session.run(read_statement("core/clear_retired")).consume()
+                session.run(read_statement("core/clear_staged"), runs=runs).consume()
         except StoreError as error:
             LOG.warning("Replaced nodes could not be deleted; the next run deletes them. %s", error)
 
@@ -719,7 +723,7 @@ def _place_of(document: Entry) -> dict[str, str]:
 
 def _find_record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:
     """Return the record of a graph of the document that was found, if one was found."""
-    return entry(rows[0]).graphs.get(graph) if rows else None
+    return read_entry(rows[0]).graphs.get(graph) if rows else None
 
 
 def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:

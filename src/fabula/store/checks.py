@@ -14,7 +14,7 @@ from typing import Any
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.method import Graph
-from fabula.graph.queries import FOLDER, read
+from fabula.graph.queries import FOLDER, read_statement_file
 from fabula.graph.recipes import is_outdated
 from fabula.store import Store, schema
 
@@ -116,7 +116,7 @@ def _statements(graphs: Iterable[Graph[Any]]) -> Iterator[tuple[Graph[Any] | Non
     folders: list[tuple[Graph[Any] | None, Path]] = [(None, FOLDER / "core"), *own]
     for graph, folder in folders:
         for file in sorted(folder.glob("check_*.cypher")):
-            yield graph, file.stem, read(file)
+            yield graph, file.stem, read_statement_file(file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class _Checker:
     def entries(self) -> list[Entry]:
         """Return the documents that are checked."""
         if self.document:
-            return self.store.same(self.collection, [self.document])
+            return self.store.find_same(self.collection, [self.document])
         return [entry for name in self._collections() for entry in self.store.documents(name)]
 
     def _collections(self) -> list[str]:
@@ -142,7 +142,7 @@ class _Checker:
     def is_outdated(self, graph: Graph[Any]) -> bool:
         """Return whether documents have changed since a collection's own graph was made."""
         for name in self._collections():
-            settled = self.store.settled(name)
+            settled = self.store.collection_parts(name)
             if graph.name in settled and is_outdated(graph, self.store.documents(name), settled):
                 return True
         return False
@@ -178,7 +178,7 @@ class _Checker:
         if document == "":
             advice = (
                 BUILD_COLLECTION
-                if graph and graph.settle and self.is_outdated(graph)
+                if graph and graph.build_collection and self.is_outdated(graph)
                 else REBUILD_COLLECTION
             )
             return advice.format(graph=graph.name if graph else "GRAPH")
@@ -200,7 +200,7 @@ def _indexes(store: Store, collection: str) -> Iterator[Violation]:
     """Yield what is wrong with the indexes that collections need."""
     for space in store.spaces():
         if collection in ("", space.collection):
-            for fault in schema.faults(store, space):
+            for fault in schema.find_faults(store, space):
                 what = f"the index {fault.name} {fault.what}"
                 yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
 
@@ -224,7 +224,8 @@ def _warnings(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterato
         f"In {graph.name} of {entry.title}, {'; '.join(sentences)}."
         for graph in graphs
         for entry in entries
-        if graph.name in entry.graphs and (sentences := graph.doubt(entry.graphs[graph.name].facts))
+        if graph.name in entry.graphs
+        and (sentences := graph.warnings(entry.graphs[graph.name].facts))
     )
     yield from islice(warnings, MAX_FINDINGS)
 
@@ -233,7 +234,7 @@ def _state_notes(store: Store, collection: str, document: str) -> Iterator[str]:
     for space in store.spaces():
         if space.phase and collection in ("", space.collection):
             yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
-    runs = store.broken_off()
+    runs = store.find_abandoned_runs()
     [left] = store.rows("core/count_left_over", collection=collection, document=document, runs=runs)
     if left["nodes"]:
         yield (

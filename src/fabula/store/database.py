@@ -15,7 +15,7 @@ from neo4j.exceptions import DriverError
 
 from fabula import tracing
 from fabula.errors import StoreError
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store.driver_errors import explain_connecting, explain_errors, refuse_old_server
 from fabula.store.rows import read_space
 from fabula.store.space import Space
@@ -102,7 +102,7 @@ class Database:
                 explain_connecting(uri, username, database),
                 driver.session(database=database) as session,
             ):
-                rows = session.run(query("core/find_version")).data()
+                rows = session.run(read_statement("core/find_version")).data()
             refuse_old_server([(row["name"], row["versions"][0]) for row in rows], uri)
             # Only the scheme neo4j asks for the servers of a cluster, which Community never is.
             is_enterprise = any(row["edition"] != "community" for row in rows)
@@ -138,7 +138,7 @@ class Database:
             if self._is_closed or driver is not self._driver:
                 _close(driver)
 
-    def follow(self, other: Self) -> None:
+    def take_over(self, other: Self) -> None:
         """Take over another store's connections, and close those that were used until now.
 
         So a server may come back at another port without anybody needing a new store.
@@ -165,7 +165,7 @@ class Database:
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of the statement of that name in `cypher/`."""
-        return self.run(query(name), name, **parameters)
+        return self.run(read_statement(name), name, **parameters)
 
     def run(
         self, statement: str, name: str = UNNAMED, /, **parameters: Any

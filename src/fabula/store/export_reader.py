@@ -16,7 +16,7 @@ ROWS_PER_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ExportedNode:
     """A node: its id, its labels, and its properties as JSON values."""
 
     id: str
@@ -25,7 +25,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Relationship:
+class ExportedRelationship:
     """A relationship, with the ids and labels of its ends."""
 
     label: str
@@ -37,7 +37,7 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportReader:
     """Reads the graph of some documents, as often as needed.
 
     Attributes:
@@ -51,7 +51,7 @@ class Exported:
     entries: Sequence[Entry]
     whole: Sequence[str] = ()
 
-    def nodes(self, *, embeddings: bool = False) -> Iterator[Node]:
+    def nodes(self, *, embeddings: bool = False) -> Iterator[ExportedNode]:
         """Yield all nodes of every document.
 
         Args:
@@ -75,19 +75,19 @@ class Exported:
                     for name, value in sorted(row["properties"].items())
                     if value is not None
                 }
-                yield Node(row["id"], tuple(row["labels"]), properties)
+                yield ExportedNode(row["id"], tuple(row["labels"]), properties)
         self._refuse_changed(collection_parts)
         if any(_place(self._read_space(name)) != _place(was) for name, was in spaces.items()):
             raise StoreError("The graph was re-embedded while it was read. Export it again.")
 
-    def relationships(self) -> Iterator[Relationship]:
+    def relationships(self) -> Iterator[ExportedRelationship]:
         """Yield every relationship between those nodes. Raise StoreError as `nodes` does."""
         documents = [document for _, document in self._owners()]
         collection_parts = self._read_collection_parts()
         for owner in self._owners():
             for row in self._rows("core/find_relationships", *owner, documents=documents):
                 for edge in row["leading"]:
-                    yield Relationship(
+                    yield ExportedRelationship(
                         label=edge["type"],
                         start=row["id"],
                         start_labels=tuple(row["labels"]),
@@ -112,7 +112,7 @@ class Exported:
         return documents + [(name, "") for name in self.whole]
 
     def _read_collection_parts(self) -> list[Mapping[str, Record]]:
-        return [self.store.settled(name) for name in self.whole]
+        return [self.store.collection_parts(name) for name in self.whole]
 
     def _collections(self) -> set[str]:
         return {entry.collection for entry in self.entries}
@@ -140,7 +140,7 @@ class Exported:
             entries = [entry for entry in self.entries if entry.collection == collection]
             for start in range(0, len(entries), ROWS_PER_PAGE):
                 page = entries[start : start + ROWS_PER_PAGE]
-                same = self.store.same(collection, [entry.id for entry in page])
+                same = self.store.find_same(collection, [entry.id for entry in page])
                 now = {entry.id: entry for entry in same}
                 for entry in page:
                     if now.get(entry.id) != entry:

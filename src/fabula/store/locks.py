@@ -16,7 +16,7 @@ import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
 from fabula.errors import StoreError
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store.database import Database
 
 ATTEMPT_SECONDS = 1.0
@@ -34,7 +34,7 @@ NAMES_TAG = "fabula_turn"
 """The key in a transaction's metadata that holds the names of its lock, for others to see."""
 
 
-class Turn:
+class ProcessLock:
     """A lock that is held; threads may share it."""
 
     def __init__(self, transaction: neo4j.Transaction) -> None:
@@ -51,7 +51,7 @@ class Turn:
         """
         with self._using:
             try:
-                rows = self._transaction.run(query(name), parameters).data()
+                rows = self._transaction.run(read_statement(name), parameters).data()
             except (Neo4jError, DriverError) as error:
                 raise StoreError(
                     "The connection to Neo4j was lost, or the server restarted, while this went "
@@ -78,9 +78,9 @@ class Turn:
 
 
 @contextmanager
-def turn(
+def process_lock(
     store: Database, names: Iterable[str], wait: Callable[[], None] | None = None
-) -> Iterator[Turn]:
+) -> Iterator[ProcessLock]:
     """Hold the locks of these names until the block ends.
 
     They are taken in alphabetical order, so that no two processes wait for each other.
@@ -96,7 +96,7 @@ def turn(
     with store.session() as session:
         with _enter(store, session, names, wait) if wait else nullcontext():
             # 0 is no limit: a lock may be held longer than a server allows a transaction to last.
-            lock = Turn(session.begin_transaction(metadata={NAMES_TAG: names}, timeout=0))
+            lock = ProcessLock(session.begin_transaction(metadata={NAMES_TAG: names}, timeout=0))
             try:
                 _take(lock._transaction, names)
             except BaseException:
@@ -158,14 +158,14 @@ def _is_taken(transaction: neo4j.Transaction, names: Sequence[str]) -> bool:
     return True
 
 
-def find_held(session: neo4j.Session) -> set[str]:
+def find_held_names(session: neo4j.Session) -> set[str]:
     """Return the names of held locks that the server shows; it may hide those of other users."""
     try:
-        rows = session.run(query("core/find_turns")).data()
+        rows = session.run(read_statement("core/find_turns")).data()
     except Neo4jError:  # a hosted server may not show transactions
         return set()
     return {name for row in rows for name in row["names"]}
 
 
 def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
-    transaction.run(query("core/take_locks"), locks=list(names)).consume()
+    transaction.run(read_statement("core/take_locks"), locks=list(names)).consume()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fabula.errors import StoreError
 from fabula.store import schema
 from fabula.store.database import Database
-from fabula.store.locks import turn
+from fabula.store.locks import process_lock
 
 LOG = logging.getLogger("fabula")
 
@@ -39,7 +39,7 @@ def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
     process at a time migrates, and all others wait.
     """
     schema.ensure(store, "core/schema_lock_id")
-    with turn(store, ["migrate"]):
+    with process_lock(store, ["migrate"]):
         if not is_old(store):
             return
         old_version = _version(store)

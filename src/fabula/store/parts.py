@@ -13,11 +13,11 @@ import numpy as np
 
 from fabula.errors import BadValue, Changed, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store import locks
 from fabula.store.rows import encode_vector, part_id, part_properties, read_space
 from fabula.store.space import Space, other_space_error, refuse_reembedding
-from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
+from fabula.text.names import MAX_LINE_BYTES, MAX_NAME_BYTES, name_problem, quote_name
 
 ROWS_PER_BATCH = 1000
 PASSAGES_PER_BATCH = 250
@@ -60,7 +60,9 @@ def stage(
 
     def save(name: str, **parameters: object) -> None:
         sent = {"run": run, **parameters}
-        session.execute_write(lambda transaction: transaction.run(query(name), sent).consume())
+        session.execute_write(
+            lambda transaction: transaction.run(read_statement(name), sent).consume()
+        )
 
     rows = [_row(part, node, space) for part in parts for node in part.nodes]
     bare = [row for row in rows if "embedding" not in row]
@@ -106,21 +108,23 @@ def switch(
     # built meanwhile, or one whose package is not installed any more.
     for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
         statement = "core/switch_out_document" if owner.graph == TEXT else "core/switch_out"
-        [old] = transaction.run(query(statement), owner._asdict())
+        [old] = transaction.run(read_statement(statement), owner._asdict())
         if old["created_at"]:
             created[owner.document] = old["created_at"]
-    transaction.run(query("core/switch_in"), run=run, created=created).consume()
+    transaction.run(read_statement("core/switch_in"), run=run, created=created).consume()
     for batch in _batches(out):
         rows = [_edge_row(edge) for edge in batch]
-        [tied] = transaction.run(query("core/switch_tie"), collection=space.collection, rows=rows)
+        [tied] = transaction.run(
+            read_statement("core/switch_tie"), collection=space.collection, rows=rows
+        )
         if tied["edges"] != len(rows):
             raise _change_error()
 
 
 def find_abandoned_runs(session: neo4j.Session) -> list[str]:
     """Return the runs that staged something and have ended: nobody holds their locks."""
-    runs = session.run(query("core/find_runs")).value("run")
-    held = locks.find_held(session) if runs else set()
+    runs = session.run(read_statement("core/find_runs")).value("run")
+    held = locks.find_held_names(session) if runs else set()
     return [run for run in runs if run not in held and locks.is_free(session, [run])]
 
 
@@ -130,13 +134,13 @@ def lock_owners(transaction: Transaction, owners: Iterable[Owner]) -> None:
         _stripe(owner.collection, int(_digest(owner.document), 16) % LOCKS_PER_COLLECTION)
         for owner in owners
     }
-    transaction.run(query("core/take_locks"), locks=sorted(locks)).consume()
+    transaction.run(read_statement("core/take_locks"), locks=sorted(locks)).consume()
 
 
 def lock_collection(transaction: Transaction, collection: str) -> None:
     """Wait for all writers of a collection, and let none begin until the transaction ends."""
     locks = sorted(_stripe(collection, number) for number in range(LOCKS_PER_COLLECTION))
-    transaction.run(query("core/take_locks"), locks=locks).consume()
+    transaction.run(read_statement("core/take_locks"), locks=locks).consume()
 
 
 def _stripe(collection: str, number: int) -> str:
@@ -148,7 +152,7 @@ def _digest(name: str) -> str:
 
 
 def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
-    rows = transaction.run(query("core/find_space"), collection=space.collection).data()
+    rows = transaction.run(read_statement("core/find_space"), collection=space.collection).data()
     now = read_space(rows)
     if now is None:
         raise StoreError("The graph was emptied meanwhile: try again.")
@@ -170,7 +174,7 @@ def _refuse_incomplete(
     transaction: neo4j.ManagedTransaction, run: str, parts: Sequence[Part]
 ) -> None:
     """Raise StoreError if another run has deleted what was staged, or a dump was restored."""
-    [staged] = transaction.run(query("core/count_run"), run=run)
+    [staged] = transaction.run(read_statement("core/count_run"), run=run)
     if staged["nodes"] != len(parts) + len({node.id for part in parts for node in part.nodes}):
         raise StoreError("What was staged does not exist any more: try again.")
 
@@ -194,7 +198,7 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
         existing = {
             row["graph"]: row["fingerprint"]
             for row in transaction.run(
-                query("core/find_fingerprints"), collection=collection, document=document
+                read_statement("core/find_fingerprints"), collection=collection, document=document
             )
         }
         if any(existing.get(name) != fingerprint for name, fingerprint in expected.items()):
@@ -235,7 +239,7 @@ def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
     }
     if node.embedding is None:
         return row
-    index_labels = [*row["index_labels"], queries.label(space.dimensions, label)]
+    index_labels = [*row["index_labels"], queries.label_name(space.dimensions, label)]
     return row | {"index_labels": index_labels, "embedding": encode_vector(node.embedding)}
 
 
@@ -290,12 +294,12 @@ def refuse_invalid(parts: Sequence[Part], space: Space) -> None:
     """
     for part in parts:
         for field, name in zip(Owner._fields, part.owner, strict=True):
-            _refuse_name(field, name, LONGEST)
+            _refuse_name(field, name, MAX_NAME_BYTES)
         for node in part.nodes:
-            _refuse_name("id", node.id, LONGEST)
-            _refuse_name("aspect", node.properties.get("aspect", ""), LONGEST)
+            _refuse_name("id", node.id, MAX_NAME_BYTES)
+            _refuse_name("aspect", node.properties.get("aspect", ""), MAX_NAME_BYTES)
             for name in LINE_PROPERTIES:
-                _refuse_name(name, node.properties.get(name, ""), LONGEST_LINE)
+                _refuse_name(name, node.properties.get(name, ""), MAX_LINE_BYTES)
             if node.embedding is None:
                 continue
             if len(node.embedding) != space.dimensions:
@@ -324,10 +328,10 @@ def find_searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
 
 def refuse_long_line(line: str) -> None:
     """Raise BadValue for a title or an author that no index holds."""
-    if wrong := problem(line, LONGEST_LINE):
-        raise BadValue(f"The line {quoted(line)} {wrong}.")
+    if wrong := name_problem(line, MAX_LINE_BYTES):
+        raise BadValue(f"The line {quote_name(line)} {wrong}.")
 
 
 def _refuse_name(field: str, name: str, max_bytes: int) -> None:
-    if wrong := problem(name, max_bytes):
-        raise StoreError(f"The {field} {quoted(name)} {wrong}.")
+    if wrong := name_problem(name, max_bytes):
+        raise StoreError(f"The {field} {quote_name(name)} {wrong}.")

@@ -17,7 +17,13 @@ import neo4j
 
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
-from fabula.graph.queries import embedding, index_name, label, over, query
+from fabula.graph.queries import (
+    embedding_property,
+    for_embeddings,
+    index_name,
+    label_name,
+    read_statement,
+)
 from fabula.store import Store, locks, schema
 from fabula.store.parts import lock_collection
 from fabula.store.rows import encode_vector, read_space
@@ -51,7 +57,7 @@ def lock_collections(store: Store, *collections: str) -> Iterator[Callable[[], S
 
     """
     names = [f"reembed {collection}" for collection in sorted(collections)]
-    with locks.turn(store, names, _refuse_second) as lock:
+    with locks.process_lock(store, names, _refuse_second) as lock:
         yield lambda: read_space(lock.rows("core/find_space", collection=collections[0]))
 
 
@@ -68,7 +74,7 @@ def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
     def record(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, collection)
         next_space = {"collection": collection, "model": model, "dimensions": dimensions}
-        transaction.run(query("core/reembed_begin"), next_space).consume()
+        transaction.run(read_statement("core/reembed_begin"), next_space).consume()
 
     with store.session() as session:
         session.execute_write(record)
@@ -80,7 +86,7 @@ def count_embedded(store: Store, space: Space) -> tuple[int, int]:
         "core/reembed_count",
         collection=space.collection,
         embedding=space.embedding,
-        next=embedding(space.next_slot),
+        next=embedding_property(space.next_slot),
     )
     return row["nodes"], row["embedded"]
 
@@ -91,7 +97,7 @@ def find_unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Une
     Each page has to be embedded before the next one is read, or it comes again.
     """
     parameters = {"collection": space.collection, "embedding": space.embedding, "limit": limit}
-    parameters["next"] = embedding(space.next_slot)
+    parameters["next"] = embedding_property(space.next_slot)
     for document in _documents(store, space.collection):
         while rows := store.rows("core/reembed_find", document=document, **parameters):
             yield [Unembedded(**row) for row in rows]
@@ -114,7 +120,7 @@ def _documents(store: Store, collection: str) -> Iterator[str]:
 
 def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
     """Write embeddings of the next space: unit rows, shape (nodes, dimensions)."""
-    store.check_room()
+    store.check_disk_space()
     rows = [
         {"id": node.id, "embedding": encode_vector(vector)}
         for node, vector in zip(nodes, vectors, strict=True)
@@ -124,17 +130,17 @@ def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vecto
         rows=rows,
         collection=space.collection,
         model=space.next_model,
-        next=embedding(space.next_slot),
-        label=label(space.next_dimensions),
-        element_label=label(space.next_dimensions, "element"),
+        next=embedding_property(space.next_slot),
+        label=label_name(space.next_dimensions),
+        element_label=label_name(space.next_dimensions, "element"),
     )
 
 
 def copy(store: Store, space: Space) -> None:
     """Copy the embeddings into the other slot as they are."""
-    slots = {"embedding": space.embedding, "next": embedding(space.next_slot)}
+    slots = {"embedding": space.embedding, "next": embedding_property(space.next_slot)}
     with store.session() as session:
-        statement = query("core/reembed_copy")
+        statement = read_statement("core/reembed_copy")
         session.run(statement, slots, collection=space.collection).consume()
 
 
@@ -143,7 +149,9 @@ def drop_unused(store: Store, space: Space) -> None:
     place = space.next_dimensions, space.next_slot
     if place not in {(used.dimensions, used.slot) for used in store.spaces()}:
         for what, (_, drop_statement) in schema.VECTOR_STATEMENTS.items():
-            store.run(over(query(drop_statement), *place), index_name(*place, what))
+            store.run(
+                for_embeddings(read_statement(drop_statement), *place), index_name(*place, what)
+            )
 
 
 def index(store: Store, space: Space) -> None:
@@ -163,12 +171,12 @@ def flip(store: Store, space: Space) -> None:
         lock_collection(transaction, space.collection)
         parameters = {"model": space.next_model, "dimensions": space.next_dimensions}
         parameters |= {"collection": space.collection, "slot": space.slot}
-        [row] = transaction.run(query("core/reembed_flip"), parameters)
+        [row] = transaction.run(read_statement("core/reembed_flip"), parameters)
         if not row["flipped"]:
             raise StoreError("Another `fabula reembed` took over: try again.")
         for start in range(0, len(rows), ROWS_PER_PAGE):
             page = {"collection": space.collection, "rows": rows[start : start + ROWS_PER_PAGE]}
-            transaction.run(query("core/save_parts"), page).consume()
+            transaction.run(read_statement("core/save_parts"), page).consume()
 
     with store.session() as session:
         session.execute_write(change)
@@ -218,10 +226,10 @@ def clear(store: Store, space: Space) -> None:
     unused = (
         []
         if is_same
-        else [label(space.former_dimensions, what) for what in schema.VECTOR_STATEMENTS]
+        else [label_name(space.former_dimensions, what) for what in schema.VECTOR_STATEMENTS]
     )
     with store.session() as session:
         parameters = {"collection": space.collection, "labels": unused}
-        parameters["former"] = embedding(space.next_slot)
-        session.run(query("core/reembed_clear"), parameters).consume()
+        parameters["former"] = embedding_property(space.next_slot)
+        session.run(read_statement("core/reembed_clear"), parameters).consume()
     store.rows("core/reembed_end", collection=space.collection)

@@ -20,7 +20,7 @@ from fabula.text.document import Vector
 LAST_CHARACTER = "\U0010ffff"
 
 
-def entry(row: Mapping[str, Any]) -> Entry:
+def read_entry(row: Mapping[str, Any]) -> Entry:
     """Return the document of a row."""
     graphs = {part["graph"]: read_record(part) for part in row["parts"]}
     return Entry(**row["document"], graphs=graphs)

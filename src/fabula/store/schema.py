@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.errors import StoreError
-from fabula.graph.queries import Embedded, index_name, over, query
+from fabula.graph.queries import Embedded, for_embeddings, index_name, read_statement
 from fabula.store.database import Database, Index
 from fabula.store.space import Space
 
@@ -62,7 +62,7 @@ VECTOR_STATEMENTS: Mapping[Embedded, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class IndexFault:
     """An index that retrieval needs and can't use: its name, what is wrong, and what to do."""
 
     name: str
@@ -79,7 +79,7 @@ def make(store: Database) -> None:
     for name in STATEMENTS:
         index = existing.get(name.removeprefix(PREFIX))
         if index and index.state == "FAILED" and index.name in DROP_STATEMENTS:
-            store.run(query(DROP_STATEMENTS[index.name]), index.name)
+            store.run(read_statement(DROP_STATEMENTS[index.name]), index.name)
             index = None
         if index is None or (name in CONSTRAINTS and not index.constrains):
             ensure(store, f"core/{name}")
@@ -93,7 +93,7 @@ def make(store: Database) -> None:
 
 def ensure(store: Database, name: str) -> None:
     """Run a statement of the schema that has no parameters, by its name in `cypher/`."""
-    _ensure(store, query(name), name)
+    _ensure(store, read_statement(name), name)
 
 
 def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "passage") -> None:
@@ -106,10 +106,10 @@ def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "
     name = index_name(dimensions, slot, what)
     index = {index.name: index for index in store.indexes()}.get(name)
     if index and index.state == "FAILED":
-        store.run(over(query(drop_statement), dimensions, slot), name)
+        store.run(for_embeddings(read_statement(drop_statement), dimensions, slot), name)
         index = None
     if index is None:
-        statement = over(query(make_statement), dimensions, slot)
+        statement = for_embeddings(read_statement(make_statement), dimensions, slot)
         _ensure(store, statement, make_statement, dimensions=dimensions)
 
 
@@ -135,13 +135,15 @@ def wait(store: Database, *names: str) -> None:
         pause = min(2 * pause, longest)
 
 
-def needed(space: Space) -> tuple[str, ...]:
+def needed_indexes(space: Space) -> tuple[str, ...]:
     """Return the indexes that a collection's questions are answered from now."""
     of_elements = (space.element_index, ELEMENT_TEXTS) if space.element_kinds else ()
     return space.index, TEXTS, *of_elements
 
 
-def faults(store: Database, space: Space, indexes: Sequence[Index] | None = None) -> list[Fault]:
+def find_faults(
+    store: Database, space: Space, indexes: Sequence[Index] | None = None
+) -> list[IndexFault]:
     """Return what is wrong with the indexes that a collection's questions are answered from.
 
     Args:
@@ -158,18 +160,18 @@ def faults(store: Database, space: Space, indexes: Sequence[Index] | None = None
             f"{space.target}`, which goes on"
         )
     faults = []
-    for name in needed(space):
+    for name in needed_indexes(space):
         index = existing.get(name)
         if index is None:
-            faults.append(Fault(name, "is missing", cure))
+            faults.append(IndexFault(name, "is missing", cure))
         elif index.state == "POPULATING":
             what = f"is {index.percent:.0f} % populated"
-            faults.append(Fault(name, what, "wait until it is populated"))
+            faults.append(IndexFault(name, what, "wait until it is populated"))
         elif index.state != "ONLINE":
-            faults.append(Fault(name, f"is {index.state}", cure))
+            faults.append(IndexFault(name, f"is {index.state}", cure))
         elif index.dimensions not in (0, space.dimensions):
             what = f"has {index.dimensions} dimensions, and the embeddings {space.dimensions}"
-            faults.append(Fault(name, what, cure))
+            faults.append(IndexFault(name, what, cure))
     return faults
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabula.errors import NotFound, SpaceError, StoreError
 from fabula.graph import queries
-from fabula.text.names import collection_problem, quoted
+from fabula.text.names import collection_problem, quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Space:
     @property
     def embedding(self) -> str:
         """Return the property that holds its embeddings."""
-        return queries.embedding(self.slot)
+        return queries.embedding_property(self.slot)
 
     @property
     def next_slot(self) -> int:
@@ -81,15 +81,15 @@ class Space:
 def refuse_collection(name: str) -> None:
     """Raise StoreError for a name that no new collection may have; old ones keep theirs."""
     if wrong := collection_problem(name):
-        raise StoreError(f"The name of a collection {wrong}: {quoted(name)} can't be one.")
+        raise StoreError(f"The name of a collection {wrong}: {quote_name(name)} can't be one.")
 
 
 def refuse_dimensions(model: str, dimensions: int) -> None:
     """Raise SpaceError for vectors that no index of Neo4j's can hold."""
-    if not 0 < dimensions <= queries.MOST_DIMENSIONS:
+    if not 0 < dimensions <= queries.MAX_DIMENSIONS:
         raise SpaceError(
             f"{model} gives vectors of {dimensions:,} dimensions, and Neo4j indexes at most "
-            f"{queries.MOST_DIMENSIONS:,}: set another FABULA_EMBEDDING_MODEL."
+            f"{queries.MAX_DIMENSIONS:,}: set another FABULA_EMBEDDING_MODEL."
         )
 
 

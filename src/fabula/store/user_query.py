@@ -22,7 +22,7 @@ from neo4j.vector import Vector
 
 from fabula.errors import FabulaError, Refused
 from fabula.graph.nesting import is_deep
-from fabula.graph.queries import index_name, query
+from fabula.graph.queries import index_name, read_statement
 from fabula.graph.statements import MAX_CHARACTERS, refuse_large
 from fabula.store import Store
 from fabula.store.driver_errors import (
@@ -79,7 +79,7 @@ MIN_EMBEDDING_NUMBERS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class QueryTable:
     """What a statement returned and changed.
 
     Attributes:
@@ -98,16 +98,16 @@ class Table:
     cut: Literal["", "rows", "bytes"] = ""
 
 
-def run(
+def run_user_query(
     store: Store,
     statement: str,
     parameters: Mapping[str, Any],
     *,
     write: bool = False,
-    seconds: float | None = None,
-    most: int | None = None,
-    most_bytes: int | None = None,
-) -> Table:
+    timeout_seconds: float | None = None,
+    max_rows: int | None = None,
+    max_bytes: int | None = None,
+) -> QueryTable:
     """Run one statement.
 
     A statement that names the vector index `passage_vectors_256` and takes a parameter $collection
@@ -119,9 +119,9 @@ def run(
         statement: The statement.
         parameters: Its parameters.
         write: Whether it may change the graph.
-        seconds: When it is ended, on the server as well; None for never.
-        most: How many rows are returned at most; None for all.
-        most_bytes: How large they may be as JSON; counted only if `most` is given.
+        timeout_seconds: When it is ended, on the server as well; None for never.
+        max_rows: How many rows are returned at most; None for all.
+        max_bytes: How large they may be as JSON; counted only if `max_rows` is given.
 
     Raises:
         Refused: The server refuses it, its plan does more than read the graph, it took too long, or
@@ -134,10 +134,10 @@ def run(
     if PASSAGE_INDEX in statement and isinstance(collection, str):
         space = store.space(collection)
         if space is None:
-            return Table((), (), {})
+            return QueryTable((), (), {})
         statement = statement.replace(PASSAGE_INDEX, space.index)
     tag = uuid.uuid4().hex
-    limit = _Limit(seconds or PLANNING_SECONDS)
+    limit = _Limit(timeout_seconds or PLANNING_SECONDS)
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
         explain_errors("the query"),
@@ -152,16 +152,16 @@ def run(
                         f"EXPLAIN {statement}", metadata={QUERY_TAG: tag}, timeout=limit.left()
                     )
                     _refuse_by_plan(session.run(explained, dict(parameters)).consume())
-            timeout = limit.left() if seconds else None
+            timeout = limit.left() if timeout_seconds else None
             tagged = neo4j.Query(statement, metadata={QUERY_TAG: tag}, timeout=timeout)
-            if most is None or most_bytes is None:
+            if max_rows is None or max_bytes is None:
                 result = session.run(tagged, dict(parameters))
                 rows = tuple(_plain_row(record) for record in result)
                 cut: Literal["", "rows", "bytes"] = ""
             else:
                 with limit.over(session):
                     result = session.run(tagged, dict(parameters))
-                    rows, cut = _read_rows(session, result, most, most_bytes)
+                    rows, cut = _read_rows(session, result, max_rows, max_bytes)
             columns = tuple(result.keys())
             counters = result.consume().counters if not cut else None
         except KeyboardInterrupt:
@@ -174,14 +174,14 @@ def run(
             _close(session)
             raise Refused("The answer has lists or maps that are nested too deep") from error
         except Neo4jError as error:
-            raise _refusal(error, seconds) from error
+            raise _refusal(error, timeout_seconds) from error
         except DriverError as error:
             if limit.is_over:
                 raise _too_slow(limit.seconds) from error
             raise
     counts = sorted(vars(counters).items()) if counters else []
     changes = {name: count for name, count in counts if count and name[0] != "_"}
-    return Table(columns, rows, changes, cut)
+    return QueryTable(columns, rows, changes, cut)
 
 
 class _Limit:
@@ -399,7 +399,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _terminate(store: Store, tag: str) -> None:
     """End the query with this tag on the server, which would notice late that nobody waits."""
     with store.driver() as driver, driver.session(database=store._database) as session:
-        session.run(query("core/terminate_query"), {"tag": tag}).consume()
+        session.run(read_statement("core/terminate_query"), {"tag": tag}).consume()
 
 
 def _too_slow(seconds: float) -> Refused:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 Vector = NDArray[np.float32]
 """One embedding: float32, shape (dimensions,), unit length."""
@@ -15,7 +15,7 @@ Vectors = NDArray[np.float32]
 """Embeddings: float32, shape (texts, dimensions), one row of unit length for each text."""
 
 
-def not_embedded() -> Vector:
+def empty_vector() -> Vector:
     """Return the embedding of something that is not embedded yet, shape (0,)."""
     return np.empty(0, dtype=np.float32)
 
@@ -83,7 +83,7 @@ class Chunk:
     end: int
     text: str
     tokens: int
-    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+    embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"<Chunk {self.index}, characters {self.start}-{self.end}: {excerpt(self.text)}>"
@@ -91,9 +91,9 @@ class Chunk:
 
 def excerpt(text: str) -> str:
     """Return the beginning of a text on one line, in quotation marks."""
-    return quoted(" ".join(text[:200].split()))
+    return quote_name(" ".join(text[:200].split()))
 
 
 def full_title(title: str, author: str) -> str:
     """Return a document's title in quotation marks, and its author if known."""
-    return quoted(title) + (f" by {quoted(author)}" if author else "")
+    return quote_name(title) + (f" by {quote_name(author)}" if author else "")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 
-LONGEST = 200
+MAX_NAME_BYTES = 200
 """The most bytes, in UTF-8, of an id and of the name of a collection, graph, aspect or label."""
-LONGEST_LINE = 2_000
+MAX_LINE_BYTES = 2_000
 """The most bytes of a title, a heading or a source; paths may be long."""
 MAX_FILE_NAME_BYTES = 120
 """Without the suffix. Most file systems allow 255, and callers add words."""
@@ -23,17 +23,17 @@ _BETWEEN = " _-."
 """What a collection's name may have between letters and digits."""
 
 
-def problem(name: str, most: int = LONGEST) -> str:
+def name_problem(name: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     """Return what is wrong with a name, as the rest of a sentence that begins with it, or ''.
 
     Args:
         name: The name to check.
-        most: The most bytes in UTF-8.
+        max_bytes: The most bytes in UTF-8.
 
     """
     size = len(name.encode("utf-8", "surrogatepass"))
-    if size > most:
-        return f"has {size:,} bytes, and at most {most:,} are allowed"
+    if size > max_bytes:
+        return f"has {size:,} bytes, and at most {max_bytes:,} are allowed"
     if has_control(name):
         return "has a control character in it"
     return ""
@@ -52,10 +52,10 @@ def collection_problem(name: str) -> str:
     is_valid = all(unicodedata.category(c)[0] in "LMN" or c in _BETWEEN for c in name)
     if not is_valid or name != name.strip(_BETWEEN):
         return "may only have letters and digits of any script, and space, _, - and . between them"
-    return problem(name) or ("" if name else "is empty")
+    return name_problem(name) or ("" if name else "is empty")
 
 
-def file_name(title: str, otherwise: str) -> str:
+def file_name(title: str, default: str) -> str:
     """Return a file name, without suffix, made from a title and valid in every operating system.
 
     Letters and digits of any script stay. Anything else, as slashes, dots, control characters and
@@ -63,7 +63,7 @@ def file_name(title: str, otherwise: str) -> str:
 
     Args:
         title: Any text.
-        otherwise: The name for a title that has neither letters nor digits.
+        default: The name for a title that has neither letters nor digits.
 
     """
     spaced = "".join(
@@ -72,10 +72,10 @@ def file_name(title: str, otherwise: str) -> str:
     )
     name = " ".join(spaced.split()).encode()[:MAX_FILE_NAME_BYTES].decode(errors="ignore").strip()
     if not any(character.isalnum() for character in name):
-        return otherwise
+        return default
     return f"{name}_" if name.lower() in _RESERVED else name
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name for a message, in quotation marks, and cut if it is long."""
     return repr(name if len(name) <= 60 else f"{name[:59]}…")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fabula.text.document import Vectors
 
 Scores = NDArray[np.float64]
-SATURATION, LENGTH = 1.2, 0.75
+SATURATION, LENGTH_NORMALIZATION = 1.2, 0.75
 """BM25's k1 and b, with the values of Lucene's full-text index."""
 
 
@@ -47,7 +47,9 @@ def bm25(query: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
     mean_length = sum(map(len, texts)) / max(1, len(texts)) or 1.0
     scores = np.zeros(len(texts))
     for row, words in enumerate(texts):
-        damped = SATURATION * (1 - LENGTH + LENGTH * len(words) / mean_length)
+        damped = SATURATION * (
+            1 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * len(words) / mean_length
+        )
         frequencies = Counter(word for word in words if word in query)
         scores[row] = sum(
             weights[word] * count * (SATURATION + 1) / (count + damped)
@@ -56,7 +58,7 @@ def bm25(query: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
     return scores
 
 
-def scaled(scores: Scores) -> Scores:
+def scale(scores: Scores) -> Scores:
     """Return scores scaled to the range from 0 to 1; all 0 if they are equal."""
     if not scores.size or not (span := float(np.ptp(scores))) > 0:
         return np.zeros(scores.shape)

@@ -7,7 +7,7 @@ import re
 import threading
 from typing import Any
 
-KEPT = 65_536
+MAX_REMEMBERED_WORDS = 65_536
 """How many words' stems are remembered: more than a long book has."""
 
 # A word is letters, digits and the combining marks that `\w` does not match (Hebrew, Arabic, the
@@ -86,8 +86,8 @@ class Stemmer:
         self._algorithm = _algorithm(_ALGORITHMS.get(self._language, ""))
         # A Snowball stemmer is not thread-safe: it has the word it works on as its state.
         self._lock = threading.Lock()
-        self._stem = functools.lru_cache(KEPT)(self._compute_stem)
-        self._term = functools.lru_cache(KEPT)(self._compute_term)
+        self._stem = functools.lru_cache(MAX_REMEMBERED_WORDS)(self._compute_stem)
+        self._term = functools.lru_cache(MAX_REMEMBERED_WORDS)(self._compute_term)
 
     def stems(self, text: str) -> list[str]:
         """Return the stem of each word of `text`, in order."""
@@ -129,7 +129,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
-def guess(text: str) -> str:
+def guess_language(text: str) -> str:
     """Return 'en' if more than a quarter of the words are English function words, else ''."""
     all_words = words(text)
     small = sum(word in _SMALL for word in all_words)

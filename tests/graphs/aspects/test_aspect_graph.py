@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from fabula.errors import ModelError, SettingsError
 from fabula.graph.installed import GROUP, graph
-from fabula.graph.method import Known, Text
+from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
-from fabula.graphs.aspects.mapping import make_edges, make_nodes, read
+from fabula.graphs.aspects.mapping import make_edges, make_nodes, read_stored
 from fabula.models import Prompt
-from fabula.models.placeholders import ExpectedChat
+from fabula.models.placeholders import PlaceholderChat
 from fabula.models.usage import Usage
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story
@@ -25,7 +25,7 @@ NOTHING = Known()
 
 
 @pytest.fixture(scope="module")
-def text() -> Text:
+def text() -> BuildText:
     return read_story(WINTER, NOTHING)
 
 
@@ -45,7 +45,7 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
         make_edges(graph.summaries, graph.details),
         {"assigned": ["theme"], "changed": 3},
     )
-    again = read(known)
+    again = read_stored(known)
     assert set(again.summaries) == set(graph.summaries)
     assert sorted(again.details, key=lambda one: one.id) == sorted(
         graph.details, key=lambda one: one.id
@@ -56,7 +56,7 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
 def test_what_someone_took_the_edges_of_is_read_nevertheless() -> None:
     graph = small_earlier()
     nodes = make_nodes(graph.chunks, graph.summaries, graph.details)
-    again = read(Known(graph.chunks, nodes))
+    again = read_stored(Known(graph.chunks, nodes))
     assert {one.id: one.members for one in again.summaries} == {
         one.id: () for one in graph.summaries
     }
@@ -76,7 +76,7 @@ def test_a_summary_rests_on_all_chunks_below_it_in_text_order() -> None:
 # Building
 
 
-def test_a_story_becomes_trees_and_details_offline(text: Text) -> None:
+def test_a_story_becomes_trees_and_details_offline(text: BuildText) -> None:
     built = build(text, SmallModels())
     chunks = {chunk.id for chunk in text.chunks}
     labels = {node.id: node.label for node in built.nodes}
@@ -98,11 +98,11 @@ def test_a_story_becomes_trees_and_details_offline(text: Text) -> None:
     assert built.facts["mean_aspects"] >= 1
 
 
-def test_the_same_text_becomes_the_same_graph(text: Text) -> None:
+def test_the_same_text_becomes_the_same_graph(text: BuildText) -> None:
     assert build(text, SmallModels()) == build(text, SmallModels())
 
 
-def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: Text) -> None:
+def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: BuildText) -> None:
     built, models = build(text, SmallModels()), SmallModels()
     again = build(text, models, as_known(text, built))
     assert {one.id: one for one in again.nodes} == {one.id: one for one in built.nodes}
@@ -112,7 +112,7 @@ def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: Text) -> N
     assert {step for step, one in usage.items() if one.saved} == {"aspects", "summaries", "details"}
 
 
-def test_an_edit_changes_what_it_touches_alone(text: Text) -> None:
+def test_an_edit_changes_what_it_touches_alone(text: BuildText) -> None:
     built = build(text, SmallModels(), cluster_size=4)
     known = as_known(text, built)
     edited = read_story(WINTER.replace("on day 7 of", "on day seven of", 1), known)
@@ -122,7 +122,7 @@ def test_an_edit_changes_what_it_touches_alone(text: Text) -> None:
     assert 0 < len(before - now) < len(before) / 4
 
 
-def test_without_levels_and_details_there_is_nothing_to_build(text: Text) -> None:
+def test_without_levels_and_details_there_is_nothing_to_build(text: BuildText) -> None:
     built = build(text, SmallModels(), levels=0, details=0)
     assert (built.nodes, built.edges) == ((), ())
     assert built.facts == {"assigned": [], "changed": 0, "aspects": [], "details": 0}
@@ -136,19 +136,19 @@ def test_without_levels_and_details_there_is_nothing_to_build(text: Text) -> Non
 )
 def test_knobs_out_of_range_or_unknown_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        GRAPH.knobs(**given)
+        GRAPH.options(**given)
 
 
 def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> None:
-    knobs = GRAPH.knobs(set="general")
+    knobs = GRAPH.options(set="general")
     online, offline = GRAPH.settings(knobs, False), GRAPH.settings(knobs, True)
     [described] = online["set"].values()
     assert len(described) == 2
     assert set(online) - set(offline) == {"details_per_call", "aspects_with_summaries"}
-    assert set(online) == set(GRAPH.knobs.model_fields)
+    assert set(online) == set(GRAPH.options.model_fields)
 
 
-def test_an_aspect_set_that_is_none_is_refused(text: Text) -> None:
+def test_an_aspect_set_that_is_none_is_refused(text: BuildText) -> None:
     with pytest.raises(SettingsError, match="narative"):
         build(text, SmallModels(), set="narative")
 
@@ -156,18 +156,18 @@ def test_an_aspect_set_that_is_none_is_refused(text: Text) -> None:
 # What a dry run counts
 
 
-def spent(text: Text, means: dict[str, float] | None = None, **knobs: Any) -> dict[str, Usage]:
+def spent(text: BuildText, means: dict[str, float] | None = None, **knobs: Any) -> dict[str, Usage]:
     models = SmallModels(offline=False)
     build(text, models, Known(means=means or {}), cluster_size=4, **knobs)
     return models.meter.usage()
 
 
-def test_a_dry_run_expects_as_many_aspects_as_there_were(text: Text) -> None:
+def test_a_dry_run_expects_as_many_aspects_as_there_were(text: BuildText) -> None:
     few, many = (spent(text, {"mean_aspects": mean})["summaries"].calls for mean in (1.0, 3.0))
     assert 2 * few < many <= 3.5 * few
 
 
-def test_a_dry_run_expects_summaries_and_details_as_long_as_they_were(text: Text) -> None:
+def test_a_dry_run_expects_summaries_and_details_as_long_as_they_were(text: BuildText) -> None:
     short, long = (
         spent(text, {"mean_summary": 40.0 * times, "mean_detail": 8.0 * times}) for times in (1, 2)
     )
@@ -176,7 +176,7 @@ def test_a_dry_run_expects_summaries_and_details_as_long_as_they_were(text: Text
 
 
 @pytest.mark.parametrize("knobs", [{}, {"aspects_with_summaries": True}, {"details_per_call": 1}])
-def test_no_stand_in_is_refused_by_who_reads_it(text: Text, knobs: dict[str, Any]) -> None:
+def test_no_stand_in_is_refused_by_who_reads_it(text: BuildText, knobs: dict[str, Any]) -> None:
     usage = spent(text, **knobs)
     assert sum(one.faults for one in usage.values()) == 0
     calls = usage["details"].calls
@@ -185,4 +185,4 @@ def test_no_stand_in_is_refused_by_who_reads_it(text: Text, knobs: dict[str, Any
 
 def test_a_prompt_without_a_stand_in_can_not_be_expected() -> None:
     with pytest.raises(ModelError, match="without --dry-run"):
-        ExpectedChat("any", None, "").complete(Prompt("", "Who?", 10, 0.0))
+        PlaceholderChat("any", None, "").complete(Prompt("", "Who?", 10, 0.0))

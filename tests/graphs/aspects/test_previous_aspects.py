@@ -12,7 +12,7 @@ from fabula.graphs.aspects.cluster import cluster
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings, group_nodes, make_members
-from fabula.graphs.aspects.values import Missing
+from fabula.graphs.aspects.values import MissingReply
 from fabula.text import tokens
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document, Vector
@@ -189,7 +189,7 @@ def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
 def test_details_that_were_missing_are_asked_for_again() -> None:
     graph = small_earlier()
     [*kept, bare] = graph.chunks
-    lost = Missing("details", "why", make_members(NodeGroup((bare,), (1.0,))), level=0)
+    lost = MissingReply("details", "why", make_members(NodeGroup((bare,), (1.0,))), level=0)
     details = tuple(one for one in graph.details if one.chunk != bare.id)
     previous = PreviousAspects(replace(graph, details=details, missing=(lost,)), graph.chunks)
     assert all(previous.has_details(chunk) for chunk in kept)
@@ -202,7 +202,7 @@ def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
     [lost, *_] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", level)]
     # Of the cluster's two aspects the other goes, too: nothing else tells of it.
     rest = tuple(one for one in graph.summaries if one.members != lost.members)
-    gap = Missing("summaries", "why", lost.members, "plot", level)
+    gap = MissingReply("summaries", "why", lost.members, "plot", level)
     previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
     below: Sequence[TreeNode] = graph.chunks
     if level > 1:
@@ -218,7 +218,7 @@ def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None
     graph = small_earlier()
     [lost, *_] = [one for one in graph.summaries if one.level == 1]
     rest = tuple(one for one in graph.summaries if one.members != lost.members)
-    gap = Missing("aspects", "why", lost.members)
+    gap = MissingReply("aspects", "why", lost.members)
     previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
     groups = previous.groups("", 1, graph.chunks, KNOBS, refuse)
     [again] = [group for group in groups if make_members(group) == lost.members]

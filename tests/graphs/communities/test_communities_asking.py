@@ -15,7 +15,7 @@ from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
 from fabula.graphs.communities.points import (
     Point,
@@ -139,7 +139,7 @@ def tools_of(says: Says, knobs: Any) -> Iterator[Tools]:
 
 
 def notes(tools: Tools) -> dict[str, str]:
-    return {step.name: step.note for step in tools.path.root.steps}
+    return {step.name: step.note for step in tools.trace.root.steps}
 
 
 def part(prompt: str, name: str) -> str:
@@ -564,7 +564,7 @@ def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.StepResult],
         found = drift.follow_up(
             "What of it?", Words().vector("What of it?"), primed, look_up, tools
         )
-        told = [step.note for step in tools.path.root.steps if step.name == "round"]
+        told = [step.note for step in tools.trace.root.steps if step.name == "round"]
     return looked_up, found, told
 
 
@@ -672,4 +672,4 @@ def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
     }
     assert preset["mode"] == name
     assert own
-    assert MODES[name].knobs.model_validate(own)
+    assert MODES[name].options.model_validate(own)

@@ -14,8 +14,8 @@ from conftest import connect, wipe
 from endpoint import Endpoint, listed
 from fabula import Answer, Fabula
 from fabula.cli import main
-from fabula.graph.trace import Path as Steps
-from fabula.graph.trace import Step
+from fabula.graph.trace import Trace as Steps
+from fabula.graph.trace import TraceStep
 from fabula.graphs.communities.modes import MODES
 from fabula.server import Address
 
@@ -77,7 +77,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def notes(steps: list[Step]) -> list[str]:
+def notes(steps: list[TraceStep]) -> list[str]:
     return [note for one in steps for note in (f"{one.name}: {one.note}", *notes(one.steps))]
 
 

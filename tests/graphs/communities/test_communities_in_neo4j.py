@@ -17,8 +17,8 @@ from fabula import Fabula, Outcome
 from fabula.config.settings import Settings
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
-from fabula.graph.queries import FOLDER, query
-from fabula.graph.trace import Path as Steps
+from fabula.graph.queries import FOLDER, read_statement
+from fabula.graph.trace import Trace as Steps
 from fabula.store import Store
 from fabula.store.checks import check
 
@@ -165,7 +165,9 @@ def test_reports_of_other_levels_take_no_place_of_those_that_are_wanted(
 
     def find(lowest: int = 0, highest: int = 99) -> list[dict[str, Any]]:
         filters = Filters("default", lowest=lowest, highest=highest)
-        return store.read(query("communities/find_of_entities"), filters, nodes=own, limit=1)
+        return store.read(
+            read_statement("communities/find_of_entities"), filters, nodes=own, limit=1
+        )
 
     [first] = find()
     cypher(store, "MATCH (n:Report) WHERE n.id <> $id SET n.level = 1", id=first["id"])

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from fabula.errors import BadReply
-from fabula.graphs.communities.contexts import Context, Renderer
+from fabula.graphs.communities.contexts import ContextRenderer, ReportContext
 from fabula.graphs.communities.reports import read_report
 from fabula.graphs.communities.values import (
-    Bond,
+    ChunkPlace,
     Claim,
     Community,
     CommunityReport,
     Member,
-    Network,
-    Place,
+    MemberNetwork,
+    MemberRelation,
     ReportFinding,
 )
 from fabula.text import tokens
@@ -30,11 +30,11 @@ LIMIT = 400
 
 def network(
     bonds: Sequence[tuple[str, str]], told: Mapping[str, str] = {}, claims: Sequence[Claim] = ()
-) -> Network:
+) -> MemberNetwork:
     """Members by their names, each pair's bond in a chunk of its own."""
     names = sorted({name for pair in bonds for name in pair})
     pairs = {f"{one}-{other}": (one, other) for one, other in bonds}
-    return Network(
+    return MemberNetwork(
         {
             name: Member(
                 name,
@@ -48,10 +48,10 @@ def network(
             for name in names
         },
         {
-            id: Bond(id, *pair, told.get(id, "They meet."), 1.0, (id,), (id,))
+            id: MemberRelation(id, *pair, told.get(id, "They meet."), 1.0, (id,), (id,))
             for id, pair in pairs.items()
         },
-        {id: Place(order) for order, id in enumerate([*pairs, "claimed"])},
+        {id: ChunkPlace(order) for order, id in enumerate([*pairs, "claimed"])},
         tuple(claims),
     )
 
@@ -61,7 +61,7 @@ def group(members: str, level: int = 0, parent: str = "") -> Community:
     return Community(members, level, parent, frozenset(members))
 
 
-def lines(context: Context) -> list[str]:
+def lines(context: ReportContext) -> list[str]:
     return [line for line in context.text.splitlines() if line.startswith("[")]
 
 
@@ -79,7 +79,7 @@ def test_every_bond_and_claim_is_shown_by_degree_with_its_ends() -> None:
         objects=("c",),
     )
     told = network([("a", "b"), ("a", "c"), ("a", "d"), ("b", "c")], claims=[claim])
-    context = Renderer(told, 8000).render(group("abcd"))
+    context = ContextRenderer(told, 8000).render(group("abcd"))
     assert context.text.splitlines() == [
         "Entities:",
         "[1] A (person): a is there.",
@@ -110,7 +110,7 @@ def test_of_a_hero_of_whom_much_is_claimed_as_much_is_shown_as_there_is_room_for
         for number in range(300)
     ]
     told = network([("a", "b"), ("b", "c")], claims=claims)
-    context = Renderer(told, LIMIT).render(group("abc"))
+    context = ContextRenderer(told, LIMIT).render(group("abc"))
     assert "] A – B: They meet." in context.text
     assert 5 < context.text.count("B comes.") < 300
     assert tokens.count(context.text) <= LIMIT + 20, "and three headings"
@@ -118,10 +118,10 @@ def test_of_a_hero_of_whom_much_is_claimed_as_much_is_shown_as_there_is_room_for
 
 def test_what_is_told_of_others_does_not_change_what_a_report_is_written_from() -> None:
     told = [("a", "b"), ("b", "c"), ("x", "y")]
-    one = Renderer(network(told), 8000).render(group("abc"))
-    other = Renderer(network([*told, ("c", "x")]), 8000).render(group("abc"))
-    changed = Renderer(network(told, {"b-c": "They part."}), 8000).render(group("abc"))
-    assert one.said == other.said != changed.said
+    one = ContextRenderer(network(told), 8000).render(group("abc"))
+    other = ContextRenderer(network([*told, ("c", "x")]), 8000).render(group("abc"))
+    changed = ContextRenderer(network(told, {"b-c": "They part."}), 8000).render(group("abc"))
+    assert one.digest == other.digest != changed.digest
 
 
 def test_the_biggest_part_gives_way_to_its_report_first() -> None:
@@ -134,7 +134,7 @@ def test_the_biggest_part_gives_way_to_its_report_first() -> None:
     children = [group(small, 1, big + small), group(big, 1, big + small)]
     reports = {big: written("The big", "a-b"), small: written("The small", "r-s")}
     assert sum(tokens.count(one.text) for one in told.members.values()) > 11_500
-    whole = Renderer(told, 8000).render(group(big + small), children, reports)
+    whole = ContextRenderer(told, 8000).render(group(big + small), children, reports)
     assert [line.partition("] ")[2][:9] for line in lines(whole)] == [
         "The big: ",
         *(f"{who} (person"[:9] for who in small.upper()),
@@ -143,9 +143,9 @@ def test_the_biggest_part_gives_way_to_its_report_first() -> None:
     ]
     assert whole.rows[0].cites == ("a-b",), "a report rests on what its findings rest on"
     assert tokens.count(whole.text) <= 8000
-    all_of_it = Renderer(told, 20_000).render(group(big + small), children, reports)
+    all_of_it = ContextRenderer(told, 20_000).render(group(big + small), children, reports)
     assert "Groups within" not in all_of_it.text
-    both = Renderer(told, 1000).render(group(big + small), children, reports)
+    both = ContextRenderer(told, 1000).render(group(big + small), children, reports)
     assert [line.partition(":")[0] for line in lines(both)[:2]] == [
         "[1] The big",
         "[2] The small",
@@ -158,7 +158,7 @@ def test_without_reports_it_is_cut_by_the_bonds_of_those_who_have_most() -> None
         [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"), ("d", "e")],
         {one: " ".join([f"{one} word"] * 90) for one in "abcde"},
     )
-    context = Renderer(told, 1500 // 10).render(group("abcde"), [group("ab", 1)])
+    context = ContextRenderer(told, 1500 // 10).render(group("abcde"), [group("ab", 1)])
     assert tokens.count(context.text) <= 150
     assert [line.split(" (")[0].partition(": ")[0] for line in lines(context)] == [
         *("[1] A", "[2] C", "[3] B"),
@@ -168,14 +168,14 @@ def test_without_reports_it_is_cut_by_the_bonds_of_those_who_have_most() -> None
 
 def test_nobody_is_so_long_that_nothing_fits() -> None:
     told = network([("a", "b")], {"a": "word " * 100_000, "b": "word " * 9_000})
-    context = Renderer(told, 200).render(group("ab"))
+    context = ContextRenderer(told, 200).render(group("ab"))
     assert len(lines(context)) == 3
     assert tokens.count(context.text) <= 200
 
 
 def test_a_finding_rests_on_what_is_told_of_both_and_not_on_all_of_a_hero() -> None:
     told = network([("a", "b"), ("a", "c"), ("a", "d")])
-    context = Renderer(told, 8000).render(group("abcd"))
+    context = ContextRenderer(told, 8000).render(group("abcd"))
     report = replace(
         written("All"),
         findings=(
@@ -188,7 +188,7 @@ def test_a_finding_rests_on_what_is_told_of_both_and_not_on_all_of_a_hero() -> N
     assert (one.cites, one.chunks) == (("a", "a-b"), ("a-b",))
     assert (two.cites, two.chunks) == (("a", "b"), ("a-b", "a-c", "a-d"))
     assert (three.cites, three.chunks) == (("a-d", "a-c"), ("a-c", "a-d"))
-    assert context.resolve(report, told).said == context.said
+    assert context.resolve(report, told).context_digest == context.digest
 
 
 # Replies

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from fabula.build.outcome import Muted
+from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Built, Known, Work
+from fabula.graph.method import BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
-from fabula.graph.recipes import alike
+from fabula.graph.recipes import is_reusable
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
-from fabula.graphs.discourse.options import Knobs
+from fabula.graphs.discourse.options import Options
 from fabula.graphs.discourse.questions import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.entities import ids
@@ -102,9 +102,9 @@ def built(
     text = replace(told(chunks), below={"entities": cast} if cast else {})
     try:
         with Job(workers) as job:
-            work = Work(job, Muted(), GapLimit())
+            work = BuildWork(job, SilentProgress(), GapLimit())
             given = models or Models(says, offline=offline)
-            return build(text, Knobs(**knobs), given, known or Known(), work)
+            return build(text, Options(**knobs), given, known or Known(), work)
     finally:
         workers.close()
 
@@ -267,10 +267,10 @@ def test_other_senses_ask_about_pairs_alone() -> None:
     chunks = made_chunks(*STORY)
     first = built(chunks, script({"Anna": [event(who="Anna")]}, {"Boris": link(0)}))
     says = script(links={"sang": link(0, sense="Expansion.Conjunction")})
-    knobs = [Knobs(), Knobs(senses="pdtb2")]
+    knobs = [Options(), Options(senses="pdtb2")]
     was, now = ({**BARE, "settings": GRAPH.settings(one, False)} for one in knobs)
     assert was != now
-    assert alike(was, now), "what is known is handed on"
+    assert is_reusable(was, now), "what is known is handed on"
     made = built(chunks, says, known_from(first, chunks), senses="pdtb2")
     assert asked(says, "events") == []
     assert len(asked(says, "links")) == 1
@@ -386,8 +386,8 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
     says = script()
     built(chunks, says)
     for prompt in says.asked:
-        assert prompt.stand_in is not None
-        reply = prompt.stand_in()
+        assert prompt.placeholder is not None
+        reply = prompt.placeholder()
         if "<senses>" in prompt.user:
             pairs = list(pairwise(chunks))
             told = read_links(reply, pairs, read_senses("pdtb3"))
@@ -408,20 +408,20 @@ def test_offline_rules_read_and_nobody_is_asked() -> None:
 
 
 def test_only_what_the_graph_depends_on_is_in_its_settings() -> None:
-    asking, building = Knobs(near=1, related=9, matched=9), Knobs(pairs=6)
-    usual = GRAPH.settings(Knobs(), False)
+    asking, building = Options(near=1, related=9, matched=9), Options(pairs=6)
+    usual = GRAPH.settings(Options(), False)
     assert GRAPH.settings(asking, False) == usual
     assert GRAPH.settings(building, False) != usual
-    assert GRAPH.settings(building, True) == GRAPH.settings(Knobs(), True)
-    assert GRAPH.settings(Knobs(senses="pdtb2"), True) != GRAPH.settings(Knobs(), True)
+    assert GRAPH.settings(building, True) == GRAPH.settings(Options(), True)
+    assert GRAPH.settings(Options(senses="pdtb2"), True) != GRAPH.settings(Options(), True)
 
 
 def test_what_speaks_against_a_model_is_told() -> None:
     chunks = made_chunks(*(f"Sentence {number} of it. " for number in range(60)))
     same = built(chunks, script(links={"Sentence": link(0)}))
-    assert any("one sense" in said for said in GRAPH.doubt(same.facts))
-    assert GRAPH.doubt(built(chunks, script()).facts) == []
-    [events, links] = GRAPH.tell(same.facts)
+    assert any("one sense" in said for said in GRAPH.warnings(same.facts))
+    assert GRAPH.warnings(built(chunks, script()).facts) == []
+    [events, links] = GRAPH.describe(same.facts)
     assert "59 of 59 pairs" in links
     assert "59 Contingency" in links
     assert events.startswith("0 events")

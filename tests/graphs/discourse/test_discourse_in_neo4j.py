@@ -15,10 +15,10 @@ from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import TEXT, Owner, Part, Record
-from fabula.graph.explore import shipped
+from fabula.graph.explore import shipped_query
 from fabula.graph.parts import chunks_of
-from fabula.graph.trace import Path as Steps
-from fabula.graph.trace import Step
+from fabula.graph.trace import Trace as Steps
+from fabula.graph.trace import TraceStep
 from fabula.graphs.discourse.mapping import nodes_and_edges
 from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.senses import read_senses
@@ -27,7 +27,7 @@ from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.part_reader import read_part
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 
 BREAKS = {
     "check_events": [
@@ -228,7 +228,7 @@ def found(fabula: Fabula, question: str, **given: Any) -> tuple[list[int], list[
     return [SCENES.index(hit.text.strip()) for hit in hits], [*_told(steps.root)]
 
 
-def _told(step: Step) -> Iterator[str]:
+def _told(step: TraceStep) -> Iterator[str]:
     yield f"{step.name}: {step.note}"
     for one in step.steps:
         yield from _told(one)
@@ -271,8 +271,10 @@ def test_without_the_graph_it_is_as_hybrid(scenes: Fabula) -> None:
 
 
 def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:
-    query = shipped(name)
-    table = run(fabula.store, query.statement, query.fill({"document": "Scenes", **given}))
+    query = shipped_query(name)
+    table = run_user_query(
+        fabula.store, query.statement, query.fill({"document": "Scenes", **given})
+    )
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 

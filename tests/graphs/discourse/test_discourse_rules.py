@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fabula.graph.method import Text
+from fabula.graph.method import BuildText
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules, opening
 from fabula.graphs.discourse.senses import read_senses
-from fabula.graphs.discourse.words import Words, words_of
+from fabula.graphs.discourse.words import DiscourseWords, words_of
 from scripted import made_chunks, told
 
 ENGLISH = words_of("en")
@@ -17,7 +17,7 @@ ENGLISH = words_of("en")
 CAST = "They saw Anna with Captain Reed. Then said Anna that John Hale lived in Dunmore. "
 
 
-def english() -> Words:
+def english() -> DiscourseWords:
     assert ENGLISH is not None
     return ENGLISH
 
@@ -142,4 +142,4 @@ def test_names_are_the_entities_where_the_document_has_them() -> None:
     text = replace(told(chunks), below={"entities": cast})
     [event] = events_by_rules(text)
     assert event.slots["who"] == "pilot"
-    assert isinstance(text, Text)
+    assert isinstance(text, BuildText)

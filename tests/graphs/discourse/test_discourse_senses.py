@@ -77,14 +77,14 @@ def test_a_sense_is_known_by_its_last_part_where_that_is_of_one_alone() -> None:
 
 def test_what_is_known_of_pdtb_3_serves_another_set() -> None:
     two = read_senses("pdtb2")
-    assert two.here("Contingency.Cause.Result") == "CONTIGENCY.Cause.result"
-    assert two.here("Contingency.Condition.Arg2-as-cond") == "CONTIGENCY.Condition"
-    assert two.here("Comparison") == "COMPARISON"
-    assert two.here("Expansion.Manner") == ""
-    assert two.like("Contingency.Cause.Reason") == "CONTIGENCY.Cause.reason"
-    assert two.like("Expansion.Manner.Arg1-as-manner") in {one.path for one in two.leaves}
+    assert two.equivalent("Contingency.Cause.Result") == "CONTIGENCY.Cause.result"
+    assert two.equivalent("Contingency.Condition.Arg2-as-cond") == "CONTIGENCY.Condition"
+    assert two.equivalent("Comparison") == "COMPARISON"
+    assert two.equivalent("Expansion.Manner") == ""
+    assert two.nearest_leaf("Contingency.Cause.Reason") == "CONTIGENCY.Cause.reason"
+    assert two.nearest_leaf("Expansion.Manner.Arg1-as-manner") in {one.path for one in two.leaves}
     three = read_senses("pdtb3")
-    assert all(matches(three.here(one.path), one.path) for one in three.all)
+    assert all(matches(three.equivalent(one.path), one.path) for one in three.all)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,10 @@ def test_a_set_of_ones_own_is_read(tmp_path: Path) -> None:
     file.write_text('[[senses]]\nname = "Echo"\nabout = "one says again what the other said"')
     senses = read_senses(str(file))
     assert [one.path for one in senses.leaves] == ["Echo"]
-    assert (senses.here("Contingency.Cause"), senses.like("Contingency.Cause")) == ("", "Echo")
+    assert (senses.equivalent("Contingency.Cause"), senses.nearest_leaf("Contingency.Cause")) == (
+        "",
+        "Echo",
+    )
 
 
 # The table of connectives

@@ -17,7 +17,7 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
 from fabula.graphs.entities.descriptions import BLOCK, Statements, blocks
 from fabula.graphs.entities.facts import describe, warnings
-from fabula.graphs.entities.mapping import read
+from fabula.graphs.entities.mapping import read_previous
 from fabula.models.parallel import Workers
 from fabula.text.document import Chunk
 from scripted import (
@@ -244,7 +244,7 @@ def test_what_the_graph_gives_back_is_what_was_said() -> None:
     before = built(chunks, Models(script(said)), **WINDOWS)[0]
     scrooges = [node for node in before.nodes if "Mr. Scrooge" in node.properties.get("names", ())]
     assert len(scrooges) == 1, "one entity has several records of one chunk"
-    earlier = read(known_from(before, chunks), chunks)
+    earlier = read_previous(known_from(before, chunks), chunks)
     last = earlier.mentions[chunks[-1].id]
     assert {(mention.name, mention.type) for mention in last} == {
         ("Mr. Scrooge", "group"),
@@ -535,7 +535,7 @@ def test_offline_no_chat_model_is_asked() -> None:
 
 
 def test_nothing_is_known_of_a_first_build() -> None:
-    earlier = read(Known(), STORY)
-    assert earlier.asked == {"extraction": frozenset(), "triples": frozenset()}
+    earlier = read_previous(Known(), STORY)
+    assert earlier.asked_about == {"extraction": frozenset(), "triples": frozenset()}
     moved = [replace(chunk, id="x") for chunk in STORY]
-    assert read(known_from(made(), STORY), moved).mentions == {}
+    assert read_previous(known_from(made(), STORY), moved).mentions == {}

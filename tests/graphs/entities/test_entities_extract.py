@@ -12,7 +12,7 @@ import pytest
 
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
-from fabula.graph.extraction import Answer, Window
+from fabula.graph.extraction import ModelAnswer, TextWindow
 from fabula.graphs.entities.extract import (
     PROMPTS,
     ExtractedRecords,
@@ -20,10 +20,10 @@ from fabula.graphs.entities.extract import (
     attribute,
     read_extracted,
 )
-from fabula.graphs.entities.options import Knobs
-from fabula.graphs.entities.placeholders import StandIns
+from fabula.graphs.entities.options import Options
+from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.printed_forms import find_printed
-from fabula.graphs.entities.triples import Fact, join_facts, phrase, read_facts
+from fabula.graphs.entities.triples import StatedTriple, join_facts, phrase_key, read_facts
 from fabula.graphs.entities.types import read_types, shipped
 from fabula.graphs.entities.values import Extraction
 from scripted import NOTHING, Records, Says, entity, made_chunks, relation, script, window
@@ -34,14 +34,14 @@ SHOP = window(
     "Bob Cratchit warmed himself at the candle. Old Scrooge saw Bob.",
     "He said nothing.",
 )
-STAND_INS = StandIns.expected({}, 300)
+STAND_INS = EntityPlaceholders.of_means({}, 300)
 
 
-def said(records: Records, within: Window = SHOP) -> tuple[Extraction, int]:
+def said(records: Records, within: TextWindow = SHOP) -> tuple[Extraction, int]:
     return attribute(within, read_extracted(json.dumps(records)), TYPES)
 
 
-def extraction(*entities: Any, relations: Any = (), within: Window = SHOP) -> Extraction:
+def extraction(*entities: Any, relations: Any = (), within: TextWindow = SHOP) -> Extraction:
     return said({"entities": entities, "relations": relations}, within)[0]
 
 
@@ -92,7 +92,7 @@ def test_a_record_gives_a_mention_a_chunk_with_the_places_of_its_forms() -> None
     assert (first.type, first.aliases) == ("person", ("Scrooge",))
     assert first.names == {"Ebenezer Scrooge": (0,)}
     assert second.names == {"Scrooge": (SHOP.chunks[1].start + 47,)}
-    assert first.said == second.said == "Ebenezer Scrooge is there."
+    assert first.statement == second.statement == "Ebenezer Scrooge is there."
 
 
 def test_a_name_that_occurs_nowhere_is_dropped_and_counted() -> None:
@@ -123,7 +123,7 @@ def test_an_unknown_type_is_the_last_one_and_counted() -> None:
 def test_a_relation_ties_entities_by_their_names_or_aliases() -> None:
     both = (entity("Ebenezer Scrooge", 1, 2, aliases=["Scrooge"]), entity("Bob Cratchit", 2))
     tie = relation("scrooge", "Bob Cratchit", 2, strength=99, keywords="Cold, COLD")
-    [found] = extraction(*both, relations=[tie]).ties
+    [found] = extraction(*both, relations=[tie]).relation_mentions
     assert (found.source, found.target) == ("Ebenezer Scrooge", "Bob Cratchit")
     assert (found.chunk, found.strength, found.keywords) == (SHOP.chunks[1].id, 10, ("cold, cold",))
 
@@ -133,19 +133,21 @@ def test_a_relation_to_what_is_not_listed_or_to_itself_is_dropped_and_counted() 
         entity("Ebenezer Scrooge", 1, aliases=["Scrooge"]),
         relations=[relation("Scrooge", "Marley"), relation("Scrooge", "Ebenezer Scrooge")],
     )
-    assert (found.ties, found.dropped) == ((), {"itself": 1, "unlisted": 1})
+    assert (found.relation_mentions, found.dropped) == ((), {"itself": 1, "unlisted": 1})
 
 
 def test_where_a_relation_is_both_its_ends_are() -> None:
     both = (entity("Ebenezer Scrooge", 1), entity("Bob Cratchit", 2))
     found = extraction(*both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 3)])
     last = [one for one in found.mentions if one.chunk == SHOP.chunks[2].id]
-    assert [(one.name, one.said) for one in last] == [
+    assert [(one.name, one.statement) for one in last] == [
         ("Ebenezer Scrooge", ""),
         ("Bob Cratchit", ""),
     ]
-    assert [tie.chunk for tie in found.ties] == [SHOP.chunks[2].id]
-    either = extraction(*both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 77)]).ties
+    assert [tie.chunk for tie in found.relation_mentions] == [SHOP.chunks[2].id]
+    either = extraction(
+        *both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 77)]
+    ).relation_mentions
     assert [tie.chunk for tie in either] == [one.id for one in SHOP.chunks[:2]]
 
 
@@ -153,7 +155,7 @@ def test_two_records_of_one_name_are_one() -> None:
     one = entity("Bob Cratchit", 2, description="He warms himself.")
     other = entity("bob cratchit", 2, 3, description="He is silent.")
     [first, second] = extraction(one, other).mentions
-    assert first.said == second.said == "He warms himself. He is silent."
+    assert first.statement == second.statement == "He warms himself. He is silent."
     assert [first.chunk, second.chunk] == [chunk.id for chunk in SHOP.chunks[1:]]
 
 
@@ -169,7 +171,7 @@ def test_records_of_a_window_are_the_same_in_any_order() -> None:
 
     def ordered(found: Extraction) -> tuple[list[Any], list[Any], Mapping[str, int]]:
         mentions = sorted(found.mentions, key=lambda mention: (mention.place, mention.name))
-        return mentions, sorted(found.ties, key=str), found.dropped
+        return mentions, sorted(found.relation_mentions, key=str), found.dropped
 
     assert ordered(one) == ordered(other)
 
@@ -262,7 +264,9 @@ def test_forty_entities_with_all_aliases_are_found_fast() -> None:
 # Asking
 
 
-def ask_of(chat: Says, gleanings: int = 1, within: Window = SHOP) -> Answer[ExtractedRecords]:
+def ask_of(
+    chat: Says, gleanings: int = 1, within: TextWindow = SHOP
+) -> ModelAnswer[ExtractedRecords]:
     return ask_entities(read_types("narrative"), gleanings, STAND_INS).ask(within, chat, 0.5)
 
 
@@ -343,7 +347,7 @@ def test_a_prompt_has_as_many_demonstrations_and_each_is_borne_out(name: str, co
                 read_extracted(reply),
                 [one.name for one in read_types("narrative")],
             )
-            assert (found.dropped, len(found.ties) > 3) == ({}, True)
+            assert (found.dropped, len(found.relation_mentions) > 3) == ({}, True)
         else:
             facts = read_facts(reply, within)
             assert (facts.dropped, len(facts.records) > 3) == ({}, True)
@@ -380,15 +384,15 @@ def test_a_fact_rests_on_chunks_that_print_one_of_its_ends_whatever_parts_say() 
 
 def test_facts_of_the_same_words_are_one_in_any_order() -> None:
     facts = [
-        Fact("c2", 5, "the  Mill", "burned", "Jan"),
-        Fact("c1", 0, "The Mill", "burned", "Jan."),
-        Fact("c1", 0, "Мельница", "горела", "Ян"),
-        Fact("c1", 0, "Młyn", "płonął", "Jan"),
+        StatedTriple("c2", 5, "the  Mill", "burned", "Jan"),
+        StatedTriple("c1", 0, "The Mill", "burned", "Jan."),
+        StatedTriple("c1", 0, "Мельница", "горела", "Ян"),
+        StatedTriple("c1", 0, "Młyn", "płonął", "Jan"),
     ]
     made = join_facts("d", facts)
     assert made == join_facts("d", facts[::-1])
     assert len(made) == 3, "phrases of other scripts stay apart"
-    [mill] = [one for one in made if phrase(one.subject) == "the mill"]
+    [mill] = [one for one in made if phrase_key(one.subject) == "the mill"]
     assert (mill.subject, [fact.chunk for fact in mill.facts]) == ("The Mill", ["c1", "c2"])
 
 
@@ -436,4 +440,4 @@ def test_pairs_of_names_are_a_list_or_lines_of_a_text(monkeypatch: pytest.Monkey
     monkeypatch.setenv("FABULA_ENTITIES__KEEP_APART", "A = B; Mr C = Mrs C\n\nD = E")
     knobs = Settings.read().table("entities")
     assert knobs.keep_apart == ("A = B", "Mr C = Mrs C", "D = E")
-    assert Knobs(join=["A = B"]).join == ("A = B",)
+    assert Options(join=["A = B"]).join == ("A = B",)

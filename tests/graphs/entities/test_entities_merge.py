@@ -10,8 +10,8 @@ import pytest
 from fabula.errors import SettingsError
 from fabula.graphs.entities.decisions import Decisions, read_decisions
 from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.names import key, title
-from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Tie
+from fabula.graphs.entities.names import name_key, name_titles
+from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
 
 CHUNK = 1_000
 """Characters from one chunk to the next."""
@@ -25,26 +25,26 @@ def mention(
     return Mention(f"c{chunk}", place, name, {name: starts}, type, "", tuple(aliases))
 
 
-def tie(source: str, target: str, chunk: int = 0, strength: int = 0) -> Tie:
+def tie(source: str, target: str, chunk: int = 0, strength: int = 0) -> RelationMention:
     statement = f"{source} and {target}"
-    return Tie(f"c{chunk}", chunk * CHUNK, source, target, statement, (), strength)
+    return RelationMention(f"c{chunk}", chunk * CHUNK, source, target, statement, (), strength)
 
 
 def cast(
     mentions: Iterable[Mention],
-    ties: Iterable[Tie] = (),
+    ties: Iterable[RelationMention] = (),
     *,
     language: str = "en",
     decisions: Decisions | None = None,
     ordinary: Collection[str] = (),
-) -> Cast:
+) -> Entities:
     extraction = Extraction(tuple(mentions), tuple(ties))
     return merge(
         "d", extraction, language=language, decisions=decisions or Decisions(), ordinary=ordinary
     )
 
 
-def named(found: Cast) -> set[frozenset[str]]:
+def named(found: Entities) -> set[frozenset[str]]:
     return {frozenset(entity.names) for entity in found.entities}
 
 
@@ -53,7 +53,7 @@ def groups(*names: str) -> set[frozenset[str]]:
     return {frozenset(names_of_one.split(", ")) for names_of_one in names}
 
 
-def the(name: str, found: Cast) -> Entity:
+def the(name: str, found: Entities) -> Entity:
     [entity] = [entity for entity in found.entities if name in entity.names]
     return entity
 
@@ -76,11 +76,15 @@ def the(name: str, found: Cast) -> Entity:
 def test_names_are_compared_without_title_article_case_and_possessive(
     name: str, expected: str
 ) -> None:
-    assert key(name) == expected
+    assert name_key(name) == expected
 
 
 def test_a_title_is_none_where_nothing_follows_it() -> None:
-    assert [title(name) for name in ("the Rev. Mr Jones", "Miss", "Jones")] == ["rev mr", "", ""]
+    assert [name_titles(name) for name in ("the Rev. Mr Jones", "Miss", "Jones")] == [
+        "rev mr",
+        "",
+        "",
+    ]
 
 
 def test_holmes_is_one_man_under_all_his_names() -> None:
@@ -358,7 +362,7 @@ def test_relations_add_up_over_chunks_and_have_no_direction() -> None:
     assert (relation.source, relation.target) == tuple(
         sorted(entity.id for entity in found.entities)
     )
-    assert len(relation.ties) == 2
+    assert len(relation.mentions) == 2
     assert sum(relation.forward) == 1
 
 
@@ -397,4 +401,4 @@ def test_the_order_of_records_does_not_matter() -> None:
 
 
 def test_nothing_is_a_cast_of_nobody() -> None:
-    assert cast([]) == Cast()
+    assert cast([]) == Entities()

@@ -16,8 +16,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph import Owner
-from fabula.graph.trace import Path as Steps
-from fabula.graph.trace import Step
+from fabula.graph.trace import Trace as Steps
+from fabula.graph.trace import TraceStep
 from fabula.graphs.entities.modes import MODES
 from fabula.plot.network.figures import read_walked
 from fabula.server import Address
@@ -97,7 +97,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def names(steps: list[Step]) -> list[str]:
+def names(steps: list[TraceStep]) -> list[str]:
     return [name for step in steps for name in (step.name, *names(step.steps))]
 
 
@@ -231,7 +231,7 @@ def test_hippo_shows_a_model_five_facts_and_walks_from_those_it_keeps(model: End
     assert len([line for line in prompt.splitlines() if line.startswith("[")]) == 5
     [facts] = [step for step in steps.root.steps[0].steps if step.name == "facts"]
     assert len(facts.hits) == 5
-    assert 0 < len(facts.kept) < 5
+    assert 0 < len(facts.passed_on) < 5
     assert "gave the lamp to Boris" in first.text
 
 
@@ -283,7 +283,7 @@ def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> 
     with Fabula(mode=name, top_k=4) as fabula:
         hits = fabula.retrieve(question, path=steps)
     last = steps.root.steps[0].steps[-1]
-    assert [hit for hit in last.hits if hit.id in last.kept] == hits
+    assert [hit for hit in last.hits if hit.id in last.passed_on] == hits
 
 
 def test_the_command_line_explains_the_way() -> None:
@@ -305,12 +305,14 @@ def test_the_command_line_explains_the_way() -> None:
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
         before = fabula.retrieve("What did Clara do?", document="Other")
-        made: list[str] | None = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
-        assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is made
+        made: list[str] | None = fabula.store.cached(
+            "network", fabula.name, "", ("text", NAME), list
+        )
+        assert fabula.store.cached("network", fabula.name, "", ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
         grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")
         put_cast(fabula, "Other", grown, {})
-        assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is not made
+        assert fabula.store.cached("network", fabula.name, "", ("text", NAME), list) is not made
         steps = Steps()
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([step.note for step in steps.root.steps[0].steps])
@@ -360,7 +362,7 @@ def test_the_way_tells_how_many_documents_have_no_facts() -> None:
 # The faults of references, which must not be here
 
 
-def walked(question: str, mode: str, **knobs: int) -> dict[str, Step]:
+def walked(question: str, mode: str, **knobs: int) -> dict[str, TraceStep]:
     """The steps of a question to one book, by their names."""
     steps = Steps()
     with Fabula(mode=mode, top_k=9) as fabula:
@@ -388,7 +390,7 @@ def test_where_mini_finds_no_path_it_finds_the_chunks_of_whom_is_named() -> None
 
 def test_of_the_nearest_entities_local_takes_as_many_as_it_says_and_all_that_are_named() -> None:
     nobody = "Which ship sailed in the ice of the winter?"
-    assert MODES["local"].knobs().model_dump()["entities"] == 10, "the reference takes 20"
+    assert MODES["local"].options().model_dump()["entities"] == 10, "the reference takes 20"
     assert len(walked(nobody, "local", entities=2)["entities"].hits) == 2
     named = [
         hit.text.partition(" (")[0]

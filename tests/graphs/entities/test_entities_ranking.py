@@ -11,11 +11,11 @@ from casts import network
 from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Hit
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
 from fabula.graphs.entities.questions import rows_of
-from fabula.graphs.entities.retrieval import fit
+from fabula.graphs.entities.retrieval import fit_budgets
 from scripted import Says
 
 TRIANGLE = network(
@@ -137,9 +137,9 @@ def test_entities_are_kept_that_are_met_more_often_than_from_anywhere() -> None:
 
 def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
     # The code gives leftovers to entities first: 2 entities, 1 relation, no chunk.
-    taken = fit([[60, 60], [10], [200]], [100, 100, 100])
+    taken = fit_budgets([[60, 60], [10], [200]], [100, 100, 100])
     assert [len(positions) for positions in taken] == [1, 1, 1]
-    assert fit([[50, 90, 40]], [100]) == [[0, 2]]
+    assert fit_budgets([[50, 90, 40]], [100]) == [[0, 2]]
 
 
 # light
@@ -202,7 +202,7 @@ def test_what_two_say_of_each_other_alone_tells_more_than_a_hubs() -> None:
 
 def test_how_strong_a_model_takes_a_relation_to_be_ranks_nothing() -> None:
     # 003 blames wrong weights of models for much of what LightRAG misses.
-    assert "strength" not in query("entities/find_links")
+    assert "strength" not in read_statement("entities/find_links")
     two = network(
         {"a": ("Anna", "c1"), "b": ("Boris", "c1"), "c": ("Clara", "c2")},
         {"often": ("a", "b", "c1 c2 c3"), "once": ("a", "c", "c2")},
@@ -357,7 +357,7 @@ def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
     own = {
         key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
     }
-    knobs = MODES[name].knobs
+    knobs = MODES[name].options
     assert preset["mode"] == name
     assert own
     assert knobs(**own) != knobs()

@@ -11,7 +11,7 @@ import pytest
 import fabula
 from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.rules import extract_by_rules
+from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Extraction
 from fabula.load import load
 from fabula.text.chunk import split
@@ -23,7 +23,7 @@ JUDGED = Path(__file__).parents[2] / "data" / "names"
 
 def found_in(text: str, language: str = "en", chunk_tokens: int = 200) -> Extraction:
     document = Document("d", "c", "s", "T", "", language, text, (), "")
-    return extract_by_rules(split(document, chunk_tokens), language)
+    return extract_entities(split(document, chunk_tokens), language)
 
 
 def names(text: str, language: str = "en") -> Counter[str]:
@@ -114,21 +114,21 @@ def test_who_is_named_in_one_sentence_is_tied() -> None:
         "There Boris saw Anna. Clara slept. Then came Clara with Boris."
     )
     found = found_in(text)
-    ties = {(tie.source, tie.target): tie for tie in found.ties}
+    ties = {(tie.source, tie.target): tie for tie in found.relation_mentions}
     assert set(ties) == {("Anna", "Boris"), ("Clara", "Boris")}
     tie = ties["Anna", "Boris"]
-    assert tie.said == "There Boris saw Anna."
+    assert tie.statement == "There Boris saw Anna."
     assert len(tie.keywords) == 2
     assert {"anna", "boris"}.isdisjoint(tie.keywords)
     assert tie.strength == 0
     [anna] = [mention for mention in found.mentions if mention.name == "Anna"]
-    assert anna.said.startswith("One evening"), "the sentence that says more"
+    assert anna.statement.startswith("One evening"), "the sentence that says more"
 
 
 def test_each_chunk_ties_once() -> None:
     text = "\n\n".join("There Anna met Boris, and they spoke of the weather." for _ in range(9))
     found = found_in(text, chunk_tokens=16)
-    assert len(found.ties) == len({tie.chunk for tie in found.ties}) == 9
+    assert len(found.relation_mentions) == len({tie.chunk for tie in found.relation_mentions}) == 9
 
 
 def test_cases_do_not_hide_who_speaks() -> None:
@@ -159,7 +159,7 @@ def test_a_script_without_capitals_has_no_names() -> None:
 
 def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     document = load(CAROL, "default", 10**7)
-    extraction = extract_by_rules(split(document, 200), document.language)
+    extraction = extract_entities(split(document, 200), document.language)
     ordinary = {word for word in document.text.split() if word.islower()}
     cast = merge(document.id, extraction, language="en", decisions=Decisions(), ordinary=ordinary)
     with (JUDGED / "carol.tsv").open(encoding="utf-8", newline="") as file:

@@ -17,12 +17,12 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Owner
-from fabula.graph.explore import shipped
+from fabula.graph.explore import shipped_query
 from fabula.graph.parts import chunks_of
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.part_reader import read_part
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 from graphs import in_space, put, small_communities
 from stories import LIGHTHOUSE
 
@@ -74,8 +74,8 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def found(graph: Store, name: str, /, **given: Any) -> list[dict[str, Any]]:
-    query = shipped(name)
-    table = run(graph, query.statement, query.fill({"document": "Ferry", **given}))
+    query = shipped_query(name)
+    table = run_user_query(graph, query.statement, query.fill({"document": "Ferry", **given}))
     assert len(set(table.columns)) == len(table.columns)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
@@ -138,8 +138,8 @@ def test_names_that_were_taken_for_one_are_told_with_the_reason(graph: Store) ->
 
 
 def test_what_two_books_share_is_told_once(graph: Store) -> None:
-    query = shipped("shared_names")
-    table = run(graph, query.statement, query.fill({}))
+    query = shipped_query("shared_names")
+    table = run_user_query(graph, query.statement, query.fill({}))
     assert [(row[0], row[-1]) for row in table.rows] == [("Elias", ["The Ferry", "The Lighthouse"])]
 
 
@@ -181,7 +181,7 @@ def test_the_network_is_a_picture_of_ties(graph: Store) -> None:
 
 
 def test_all_queries_over_entities_are_tried_here() -> None:
-    over = [name for name in OF_ENTITIES if "Entity" in shipped(name).statement]
+    over = [name for name in OF_ENTITIES if "Entity" in shipped_query(name).statement]
     assert over == list(OF_ENTITIES)
 
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from fabula.build.outcome import Muted
+from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.facts import describe, warnings
-from fabula.graphs.facts.options import Knobs
+from fabula.graphs.facts.options import Options
 from fabula.graphs.facts.stating import prove, typed_reply
-from fabula.graphs.facts.values import Statement
+from fabula.graphs.facts.values import FactStatement
 from fabula.models.parallel import Job, Workers
 from fabula.text.document import Chunk
 from scripted import Models, Says, built, entity, made_chunks, script, told
@@ -142,12 +142,12 @@ def facts_of(
 ) -> Built:
     models = Models(model.says(), offline=offline)
     text = told(chunks)
-    text = Text(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
+    text = BuildText(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
     workers = Workers(8)
     try:
         with Job(workers) as job:
-            work = Work(job, Muted(), GapLimit())
-            settings = Knobs(**{"window_tokens": 200, **knobs})
+            work = BuildWork(job, SilentProgress(), GapLimit())
+            settings = Options(**{"window_tokens": 200, **knobs})
             return build(text, settings, models, known or Known(), work)
     finally:
         workers.close()
@@ -209,10 +209,10 @@ def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
     chat = model.says()
     facts_of(model)
     models = Models(chat)
-    text = Text(told(STORY).document, STORY, {"entities": cast_of()})
+    text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     workers = Workers(1)
     with Job(workers) as job:
-        build(text, Knobs(), models, Known(), Work(job, Muted(), GapLimit()))
+        build(text, Options(), models, Known(), BuildWork(job, SilentProgress(), GapLimit()))
     workers.close()
     stated = chat.asked[0]
     assert stated.system.count("\nExample ") == 3
@@ -393,7 +393,7 @@ def test_what_proves_a_statement_is_the_sentence_that_prints_both_ends(
     text: str, subject: str, object: str, proof: str
 ) -> None:
     [chunk] = made_chunks(text)
-    statement = Statement(chunk.id, 0, subject, "fled to", object)
+    statement = FactStatement(chunk.id, 0, subject, "fled to", object)
     assert [one.proof for one in prove([statement], [chunk], "en")] == [proof]
 
 
@@ -471,11 +471,11 @@ def test_stand_ins_run_the_build_itself() -> None:
             return Reply(prompt.stand_in())
 
     chat = StandIn(lambda user: "")
-    text = Text(told(STORY).document, STORY, {"entities": cast_of()})
+    text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     workers = Workers(2)
     with Job(workers) as job:
-        work = Work(job, Muted(), GapLimit())
-        made = build(text, Knobs(window_tokens=200), Models(chat), Known(), work)
+        work = BuildWork(job, SilentProgress(), GapLimit())
+        made = build(text, Options(window_tokens=200), Models(chat), Known(), work)
     workers.close()
     assert len(chat.asked) == 4
     assert made.facts["mean_statements"] > 0

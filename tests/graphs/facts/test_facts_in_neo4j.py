@@ -16,14 +16,14 @@ from explored import OF_FACTS
 from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.graph.explore import shipped
+from fabula.graph.explore import shipped_query
 from fabula.graph.hits import Filters
-from fabula.graph.trace import Path as Steps
+from fabula.graph.trace import Trace as Steps
 from fabula.graphs.entities.retrieval import _read
-from fabula.graphs.facts.triples import Knobs
+from fabula.graphs.facts.triples import Options
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 
 STORY = """CHAPTER I
 
@@ -80,8 +80,8 @@ def typed(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, Any]]:
-    query = shipped(query_name)
-    table = run(store, query.statement, query.fill({"document": "Hales", **given}))
+    query = shipped_query(query_name)
+    table = run_user_query(store, query.statement, query.fill({"document": "Hales", **given}))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -133,7 +133,7 @@ def test_without_a_near_fact_it_falls_back_on_who_is_named(
     fabula: Fabula, settings: Settings
 ) -> None:
     steps = Steps()
-    far = {**settings.tables, "triples": Knobs(least=1.0)}
+    far = {**settings.tables, "triples": Options(least=1.0)}
     with Fabula(settings.model_copy(update={"tables": far})) as other:
         [first, *_] = other.retrieve("Where did Martin Hale wait?", mode="triples", path=steps)
     assert "Martin Hale" in " ".join(first.text.split())

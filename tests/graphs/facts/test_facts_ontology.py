@@ -10,7 +10,7 @@ from fabula.errors import SettingsError
 from fabula.graphs.facts.checking import ITSELF, UNFIT, UNRELATED, UNTYPED, Checked, check
 from fabula.graphs.facts.entities import NamedEntities, NamedEntity
 from fabula.graphs.facts.ontology import Ontology, read_ontology
-from fabula.graphs.facts.values import Choice, Statement
+from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 
 HAND = """
 [classes]
@@ -64,13 +64,16 @@ def written(folder: Path, text: str) -> Ontology:
     return read_ontology(str(file))
 
 
-def said(subject: str, predicate: str, object: str, *types: str, chunk: str = "c") -> Statement:
+def said(subject: str, predicate: str, object: str, *types: str, chunk: str = "c") -> FactStatement:
     subject_type, object_type = types
-    return Statement(chunk, 0, subject, predicate, object, subject_type, object_type)
+    return FactStatement(chunk, 0, subject, predicate, object, subject_type, object_type)
 
 
 def checked(
-    ontology: Ontology, *statements: Statement, cast: NamedEntities = NOBODY, strict: bool = False
+    ontology: Ontology,
+    *statements: FactStatement,
+    cast: NamedEntities = NOBODY,
+    strict: bool = False,
 ) -> Checked:
     return check("d", statements, cast, ontology, strict=strict)
 
@@ -150,8 +153,15 @@ def test_why_a_statement_is_left_out_is_told(ontology: Ontology) -> None:
 def test_two_of_one_name_are_told_apart_by_what_was_chosen(ontology: Ontology) -> None:
     cast = NamedEntities(tuple(NamedEntity(id, "John", {"John": 3}, "person") for id in ("1", "2")))
     statement = said("John", "lives in", "Rye", "person", "place")
-    other = Statement(
-        "e", 9, "John", "lives in", "Rye", "person", "place", choices=(Choice("2"), None, None)
+    other = FactStatement(
+        "e",
+        9,
+        "John",
+        "lives in",
+        "Rye",
+        "person",
+        "place",
+        choices=(ChosenMeaning("2"), None, None),
     )
     found = checked(ontology, statement, other, cast=cast)
     assert sorted(one.subject.entity for one in found.facts) == ["1", "2"]

@@ -12,7 +12,7 @@ import pytest
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
 from fabula.graphs.entities.decisions import Decisions, read_decisions
-from fabula.graphs.entities.names import key
+from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.resolve import misspelt_by
 from fabula.graphs.identities.candidates import ComparedEntity, find_candidates
 from fabula.graphs.identities.confirm import MAX_WHY_CHARACTERS, Pair, read_pairs
@@ -24,11 +24,11 @@ from fabula.graphs.identities.options import Options
 def named(
     document: str, name: str, *also: str, type: str = "person", mentions: int = 9
 ) -> ComparedEntity:
-    id = f"{document}/{key(name)}"
+    id = f"{document}/{name_key(name)}"
     says = f"{name} is in {document}."
     names = (name, *also)
     return ComparedEntity(
-        id, document, document.upper(), name, key(name), names, type, says, mentions, f"{id}/1"
+        id, document, document.upper(), name, name_key(name), names, type, says, mentions, f"{id}/1"
     )
 
 
@@ -94,7 +94,7 @@ def test_other_names_are_not_alike(name: str, other: str) -> None:
 )
 def test_a_letter_or_two_of_a_long_word_may_differ(name: str, other: str) -> None:
     assert why(named("a", name), named("b", other)) == {
-        (f"a/{key(name)}", f"b/{key(other)}"): "spelling"
+        (f"a/{name_key(name)}", f"b/{name_key(other)}"): "spelling"
     }
 
 

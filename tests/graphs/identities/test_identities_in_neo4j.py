@@ -17,8 +17,8 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
-from fabula.graph.queries import query
-from fabula.graph.trace import Path as Steps
+from fabula.graph.queries import read_statement
+from fabula.graph.trace import Trace as Steps
 from fabula.store import Store
 
 pytestmark = pytest.mark.long
@@ -339,7 +339,7 @@ def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> N
         "CREATE (:Element:Entity {id: document + '/' + n, document: document, kind: 'entity', "
         "collection: 'default', graph: 'entities', key: 'key ' + n, name: 'Name ' + n})",
     )
-    statement = query("identities/find_others")
+    statement = read_statement("identities/find_others")
     ids = [f"a/{n}" for n in range(1, 301)]
     found = ready._driver.execute_query(
         f"PROFILE {statement}", {"collection": "default", "nodes": ids}

@@ -8,7 +8,7 @@ from fabula.cli.shared.help import Group
 from fabula.cli.shared.options import settings_flags
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError
-from fabula.models.cache import Info, ResponseCache
+from fabula.models.cache import CacheInfo, ResponseCache
 
 CACHE_FLAGS = settings_flags("cache_folder")
 
@@ -47,11 +47,11 @@ def clear(settings: Settings, yes: bool) -> None:
     click.echo(f"{_describe(info)} deleted.")
 
 
-def _describe(info: Info) -> str:
+def _describe(info: CacheInfo) -> str:
     return f"{info.replies:,} replies and {info.vectors:,} embeddings ({info.bytes / 1e6:.1f} MB)"
 
 
-def _lines(info: Info) -> list[str]:
+def _lines(info: CacheInfo) -> list[str]:
     return [
         f"Replies     {info.replies:,}",
         f"Embeddings  {info.vectors:,}",

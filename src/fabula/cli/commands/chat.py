@@ -78,10 +78,10 @@ class Chat:
     """A conversation in the terminal: reads lines, prints answers and runs commands."""
 
     def __init__(self, collection: Collection) -> None:
-        from fabula.app.catalogue import nothing_there
+        from fabula.app.catalogue import empty_collection_error
 
         if not (documents := collection.store.count(collection.name)[0]):
-            raise nothing_there(collection.name)
+            raise empty_collection_error(collection.name)
         self._collection = collection
         self._conversation = collection.chat()
         self._last: LastAnswer | None = None

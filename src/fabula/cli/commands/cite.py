@@ -38,7 +38,7 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
     The key of a document is made from its author, title and file, and stays the same as long as
     these do. Add what a file does not say about a book, such as its year, yourself.
     """
-    from fabula.app.catalogue import nothing_there
+    from fabula.app.catalogue import empty_collection_error
     from fabula.export.bibliography import bibtex, csl
 
     if last and documents:
@@ -55,7 +55,7 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
             requested = {entry.id: entry for entry in map(collection.document, documents)}
             entries = list(requested.values() if documents else collection.documents())
             if not entries:
-                raise nothing_there(collection.name)
+                raise empty_collection_error(collection.name)
     if format == "bibtex":
         echo(bibtex(entries), nl=False)
     else:

@@ -17,13 +17,13 @@ from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json, print_table
 from fabula.config.settings import Settings
-from fabula.export.cells import cell, table_csv
-from fabula.graph.explore import Query, names, parse, read, shipped
+from fabula.export.cells import format_cell, format_csv
+from fabula.graph.explore import AnalystQuery, parse_query, query_names, read_query, shipped_query
 from fabula.models.clean import clean_output
 
 if TYPE_CHECKING:
     from fabula.store import Store
-    from fabula.store.user_query import Table
+    from fabula.store.user_query import QueryTable
 
 SUFFIXES = (".cypher", ".cql", ".txt")
 FLAGS = tuple(name for name in GRAPH if name != "preset")
@@ -109,7 +109,7 @@ def command(
         return
     if bool(name) == bool(execute):
         raise click.UsageError("Name a query or a file, or give a statement with -e; see --list.")
-    query = parse(execute) if execute else _find_query(name)
+    query = parse_query(execute) if execute else _find_query(name)
     if show:
         echo(query.statement.rstrip())
         return
@@ -119,12 +119,14 @@ def command(
     if uses_settings:
         assigned[COLLECTION] = json.dumps(settings.collection)
     values = query.values(assigned)
-    from fabula.store.user_query import run
+    from fabula.store.user_query import run_user_query
 
     with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
         if uses_settings:
             values[COLLECTION] = fabula.name
-        table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
+        table = run_user_query(
+            fabula.store, query.statement, values, write=write, timeout_seconds=seconds or None
+        )
         if not table.rows and uses_settings and query.no_rows:
             _refuse_missing(fabula.store, query, values)
     _print(table, as_json, as_csv)
@@ -134,28 +136,32 @@ def command(
         echo(f"Changed: {_describe_changes(table)}", err=True)
 
 
-def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> None:
+def _refuse_missing(store: Store, query: AnalystQuery, values: Mapping[str, Any]) -> None:
     """Raise NotFound if a query found nothing because its document or collection has nothing."""
-    from fabula.app.catalogue import choose, nothing_there
+    from fabula.app.catalogue import empty_collection_error, find_document
 
     collection = values[COLLECTION]
     if not store.count(collection)[0]:
-        raise nothing_there(collection)
+        raise empty_collection_error(collection)
     for parameter in query.parameters:
         name = str(values[parameter.name])
-        if parameter.about.startswith(DOCUMENT) and name and not store.named(collection, name, 1):
-            choose(store, collection, name)
+        if (
+            parameter.about.startswith(DOCUMENT)
+            and name
+            and not store.find_named(collection, name, 1)
+        ):
+            find_document(store, collection, name)
 
 
-def _find_query(name: str) -> Query:
+def _find_query(name: str) -> AnalystQuery:
     """Return a query that comes with Fabula, or one in the user's own file."""
     path = Path(name)
     is_file = path.suffix in SUFFIXES or len(path.parts) > 1
-    return read(path) if is_file else shipped(name)
+    return read_query(path) if is_file else shipped_query(name)
 
 
 def _print_list(as_json: bool) -> None:
-    queries = [shipped(name) for name in names()]
+    queries = [shipped_query(name) for name in query_names()]
     if as_json:
         print_json(
             [
@@ -185,18 +191,18 @@ def _print_list(as_json: bool) -> None:
     print_table(grid)
 
 
-def _print(table: Table, as_json: bool, as_csv: bool) -> None:
+def _print(table: QueryTable, as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif as_csv:
-        csv = table_csv(table.columns, table.rows)
+        csv = format_csv(table.columns, table.rows)
         # CSV has no escapes: a file or a program gets the data as it is, a terminal does not.
         click.echo(clean_output(csv) if sys.stdout.isatty() else csv, nl=False)
     else:
         _print_table(table)
 
 
-def _print_table(table: Table) -> None:
+def _print_table(table: QueryTable) -> None:
     if not table.columns:
         return
     grid = Grid(show_edge=False)
@@ -205,10 +211,10 @@ def _print_table(table: Table) -> None:
         is_numeric = bool(cells) and all(isinstance(cell, int | float | None) for cell in cells)
         grid.add_column(Text(column), justify="right" if is_numeric else "left")
     for row in table.rows:
-        grid.add_row(*(Text(cell(value)) for value in row))
+        grid.add_row(*(Text(format_cell(value)) for value in row))
     print_table(grid)
     echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
 
 
-def _describe_changes(table: Table) -> str:
+def _describe_changes(table: QueryTable) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in table.changes.items())

@@ -22,7 +22,7 @@ from fabula.config.settings import Settings
 from fabula.errors import ServerError
 
 if TYPE_CHECKING:
-    from fabula.server import Address, PrivateServer, Status
+    from fabula.server import Address, PrivateServer, ServerStatus
 
 POLL_SECONDS = 0.5
 """How often `logs --follow` looks for new lines."""
@@ -43,7 +43,7 @@ def start(settings: Settings) -> None:
     """Start the server; the first start downloads it (190 MB)."""
     _mention_other(settings)
     with show_server_progress() as report:
-        address = private_server(settings).mend(report)
+        address = private_server(settings).repair(report)
     click.echo(f"Neo4j runs at {address.uri}; `fabula db browse` shows its web page.")
 
 
@@ -66,7 +66,7 @@ def status(settings: Settings) -> None:
     """Show whether the server runs, where, and how much space it uses."""
     _mention_other(settings)
     server = private_server(settings)
-    click.echo("\n".join(_describe_status(server.status(), settings.home, server.dumps())))
+    click.echo("\n".join(_describe_status(server.status(), settings.home, server.list_dumps())))
 
 
 @command.command(examples=("db browse --open",))
@@ -122,7 +122,7 @@ def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> 
     """
     _mention_other(settings)
     server = private_server(settings)
-    dumps = server.dumps()
+    dumps = server.list_dumps()
     if not yes:
         _mention_users(server)
         note = _describe_dumps(dumps, with_dumps)
@@ -192,7 +192,7 @@ def restore(settings: Settings, yes: bool) -> None:
     """
     _mention_other(settings)
     server = private_server(settings)
-    dumps = server.dumps()
+    dumps = server.list_dumps()
     if not dumps:
         raise ServerError(f"There is no dump in {settings.home} yet.")
     if not yes:
@@ -275,7 +275,7 @@ def _mention_other(settings: Settings) -> None:
         )
 
 
-def _describe_status(status: Status, home: Path, dumps: Sequence[Path]) -> list[str]:
+def _describe_status(status: ServerStatus, home: Path, dumps: Sequence[Path]) -> list[str]:
     lines = [f"State     {status.state}" + (f" (process {status.pid})" if status.pid else "")]
     if status.state == "broken":
         lines.append(

@@ -28,7 +28,7 @@ def command(settings: Settings) -> None:
     hasty = settings.model_copy(update={"attempts": min(settings.attempts, 2)})
     with open_collection(hasty) as fabula:
         for check in examine(fabula):
-            click.echo(f"{'ok ' if check.well else 'BAD'}  {check.name:<16} {check.says}")
-            is_ok = is_ok and check.well
+            click.echo(f"{'ok ' if check.passed else 'BAD'}  {check.name:<16} {check.message}")
+            is_ok = is_ok and check.passed
     if not is_ok:
         raise click.exceptions.Exit(1)

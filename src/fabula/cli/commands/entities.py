@@ -18,7 +18,7 @@ from fabula.cli.shared.screen import count_noun, echo, print_json, print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
-from fabula.graphs.entities.resolve import kind
+from fabula.graphs.entities.resolve import person_or_place
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -211,9 +211,13 @@ class Identities:
         if not row:
             return {"others": [], "namesakes": []}
         namesakes = row["namesakes"]
-        if len({kind(member["type"]) for member in (entity, *namesakes)} - {""}) > 1:
+        if len({person_or_place(member["type"]) for member in (entity, *namesakes)} - {""}) > 1:
             # A person and a place of the same name are not the same.
-            namesakes = [row for row in namesakes if kind(row["type"]) == kind(entity["type"])]
+            namesakes = [
+                row
+                for row in namesakes
+                if person_or_place(row["type"]) == person_or_place(entity["type"])
+            ]
         return {"others": row["others"], "namesakes": namesakes}
 
     def describe(self, entity: Row) -> Iterator[str]:

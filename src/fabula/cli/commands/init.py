@@ -19,13 +19,13 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import settings_flags
 from fabula.cli.shared.screen import count_noun
-from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, own_file, variable
+from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, environment_variable, user_file
 from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
-from fabula.models.address import OPENAI, checked_key, checked_url, shown_url
-from fabula.models.keyring import keep_key, keeper, read_key
+from fabula.models.address import OPENAI, normalize_url, redact_url, validate_key
+from fabula.models.keyring import keyring_name, read_key, save_key
 from fabula.server.private_files import make_private, write_private
-from fabula.text.names import collection_problem, quoted
+from fabula.text.names import collection_problem, quote_name
 
 OPENAI_NAME = "openai"
 """What the user types for OpenAI's own address."""
@@ -77,7 +77,7 @@ def command(books: str, yes: bool, settings: Settings) -> None:
     here: Values = {"collection": collection} if collection != Settings.read().collection else {}
     # The file that FABULA_CONFIG names replaces the one in this folder.
     local = Path(os.environ.get("FABULA_CONFIG") or FILE)
-    written = write(own_file(), own, prompter) | write(local, here, prompter)
+    written = write(user_file(), own, prompter) | write(local, here, prompter)
     for line in find_overridden(written):
         click.echo(line)
     click.echo(f"Next: fabula ingest {shlex.quote(books)}" if books else "Next: fabula demo")
@@ -145,17 +145,17 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
     place = prompter.ask(
         "Address of the model endpoint, as http://localhost:11434/v1; or "
         f"{OPENAI_NAME}, or {OFFLINE}",
-        shown_url(suggested.base_url) or OPENAI_NAME,
+        redact_url(suggested.base_url) or OPENAI_NAME,
     )
     if place == OFFLINE:
         return _work_offline("Without a model")
     # An address with a password is shown without it; accepting that keeps the password.
-    is_same = place in (shown_url(suggested.base_url), suggested.base_url)
+    is_same = place in (redact_url(suggested.base_url), suggested.base_url)
     base_url = "" if place == OPENAI_NAME else suggested.base_url if is_same else place
-    address = checked_url(base_url)
+    address = normalize_url(base_url)
     known = settings.api_key.get_secret_value() if settings.api_key else ""
     # A key that belongs to one address must not be sent to another.
-    is_its = tried is not None and checked_url(tried.base_url) == address
+    is_its = tried is not None and normalize_url(tried.base_url) == address
     key = _ask_key(prompter, address, suggested.key if is_its else known, again=tried is not None)
     if not (base_url or key):
         return _work_offline("Without a key")
@@ -180,20 +180,20 @@ def _ask_key(prompter: Prompter, address: str, default: str, *, again: bool) -> 
         return default
     empty = "the same" if default else "none"
     key = prompter.ask_key(f"Its key, which is not shown (empty: {empty})") or default
-    return checked_key(key) if key else ""
+    return validate_key(key) if key else ""
 
 
 def _read_stored_key(address: str) -> str:
     """Return the key of an endpoint in the keyring, or ''."""
     try:
-        return read_key(address) if keeper() else ""
+        return read_key(address) if keyring_name() else ""
     except SettingsError:
         return ""
 
 
 def try_models(models: ModelChoice) -> None:
     """Ask the chat model for a word and the embedding model for a vector; may raise FabulaError."""
-    from fabula.config.model_factory import Kit
+    from fabula.config.model_factory import ModelFactory
 
     settings = Settings.read(
         base_url=models.base_url or OPENAI,
@@ -204,7 +204,7 @@ def try_models(models: ModelChoice) -> None:
         attempts=2,
         keyring=False,
     )
-    with closing(Kit(settings)) as kit:
+    with closing(ModelFactory(settings)) as kit:
         for role, model, ask in kit.roles():
             if role != "aspect model" and model not in (OFFLINE, STATIC):
                 ask()
@@ -213,18 +213,18 @@ def try_models(models: ModelChoice) -> None:
 
 def _check_collection(name: str) -> None:
     if problem := collection_problem(name):
-        raise SettingsError(f"The name of a collection, {quoted(name)}, {problem}.")
+        raise SettingsError(f"The name of a collection, {quote_name(name)}, {problem}.")
 
 
 def _check_books(name: str) -> None:
     """Print how many files there are. Raise LoadError if there are none."""
     from fabula.errors import LoadError
-    from fabula.load import find, known
+    from fabula.load import find, readable_suffixes
 
     if name and "://" not in name:
         files, unknown = find([Path(name)])
         if not files:
-            raise LoadError(f"{name} has no file that Fabula reads: {known()}.")
+            raise LoadError(f"{name} has no file that Fabula reads: {readable_suffixes()}.")
         rest = f", and {len(unknown):,} of other kinds" if unknown else ""
         click.echo(f"{count_noun(len(files), 'file')} that Fabula reads{rest}.")
 
@@ -241,7 +241,7 @@ def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> V
     values: Values = {"model": models.model, "embedding_model": models.embedding_model}
     if models.base_url or settings.base_url:
         values["base_url"] = models.base_url or OPENAI
-    if shown_url(models.base_url) != models.base_url:
+    if redact_url(models.base_url) != models.base_url:
         # A password in an address is a secret, as a key is.
         del values["base_url"]
         click.echo("An address with a password is not written to a file: keep OPENAI_BASE_URL set.")
@@ -258,11 +258,11 @@ def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> V
 
 
 def _store_key(models: ModelChoice, prompter: Prompter) -> Values:
-    name, address = keeper(), checked_url(models.base_url)
+    name, address = keyring_name(), normalize_url(models.base_url)
     if _read_stored_key(address) == models.key:
         return {"keyring": True}
     if name and prompter.confirm(f"Store the key in the keyring ({name})?"):
-        keep_key(address, models.key)
+        save_key(address, models.key)
         return {"keyring": True}
     missing = "" if name else " (or install 'fabula[keyring]', if the system has a keyring)"
     click.echo(f"The key is not written to a file: set OPENAI_API_KEY to it{missing}.")
@@ -275,7 +275,7 @@ def write(file: Path, values: Values, prompter: Prompter) -> Values:
     Values that the file has are replaced only if the user agrees. Only the user can read their own
     file.
     """
-    is_own = file == own_file()
+    is_own = file == user_file()
     file = file.resolve() if is_own else file
     refuse_special_file(file)
     try:
@@ -296,7 +296,7 @@ def write(file: Path, values: Values, prompter: Prompter) -> Values:
             return {}
         text = edit_toml(text, changed, file)
         if is_own:
-            make_private(own_file().parent)
+            make_private(user_file().parent)
             write_private(file, text.rstrip("\n"))
         else:
             with replace_file(file) as stream:
@@ -341,4 +341,5 @@ def find_overridden(written: Values) -> Iterator[str]:
     now = Settings.read()
     for name, value in written.items():
         if getattr(now, name) != value:
-            yield f"{name} has another value here: {variable(name)} or a nearer file sets it."
+            variable = environment_variable(name)
+            yield f"{name} has another value here: {variable} or a nearer file sets it."

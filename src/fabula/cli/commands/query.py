@@ -20,8 +20,8 @@ from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
 from fabula.cli.shared.screen import console, count_noun, echo, notice_offline, print_json
 from fabula.cli.shared.trace import print_trace, trace_json
 from fabula.config.settings import Settings
-from fabula.graph.hits import Hit, Passage, Quote, in_document, place
-from fabula.graph.trace import Path
+from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
+from fabula.graph.trace import Trace
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -109,7 +109,7 @@ def command(
     question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
     given = {name: value for name, value in filters.items() if value}
     query = Query.of(question, settings, **given)
-    path = Path()
+    path = Trace()
     notice_offline(settings)
     with open_for_reading(settings) as fabula:
         if no_answer:
@@ -151,7 +151,9 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     """Print an answer while it is written, then what it cites; or the closest passages."""
     if show_context:
         for passage in stream.context:
-            echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
+            echo(
+                f"[{passage.number}] {describe_place(passage.hit, passage.spans)}\n{passage.text}\n"
+            )
     if stream.quotes:
         print_quotes(stream)
         return
@@ -164,7 +166,7 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     from fabula.ask.quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
-        echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
+        echo(f"[{quote.number}] {describe_place(quote.hit, quote.matches)}")
         for start, end in quote.matches:
             words = " ".join(quote.hit.text[start:end].split())
             echo(f"    {textwrap.shorten(words, MAX_QUOTED, placeholder=' ...')}")
@@ -193,7 +195,7 @@ def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Te
     ruler = Console(width=width)
     fitting: list[tuple[Text, Text]] = []
     for quote in quotes:
-        head = Text(f"[{quote.number}] {place(quote.hit)}", style="dim")
+        head = Text(f"[{quote.number}] {describe_place(quote.hit)}", style="dim")
         text = Text(quote.hit.text)
         for start, end in quote.matches:
             text.stylize("bold", start, end)
@@ -207,7 +209,7 @@ def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Te
 
 def _print_hits(hits: Sequence[Hit]) -> None:
     for rank, hit in enumerate(hits, start=1):
-        echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
+        echo(f"{rank}. {describe_place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
 
 
 def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
@@ -228,7 +230,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
 
 def _passage_json(passage: Passage) -> dict[str, Any]:
     hit = {name: value for name, value in _hit_json(passage.hit).items() if name != "tokens"}
-    spans = [list(span) for span in in_document(passage.hit, passage.spans)]
+    spans = [list(span) for span in document_spans(passage.hit, passage.spans)]
     return hit | {"number": passage.number, "text": passage.text, "spans": spans}
 
 

@@ -17,7 +17,7 @@ from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.graph.hits import place
+from fabula.graph.hits import describe_place
 from fabula.models.clean import clean_output
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def _find_citation(
 
 def _format(reading: Reading) -> Iterator[str]:
     if reading.of:
-        yield clean_output(f"{place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n")
+        yield clean_output(
+            f"{describe_place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n"
+        )
     end = None
     for lines in reading.lines:
         if end not in (None, lines.start):
@@ -115,7 +117,7 @@ def _format(reading: Reading) -> Iterator[str]:
     if reading.related:
         yield "The graphs say of it:\n\n"
         for hit in reading.related:
-            yield clean_output(f"{place(hit)} · {hit.id}\n{hit.text.strip()}\n\n")
+            yield clean_output(f"{describe_place(hit)} · {hit.id}\n{hit.text.strip()}\n\n")
 
 
 def _heading(reading: Reading, lines: Lines) -> str:

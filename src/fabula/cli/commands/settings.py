@@ -8,7 +8,7 @@ from rich.table import Table
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import ALL, settings_flags, shown
 from fabula.cli.shared.screen import print_json, print_table
-from fabula.config.settings import Settings, names, variable
+from fabula.config.settings import Settings, environment_variable, setting_fields
 
 
 @click.command(
@@ -31,13 +31,13 @@ def command(as_json: bool, settings: Settings) -> None:
     read from the file in this folder, which may come from somebody else.
     """
     if as_json:
-        result = settings.shown()
+        result = settings.redacted()
         print_json(result | result.pop("tables"))
         return
     current = settings.values()
     table = Table(show_edge=False)
     for heading in ("setting", "value", "environment", "what it is"):
         table.add_column(heading)
-    for name, field in names().items():
-        table.add_row(name, shown(current[name]), variable(name), field.description)
+    for name, field in setting_fields().items():
+        table.add_row(name, shown(current[name]), environment_variable(name), field.description)
     print_table(table)

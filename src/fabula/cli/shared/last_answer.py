@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.ask.answer import Answer
 from fabula.errors import NotFound
-from fabula.graph.hits import Quote, in_document
+from fabula.graph.hits import Quote, document_spans
 from fabula.models.clean import clean_text
 from fabula.server.private_files import make_private, write_private
 from fabula.server.state import Home
@@ -105,4 +105,4 @@ def recall_answer(home: Path) -> LastAnswer:
 def _place(quote: Quote) -> str:
     if quote.hit.kind != "chunk":
         return quote.hit.id
-    return ", ".join(f"{start}-{end}" for start, end in in_document(quote.hit, quote.matches))
+    return ", ".join(f"{start}-{end}" for start, end in document_spans(quote.hit, quote.matches))

@@ -11,7 +11,15 @@ import click
 
 from fabula.ask.modes import modes
 from fabula.ask.query import query_options
-from fabula.config.settings import SECRET, SET, Settings, knobs, names, paths, variable
+from fabula.config.settings import (
+    ASPECT_SET,
+    SECRET,
+    Settings,
+    environment_variable,
+    resolve_name,
+    setting_fields,
+    table_models,
+)
 from fabula.errors import SettingsError
 
 GRAPH = (
@@ -35,8 +43,8 @@ MODELS = (
     "cache_folder",
 )
 ASPECTS = tuple(
-    "aspects" if name == SET else name.removeprefix("aspects.")
-    for name in names()
+    "aspects" if name == ASPECT_SET else name.removeprefix("aspects.")
+    for name in setting_fields()
     if name.startswith("aspects.")
 )
 """The flags of the aspect graph's settings, which have no table's name before them."""
@@ -124,7 +132,8 @@ class Assignment(click.ParamType[tuple[str, str]]):
             self.fail(f"give a setting as name=value, not {value!r}", param, ctx)
         if name in SECRET:
             self.fail(
-                f"others on this machine could read {name} in a flag: set {variable(name)}",
+                f"others on this machine could read {name} in a flag: set "
+                f"{environment_variable(name)}",
                 param,
                 ctx,
             )
@@ -147,7 +156,7 @@ class SettingOption(click.Option):
         if record is None:
             return None
         # A flag of several tables has one value here, the first's.
-        value = shown(_in_force(ctx)[paths(self.setting)[0]])
+        value = shown(_in_force(ctx)[resolve_name(self.setting)[0]])
         return record[0], f"{record[1]} [{value}]" if value else record[1]
 
 
@@ -166,7 +175,7 @@ def _in_force(ctx: click.Context) -> Mapping[str, Any]:
         try:
             settings = Settings.read()
         except SettingsError:
-            settings = Settings(tables={name: of() for name, of in knobs().items()})
+            settings = Settings(tables={name: of() for name, of in table_models().items()})
         ctx.meta[IN_FORCE] = settings.values()
     found: Mapping[str, Any] = ctx.meta[IN_FORCE]
     return found
@@ -174,7 +183,7 @@ def _in_force(ctx: click.Context) -> Mapping[str, Any]:
 
 def _flag(name: str) -> Callable[[Command], Command]:
     # A flag of several tables has the same meaning in each.
-    field = names()[paths(name)[0]]
+    field = setting_fields()[resolve_name(name)[0]]
     flag = f"--{name.replace('_', '-')}"
     of: dict[str, Any] = {"cls": SettingOption, "setting": name, "help": field.description or ""}
     if name == "graphs":

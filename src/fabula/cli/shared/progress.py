@@ -139,7 +139,7 @@ class DocumentProgress:
             self.calls = usage.calls
             self._pace.done(step)
             keeps = self._progress.keep_steps
-            done, expected = self._pace.made[step], self._pace.expected[step]
+            done, expected = self._pace.completed[step], self._pace.expected[step]
             is_over = done == expected
             self._bars.update(
                 self._tasks[step],
@@ -164,7 +164,7 @@ class DocumentProgress:
     def _line(self, usage: Usage) -> str:
         """Return how much of each step is done, the usage, and, once it is known, the time left."""
         pace = self._pace
-        steps = [f"{step} {pace.made[step]}/{count}" for step, count in pace.expected.items()]
+        steps = [f"{step} {pace.completed[step]}/{count}" for step, count in pace.expected.items()]
         parts = [", ".join(steps)]
         if usage.calls or usage.saved:
             parts.append(describe_usage(usage))

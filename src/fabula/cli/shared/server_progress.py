@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fabula.server import IDLE, Progress, Report
+from fabula.server import IDLE, ProgressReport, ServerProgress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,22 +17,22 @@ LINE_SECONDS = 5.0
 
 
 @contextmanager
-def show_server_progress() -> Iterator[Report]:
+def show_server_progress() -> Iterator[ProgressReport]:
     """Yield a report that shows bars on a terminal, and plain lines elsewhere."""
-    view = ServerProgress()
+    view = ServerProgressView()
     try:
         yield view.show
     finally:
         view.close()
 
 
-class ServerProgress:
+class ServerProgressView:
     """Shows progress on standard error. It imports rich only when there is something to show."""
 
     def __init__(self) -> None:
         self._view: ProgressBars | ProgressLines | None = None
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: ServerProgress) -> None:
         """Show the progress; `IDLE` ends what is shown."""
         if progress == IDLE:
             self.close()
@@ -76,7 +76,7 @@ class ProgressBars:
         self._live: parts.Progress | None = None
         self._doing = ""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: ServerProgress) -> None:
         """Show the progress."""
         bar = self._with_size if progress.total else self._without_size
         if bar is not self._live:
@@ -105,7 +105,7 @@ class ProgressLines:
         self._doing = ""
         self._shown_at = 0.0
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: ServerProgress) -> None:
         """Print a line if it is time for one."""
         begins = progress.doing != self._doing
         ends = progress.total > 0 and progress.done == progress.total

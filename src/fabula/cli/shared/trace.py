@@ -8,14 +8,14 @@ from rich.text import Text
 from rich.tree import Tree
 
 from fabula.cli.shared.screen import console
-from fabula.graph.hits import Hit, place
-from fabula.graph.trace import Path, Step
+from fabula.graph.hits import Hit, describe_place
+from fabula.graph.trace import Trace, TraceStep
 
 MAX_HITS = 10
 """How many hits of a step the tree shows; JSON has all."""
 
 
-def print_trace(trace: Path) -> None:
+def print_trace(trace: Trace) -> None:
     """Print each step with its time and its hits; hits that went on have a tick."""
     tree = Tree(Text("question"))
     for step in trace.root.steps:
@@ -23,36 +23,37 @@ def print_trace(trace: Path) -> None:
     console().print(tree)
 
 
-def trace_json(trace: Path) -> list[dict[str, Any]]:
+def trace_json(trace: Trace) -> list[dict[str, Any]]:
     """Return the steps of a trace, each with its inner steps."""
     return [_step_json(step) for step in trace.root.steps]
 
 
-def _add_step(tree: Tree, step: Step) -> None:
+def _add_step(tree: Tree, step: TraceStep) -> None:
     text = f"{step.name}: {step.note}" if step.note else step.name
     if step.hits:
-        text += f" · {len(step.kept)} of {len(step.hits)} kept"
+        text += f" · {len(step.passed_on)} of {len(step.hits)} kept"
     branch = tree.add(Text(f"{text} · {1000 * step.seconds:.1f} ms"))
     for inner in step.steps:
         _add_step(branch, inner)
     for hit in step.hits[:MAX_HITS]:
-        branch.add(_format_hit(hit, hit.id in step.kept))
+        branch.add(_format_hit(hit, hit.id in step.passed_on))
     if len(step.hits) > MAX_HITS:
         branch.add(Text(f"and {len(step.hits) - MAX_HITS} more", style="dim"))
 
 
 def _format_hit(hit: Hit, is_kept: bool) -> Text:
     mark = "✓" if is_kept else "✗"
-    return Text(f"{mark} {hit.score:.3f} {place(hit)}", style="" if is_kept else "dim")
+    return Text(f"{mark} {hit.score:.3f} {describe_place(hit)}", style="" if is_kept else "dim")
 
 
-def _step_json(step: Step) -> dict[str, Any]:
+def _step_json(step: TraceStep) -> dict[str, Any]:
     return {
         "step": step.name,
         "note": step.note,
         "seconds": round(step.seconds, 6),
         "hits": [
-            {"id": hit.id, "score": hit.score, "kept": hit.id in step.kept} for hit in step.hits
+            {"id": hit.id, "score": hit.score, "kept": hit.id in step.passed_on}
+            for hit in step.hits
         ],
         "steps": [_step_json(inner) for inner in step.steps],
     }

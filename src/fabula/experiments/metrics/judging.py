@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import filled
+from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_as
 from fabula.text import tokens
 
@@ -93,8 +93,8 @@ def _prompt(
     name: str, values: Mapping[str, str], schema: type[BaseModel], max_tokens: int
 ) -> Prompt:
     return Prompt(
-        system=filled(FOLDER / f"{name}_system.txt"),
-        user=filled(FOLDER / f"{name}.txt", **values),
+        system=fill_template(FOLDER / f"{name}_system.txt"),
+        user=fill_template(FOLDER / f"{name}.txt", **values),
         max_tokens=max_tokens,
         temperature=0,
         schema=schema,

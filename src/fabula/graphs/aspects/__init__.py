@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import mapping, prompts
 from fabula.graphs.aspects.modes import MODES
-from fabula.graphs.aspects.options import CHAT_ONLY, Knobs
+from fabula.graphs.aspects.options import CHAT_ONLY, Options
 from fabula.graphs.aspects.sets import read_aspects
 
 
-def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """Return the options that the result depends on, with the aspect set written out.
 
     So another set in a file of the same name is seen as a change.
@@ -40,13 +40,13 @@ GRAPH = Graph(
     name="aspects",
     about="a tree of summaries for each narrative aspect, and details",
     version=1,
-    knobs=Knobs,
-    build=Lazy(f"{__name__}.build:build"),
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
     passages=(mapping.SUMMARY, mapping.DETAIL),
     edges=(mapping.SUMMARIZES, mapping.DETAILS),
     modes=MODES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",
     settings=_settings,
-    tell=_tell,
+    describe=_tell,
 )

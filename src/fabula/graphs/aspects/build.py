@@ -11,13 +11,13 @@ import numpy as np
 
 from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import ClusterOptions, cluster
 from fabula.graphs.aspects.detection import assign_clusters
 from fabula.graphs.aspects.facts import facts
-from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, read
-from fabula.graphs.aspects.options import Knobs
+from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, read_stored
+from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.sets import read_aspects
@@ -36,7 +36,7 @@ from fabula.graphs.aspects.values import (
     SUMMARIES,
     Aspect,
     Detail,
-    Missing,
+    MissingReply,
     Summary,
 )
 from fabula.graphs.aspects.writer import Writer, make_writer
@@ -51,7 +51,9 @@ DETECT, SUMMARISE, CONDENSE = range(1, 4)
 Embedded = TypeVar("Embedded", Summary, Detail)
 
 
-def build(text: Text, options: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
     """Build the aspect graph of a document.
 
     An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general
@@ -75,7 +77,7 @@ def build(text: Text, options: Knobs, models: Models, known: Known, work: Work) 
 
     """
     aspects = read_aspects(options.set)
-    previous = PreviousAspects(read(known), text.chunks)
+    previous = PreviousAspects(read_stored(known), text.chunks)
     writer = make_writer(text, options, models, AspectPlaceholders.expected(known.means, options))
     calls = Calls(models, work)
     steps = _Steps(text.document.id, options, aspects, models, writer, previous, work, calls)
@@ -98,16 +100,16 @@ class _Steps:
     """The steps of one document's build, and what they share."""
 
     document: str
-    options: Knobs
+    options: Options
     aspects: tuple[Aspect, ...]
     models: Models
     writer: Writer
     previous: PreviousAspects
-    work: Work
+    work: BuildWork
     calls: Calls
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[MissingReply] = field(default_factory=list)
     """What no model gave so far."""
 
     def embed(self, passages: Sequence[Embedded]) -> list[Embedded]:
@@ -299,7 +301,7 @@ class _Steps:
     ) -> None:
         """Note what a model did not give. Raises the error if too much is missing."""
         why = self.work.gaps.accept(error)
-        self.missing.append(Missing(step, why, make_members(group), aspect, level))
+        self.missing.append(MissingReply(step, why, make_members(group), aspect, level))
 
 
 def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
@@ -318,7 +320,7 @@ def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
     ]
 
 
-def _cluster_options(options: Knobs) -> ClusterOptions:
+def _cluster_options(options: Options) -> ClusterOptions:
     return ClusterOptions(
         size=options.cluster_size,
         tokens=options.cluster_tokens,

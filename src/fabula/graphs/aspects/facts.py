@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from fabula.graphs.aspects.options import Knobs
-from fabula.graphs.aspects.values import Aspect, Detail, Missing, Summary
+from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.values import Aspect, Detail, MissingReply, Summary
 
 
 def facts(
-    options: Knobs,
+    options: Options,
     aspects: Sequence[Aspect],
     summaries: Sequence[Summary],
     details: Sequence[Detail],
     assigned: Sequence[str],
     changed: int,
-    missing: Sequence[Missing] = (),
+    missing: Sequence[MissingReply] = (),
 ) -> Mapping[str, Any]:
     """Return what the part promises (which `fabula check` tests), and how much was written.
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.method import Known
-from fabula.graphs.aspects.values import Detail, Earlier, Member, Missing, Summary
-from fabula.text.document import Chunk, not_embedded
+from fabula.graphs.aspects.values import ClusterMember, Detail, MissingReply, StoredAspects, Summary
+from fabula.text.document import Chunk, empty_vector
 
 SUMMARY, DETAIL = "Summary", "Detail"
 SUMMARIZES, DETAILS = "SUMMARIZES", "DETAILS"
@@ -64,7 +64,7 @@ def make_edges(summaries: Sequence[Summary], details: Sequence[Detail]) -> tuple
 
 
 def make_gaps(
-    chunks: Sequence[Chunk], summaries: Sequence[Summary], missing: Sequence[Missing]
+    chunks: Sequence[Chunk], summaries: Sequence[Summary], missing: Sequence[MissingReply]
 ) -> tuple[Gap, ...]:
     """Return what is missing as gaps over the chunks, clusters and summaries it is missing for."""
     below = _chunks_below(chunks, summaries)
@@ -83,13 +83,13 @@ def make_gaps(
     return tuple(gaps)
 
 
-def read(known: Known) -> Earlier:
+def read_stored(known: Known) -> StoredAspects:
     """Return the aspect graph in a part, in an order that does not depend on the store's."""
-    members: dict[str, list[Member]] = {}
+    members: dict[str, list[ClusterMember]] = {}
     chunk_of: dict[str, str] = {}
     for edge in known.edges:
         if edge.type == SUMMARIZES:
-            member = Member(edge.end, edge.properties["weight"])
+            member = ClusterMember(edge.end, edge.properties["weight"])
             members.setdefault(edge.start, []).append(member)
         elif edge.type == DETAILS:
             chunk_of[edge.start] = edge.end
@@ -109,10 +109,10 @@ def read(known: Known) -> Earlier:
         if node.label == DETAIL and node.id in chunk_of
     ]
     missing = [
-        Missing(
+        MissingReply(
             gap.step,
             gap.why,
-            tuple(Member(id, weight) for id, weight in gap.rests_on.items()),
+            tuple(ClusterMember(id, weight) for id, weight in gap.rests_on.items()),
             gap.properties["aspect"],
             gap.properties["level"],
         )
@@ -120,7 +120,7 @@ def read(known: Known) -> Earlier:
     ]
     summaries.sort(key=lambda summary: (summary.level, summary.start, summary.id))
     details.sort(key=lambda detail: detail.ordinal)
-    return Earlier(
+    return StoredAspects(
         chunks=known.chunks,
         summaries=tuple(summaries),
         details=tuple(details),
@@ -152,5 +152,5 @@ def _place(passage: Summary | Detail) -> dict[str, Any]:
 
 def _read_place(node: Node) -> dict[str, Any]:
     place = {name: node.properties[name] for name in PLACE}
-    embedding = not_embedded() if node.embedding is None else node.embedding
+    embedding = empty_vector() if node.embedding is None else node.embedding
     return {"id": node.id, "embedding": embedding, **place}

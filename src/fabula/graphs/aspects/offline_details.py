@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabula.models.offline.extracts import FEWEST_WORDS, salience
+from fabula.models.offline.extracts import MIN_WORDS, salience
 from fabula.text.document import Vectors
-from fabula.text.ranking import maximal_marginal_relevance, scaled
+from fabula.text.ranking import maximal_marginal_relevance, scale
 from fabula.text.stems import Stemmer, words
 from fabula.text.tokens import count, cut
 
@@ -47,7 +47,7 @@ def fragments(
     if most < 1:
         return ()
     stems = [stemmer.stems(part) for part in parts]
-    relevance = scaled(salience(stems, idf))
+    relevance = scale(salience(stems, idf))
     ranked = maximal_marginal_relevance(
         relevance, _directions(stems), [1] * len(parts), CLAUSES_PER_FRAGMENT * most, BALANCE
     )
@@ -71,13 +71,13 @@ def clauses(sentence: str) -> list[str]:
     for part in _BREAK.split(sentence):
         pending = f"{pending} {part}".strip()
         length += len(words(part))
-        if length >= FEWEST_WORDS:
+        if length >= MIN_WORDS:
             parts.append(pending)
             pending, length = "", 0
     if pending and parts:
         parts[-1] = f"{parts[-1]} {pending}"
     bare = [_JOINING.sub("", _QUOTES.sub("", part).strip(_EDGES)) for part in parts]
-    return [part for part in bare if len(words(part)) >= FEWEST_WORDS]
+    return [part for part in bare if len(words(part)) >= MIN_WORDS]
 
 
 def _join(

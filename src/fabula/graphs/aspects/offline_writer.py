@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from fabula.graphs.aspects.offline_details import fragments
 from fabula.models import Embedder
-from fabula.models.offline.extracts import FEWEST_WORDS, embed, lines, salience
+from fabula.models.offline.extracts import MIN_WORDS, embed, salience, sentence_lines
 from fabula.text.document import Vector, Vectors
 from fabula.text.ranking import (
     Scores,
     inverse_document_frequencies,
     maximal_marginal_relevance,
-    scaled,
+    scale,
 )
 from fabula.text.stems import Stemmer
 from fabula.text.tokens import count, count_all, cut
@@ -135,7 +135,7 @@ class ExtractiveWriter:
         cluster = self._cluster(tuple(texts))
         if not cluster.sentences:
             return cut(" ".join(" ".join(texts).split()), limit)
-        near = scaled(np.asarray(cluster.vectors @ self._aspect_vector(aspect), np.float64))
+        near = scale(np.asarray(cluster.vectors @ self._aspect_vector(aspect), np.float64))
         relevance = (1 - ASPECT_WEIGHT) * cluster.salience + ASPECT_WEIGHT * near
         tokens = [sentence.tokens for sentence in cluster.sentences]
         picked = maximal_marginal_relevance(relevance, cluster.vectors, tokens, limit, BALANCE)
@@ -157,9 +157,9 @@ class ExtractiveWriter:
         }
         in_order = sorted(distinct.values(), key=lambda sentence: sentence.place)
         # "Yes." would fill what is left of a summary's length, and say nothing there.
-        long_enough = [sentence for sentence in in_order if len(sentence.stems) >= FEWEST_WORDS]
+        long_enough = [sentence for sentence in in_order if len(sentence.stems) >= MIN_WORDS]
         sentences = long_enough or in_order
-        scores = scaled(salience([sentence.stems for sentence in sentences], self._idf))
+        scores = scale(salience([sentence.stems for sentence in sentences], self._idf))
         vectors = np.array([sentence.vector for sentence in sentences], np.float32)
         return _Cluster(tuple(sentences), scores, vectors)
 
@@ -187,7 +187,7 @@ class ExtractiveWriter:
         """
         with self._lock:
             new = [text for text in dict.fromkeys(texts) if text not in self._by_text]
-            split = {text: lines(text, self._language) for text in new}
+            split = {text: sentence_lines(text, self._language) for text in new}
             unread = [line for text in new for line in split[text] if line not in self._by_line]
             made = iter(self._make_sentences(unread))
             read = {

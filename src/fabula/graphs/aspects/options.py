@@ -10,7 +10,7 @@ CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

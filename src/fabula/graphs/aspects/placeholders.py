@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabula.graphs.aspects.options import Knobs
+from fabula.graphs.aspects.options import Options
 from fabula.text import tokens
 
 USUAL_ASPECTS = 2.0
@@ -32,7 +32,7 @@ class AspectPlaceholders:
     _turns: Iterator[int] = field(default_factory=itertools.count, compare=False, repr=False)
 
     @classmethod
-    def expected(cls, means: Mapping[str, float], options: Knobs) -> AspectPlaceholders:
+    def expected(cls, means: Mapping[str, float], options: Options) -> AspectPlaceholders:
         """Return placeholders by the means of other documents, or by what is usual."""
         return cls(
             aspects=means.get("mean_aspects", USUAL_ASPECTS),

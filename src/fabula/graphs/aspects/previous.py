@@ -9,7 +9,7 @@ from dataclasses import replace
 from fabula.graphs.aspects.cluster import ClusterOptions
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import NodeGroup, TreeNode
-from fabula.graphs.aspects.values import DETAILS, Detail, Earlier, Missing, Summary
+from fabula.graphs.aspects.values import DETAILS, Detail, MissingReply, StoredAspects, Summary
 from fabula.text.document import Chunk
 
 MAX_CHANGED = 0.1
@@ -23,7 +23,7 @@ class PreviousAspects:
     are missing is still a cluster: it keeps its members.
     """
 
-    def __init__(self, stored: Earlier, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, stored: StoredAspects, chunks: Sequence[Chunk]) -> None:
         """Compare the stored graph with the document's chunks now."""
         self._chunks = {chunk.id: chunk for chunk in stored.chunks}
         self._summaries = {summary.id: summary for summary in stored.summaries}
@@ -36,7 +36,7 @@ class PreviousAspects:
             if missing.step == DETAILS
             for chunk in missing.members
         }
-        self._clusters: list[Summary | Missing] = [*stored.summaries]
+        self._clusters: list[Summary | MissingReply] = [*stored.summaries]
         self._clusters += [missing for missing in stored.missing if missing.step != DETAILS]
         self._aspects: dict[frozenset[str], set[str]] = defaultdict(set)
         for cluster in self._clusters:

@@ -19,8 +19,8 @@ from fabula.graphs.aspects.schemas import (
 )
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Prompt
-from fabula.models.prompted import WORDS
-from fabula.models.replies import ask, ask_once, read_summary, shortened
+from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.replies import ask, ask_once, read_summary, shorten
 from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
@@ -74,7 +74,7 @@ class PromptedWriter:
             temperature=self.temperature,
             schema=aspects_reply(names),
             sample=sample,
-            stand_in=lambda: self.placeholders.detect(names, sample),
+            placeholder=lambda: self.placeholders.detect(names, sample),
         )
         detected = ask(self.detecting, request, lambda reply: read_aspects(reply, names))
         return dict.fromkeys(detected, "")
@@ -101,7 +101,7 @@ class PromptedWriter:
             ),
             max_tokens=REPLY_ROOM * self.summary_tokens,
             temperature=self.temperature,
-            stand_in=lambda: self.placeholders.summarise(passages),
+            placeholder=lambda: self.placeholders.summarise(passages),
         )
         summary = ask(self.summarising, request, read_summary)
         if self._is_much_too_long(summary):
@@ -110,7 +110,7 @@ class PromptedWriter:
             # Without a usable second reply, the first one is cut.
             with suppress(BadReply):
                 summary = ask(self.summarising, request, read_summary)
-        return shortened(summary, self.summary_tokens)
+        return shorten(summary, self.summary_tokens)
 
     def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
         """Yield at most `details` fragments of each text, of at most `detail_tokens` each.
@@ -129,7 +129,7 @@ class PromptedWriter:
             except BadReply as error:
                 yield error
             else:
-                yield tuple(shortened(detail, self.detail_tokens) for detail in details)
+                yield tuple(shorten(detail, self.detail_tokens) for detail in details)
 
     def _detect_and_summarise(
         self, text: str, aspects: Sequence[Aspect], sample: int
@@ -148,11 +148,11 @@ class PromptedWriter:
             temperature=self.temperature,
             schema=summaries_reply(names),
             sample=sample,
-            stand_in=lambda: self.placeholders.detect_and_summarise(text, names, sample),
+            placeholder=lambda: self.placeholders.detect_and_summarise(text, names, sample),
         )
         summaries = ask_once(self.summarising, request, lambda reply: read_summaries(reply, names))
         return {
-            name: "" if self._is_much_too_long(summary) else shortened(summary, self.summary_tokens)
+            name: "" if self._is_much_too_long(summary) else shorten(summary, self.summary_tokens)
             for name, summary in summaries.items()
         }
 
@@ -170,7 +170,7 @@ class PromptedWriter:
             max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens * len(texts),
             temperature=self.temperature,
             schema=PassagesReply,
-            stand_in=lambda: self.placeholders.condense_several(texts, self.details),
+            placeholder=lambda: self.placeholders.condense_several(texts, self.details),
         )
 
         def read(reply: str) -> dict[int, tuple[str, ...]]:
@@ -189,17 +189,20 @@ class PromptedWriter:
             max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens,
             temperature=self.temperature,
             schema=DetailsReply,
-            stand_in=lambda: self.placeholders.condense(text, self.details),
+            placeholder=lambda: self.placeholders.condense(text, self.details),
         )
         return ask(self.condensing, request, lambda reply: read_details(reply, self.details))
 
     @property
     def _summary_size(self) -> dict[str, int]:
-        return {"tokens": self.summary_tokens, "words": round(WORDS * self.summary_tokens)}
+        return {
+            "tokens": self.summary_tokens,
+            "words": round(WORDS_PER_TOKEN * self.summary_tokens),
+        }
 
     @property
     def _detail_size(self) -> dict[str, int]:
-        words = round(WORDS * self.detail_tokens)
+        words = round(WORDS_PER_TOKEN * self.detail_tokens)
         return {"count": self.details, "tokens": self.detail_tokens, "words": words}
 
     def _is_much_too_long(self, summary: str) -> bool:

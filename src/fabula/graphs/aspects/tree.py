@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import Cluster
-from fabula.graphs.aspects.values import Aspect, Member, Summary
+from fabula.graphs.aspects.values import Aspect, ClusterMember, Summary
 from fabula.text.document import Chunk, Vectors
 
 TreeNode = Chunk | Summary
@@ -71,10 +71,11 @@ def group_nodes(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[
     return list(groups.values())
 
 
-def make_members(group: NodeGroup) -> tuple[Member, ...]:
+def make_members(group: NodeGroup) -> tuple[ClusterMember, ...]:
     """Return the ids of a group's passages, with their membership probabilities."""
     return tuple(
-        Member(node.id, weight) for node, weight in zip(group.nodes, group.weights, strict=True)
+        ClusterMember(node.id, weight)
+        for node, weight in zip(group.nodes, group.weights, strict=True)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabula.text.document import Chunk, Vector, not_embedded
+from fabula.text.document import Chunk, Vector, empty_vector
 
 DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
 """The steps that ask models; gaps carry these names."""
@@ -21,7 +21,7 @@ class Aspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClusterMember:
     """A passage in a soft cluster."""
 
     id: str
@@ -45,8 +45,8 @@ class Summary:
     """Where the last chunk below it ends."""
     text: str
     tokens: int
-    members: tuple[Member, ...]
-    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+    members: tuple[ClusterMember, ...]
+    embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +62,31 @@ class Detail:
     end: int
     text: str
     tokens: int
-    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+    embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingReply:
     """A reply that a model did not give, or not in a form that can be used."""
 
     step: str
     """`DETAILS`: the details of the chunk that is the one member. `ASPECTS`: which aspects a
     cluster of chunks has. `SUMMARIES`: the summary of a cluster for `aspect` and `level`."""
     why: str
-    members: tuple[Member, ...]
+    members: tuple[ClusterMember, ...]
     aspect: str = ""
     level: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class StoredAspects:
     """The aspect graph of a document as the store has it; empty before the first build."""
 
     chunks: tuple[Chunk, ...] = ()
     """The chunks that it was made from."""
     summaries: tuple[Summary, ...] = ()
     details: tuple[Detail, ...] = ()
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingReply, ...] = ()
     """What the build asked for and did not get."""
     assigned: tuple[str, ...] = ()
     """The names of aspects that no cluster was found to have, and that were given to the cluster

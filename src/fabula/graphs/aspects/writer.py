@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from fabula.errors import BadReply
-from fabula.graph.method import Text
-from fabula.graphs.aspects.options import Knobs
+from fabula.graph.method import BuildText
+from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.values import Aspect
 from fabula.models.roles import Models
@@ -44,7 +44,7 @@ class Writer(Protocol):
 
 
 def make_writer(
-    text: Text, options: Knobs, models: Models, placeholders: AspectPlaceholders
+    text: BuildText, options: Options, models: Models, placeholders: AspectPlaceholders
 ) -> Writer:
     """Return a writer that asks chat models, or one that quotes the text if there is no model.
 

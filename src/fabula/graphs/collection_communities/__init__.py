@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
 from fabula.graphs.communities import PROMPTS, mapping
@@ -20,8 +20,8 @@ GRAPH = Graph(
     name="collection_communities",
     about="who belongs together across the documents of a collection, with a report of each group",
     version=1,
-    knobs=Options,
-    settle=Lazy(f"{__name__}.build:build_collection"),
+    options=Options,
+    build_collection=LazyFunction(f"{__name__}.build:build_collection"),
     elements=(LABELS.community, LABELS.report),
     edges=(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
     rests_on=(mapping.ENTITIES,),
@@ -29,7 +29,7 @@ GRAPH = Graph(
     prompts=PROMPTS,
     cypher=FOLDER / "collection_communities",
     settings=_settings,
-    unasked=UNASKED,
-    tell=Lazy("fabula.graphs.communities.facts:describe"),
-    doubt=Lazy("fabula.graphs.communities.facts:warnings"),
+    not_in_prompts=UNASKED,
+    describe=LazyFunction("fabula.graphs.communities.facts:describe"),
+    warnings=LazyFunction("fabula.graphs.communities.facts:warnings"),
 )

@@ -9,7 +9,7 @@ from itertools import chain
 
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.extraction import ExtractionCalls
-from fabula.graph.method import Built, Known, Reader, Work
+from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graph.parts import chunks_of
 from fabula.graphs.collection_communities.members import find_members, join_bonds, join_members
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
@@ -18,20 +18,20 @@ from fabula.graphs.communities.mapping import (
     ENTITIES,
     HAS_MEMBER,
     REPORTS,
-    network_of,
-    read,
-    read_bonds,
+    make_network,
     read_members,
-    read_printed,
+    read_mentions,
+    read_previous,
+    read_relations,
 )
-from fabula.graphs.communities.rules import Extracts, read_sentences
-from fabula.graphs.communities.values import Place
+from fabula.graphs.communities.rules import ExtractReporter, read_sentences
+from fabula.graphs.communities.values import ChunkPlace
 from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
 
 
 def build_collection(
-    reader: Reader, options: Options, models: Models, known: Known, work: Work
+    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
 ) -> Built:
     """Divide the entities of all documents of a collection into communities, with reports.
 
@@ -47,27 +47,27 @@ def build_collection(
     identities = reader.read(IDENTITIES, "") if IDENTITIES in reader.own else None
     member_of = find_members(parts.values(), identities)
     chunk_ids = [chunk.id for in_document in chunks.values() for chunk in in_document]
-    network = network_of(
+    network = make_network(
         join_members(chain.from_iterable(map(read_members, parts.values())), member_of),
-        join_bonds(chain.from_iterable(map(read_bonds, parts.values())), member_of),
+        join_bonds(chain.from_iterable(map(read_relations, parts.values())), member_of),
         # Sections and characters of one document mean nothing in another: the order is enough.
-        {id: Place(order) for order, id in enumerate(chunk_ids)},
+        {id: ChunkPlace(order) for order, id in enumerate(chunk_ids)},
     )
     calls = ExtractionCalls(models, work)
-    making = CommunityBuilder(calls, known, read(known, (), LABELS), LABELS)
+    making = CommunityBuilder(calls, known, read_previous(known, (), LABELS), LABELS)
 
-    def extracts() -> Extracts:
+    def extracts() -> ExtractReporter:
         sentences = []
         stems = []
         for entry in reader.documents:
             printed = {
                 chunk: [(place, member_of[id]) for place, id in entities]
-                for chunk, entities in read_printed(parts[entry.id]).items()
+                for chunk, entities in read_mentions(parts[entry.id]).items()
             }
             sentences += read_sentences(chunks[entry.id], entry.language, printed)
             stemmer = stemmer_of(entry.language)
             stems += [stemmer.content(chunk.text) for chunk in chunks[entry.id]]
-        return Extracts(network, sentences, stems, models.static)
+        return ExtractReporter(network, sentences, stems, models.static)
 
     communities = making.divide(network, options, reader.collection)
     nodes, edges = making.describe(network, communities, options, extracts)
@@ -77,7 +77,7 @@ def build_collection(
     about["documents"] = len(reader.documents)
     entities_of = {
         community.id: [
-            id for member in community.members for id in network.members[member].entities
+            id for member in community.members for id in network.members[member].entity_ids
         ]
         for community in communities
     }

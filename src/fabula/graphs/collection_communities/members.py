@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fabula.graph import Part
 from fabula.graphs.communities.mapping import ENTITY
-from fabula.graphs.communities.values import Bond, Member
+from fabula.graphs.communities.values import Member, MemberRelation
 from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
 
 IDENTITY = "Identity"
@@ -66,15 +66,17 @@ def join_members(members: Iterable[Member], member_of: Mapping[str, str]) -> Ite
         )
 
 
-def join_bonds(bonds: Iterable[Bond], member_of: Mapping[str, str]) -> Iterator[Bond]:
+def join_bonds(
+    bonds: Iterable[MemberRelation], member_of: Mapping[str, str]
+) -> Iterator[MemberRelation]:
     """Join the bonds of the same two members; what ties a member to itself is left out."""
-    groups: dict[tuple[str, str], list[Bond]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[MemberRelation]] = defaultdict(list)
     for bond in bonds:
         first, second = sorted((member_of[bond.source], member_of[bond.target]))
         if first != second:
             groups[first, second].append(bond)
     for (source, target), group in groups.items():
-        yield Bond(
+        yield MemberRelation(
             min(bond.id for bond in group),
             source,
             target,
@@ -85,5 +87,5 @@ def join_bonds(bonds: Iterable[Bond], member_of: Mapping[str, str]) -> Iterator[
         )
 
 
-def _chunks(bonds: Sequence[Bond]) -> tuple[str, ...]:
+def _chunks(bonds: Sequence[MemberRelation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chunk for bond in bonds for chunk in bond.chunks))

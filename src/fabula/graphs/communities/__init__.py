@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.communities import mapping
 from fabula.graphs.communities.modes import MODES
-from fabula.graphs.communities.options import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
+from fabula.graphs.communities.options import CHAT_ONLY, OF_CLAIMS, UNASKED, Options
 
 PROMPTS = Path(__file__).parent / "prompts"
 
 
-def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """Return the options that the result depends on: all but those that nothing reads."""
     unread = CHAT_ONLY if offline else frozenset[str]() if options.claims else OF_CLAIMS
     return options.model_dump(mode="json", exclude=set(unread))
@@ -25,8 +25,8 @@ GRAPH = Graph(
     name="communities",
     about="entities that belong together, level by level, with a report on each community",
     version=1,
-    knobs=Knobs,
-    build=Lazy(f"{__name__}.build:build"),
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
     elements=(mapping.COMMUNITY, mapping.REPORT, mapping.CLAIM),
     edges=(
         *(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
@@ -37,7 +37,7 @@ GRAPH = Graph(
     prompts=PROMPTS,
     cypher=FOLDER / "communities",
     settings=_settings,
-    unasked=UNASKED,
-    tell=Lazy(f"{__name__}.facts:describe"),
-    doubt=Lazy(f"{__name__}.facts:warnings"),
+    not_in_prompts=UNASKED,
+    describe=LazyFunction(f"{__name__}.facts:describe"),
+    warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

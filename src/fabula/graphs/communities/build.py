@@ -9,38 +9,38 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, windows
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
-from fabula.graphs.communities.contexts import Renderer
-from fabula.graphs.communities.facts import ClaimReplies, Replies, facts
+from fabula.graphs.communities.contexts import ContextRenderer
+from fabula.graphs.communities.facts import ClaimReplies, CommunityReplies, facts
 from fabula.graphs.communities.leiden import find_communities, sum_weights
 from fabula.graphs.communities.mapping import (
     ENTITIES,
     Labels,
-    call,
-    chunks_of,
+    chunk_places,
     claim_nodes,
-    network_of,
+    community_chunks,
+    community_weights,
+    make_network,
+    make_title,
     nodes_and_edges,
-    places_of,
-    read,
-    read_bonds,
     read_members,
-    read_printed,
-    weigh,
+    read_mentions,
+    read_previous,
+    read_relations,
 )
-from fabula.graphs.communities.options import Dividing, Knobs
+from fabula.graphs.communities.options import DivisionOptions, Options
 from fabula.graphs.communities.reports import REPORTING, ask_report
-from fabula.graphs.communities.rules import Extracts, read_sentences
+from fabula.graphs.communities.rules import ExtractReporter, read_sentences
 from fabula.graphs.communities.values import (
     Claim,
     Community,
     CommunityReport,
-    Earlier,
-    Network,
+    MemberNetwork,
+    PreviousCommunities,
 )
-from fabula.graphs.entities.mapping import embedded
+from fabula.graphs.entities.mapping import text_to_embed
 from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
 
@@ -48,7 +48,7 @@ from fabula.text.stems import stemmer_of
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
     """Build the communities of a document's entities; this knows no database.
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
@@ -62,17 +62,19 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     labels = Labels()
     part = text.below[ENTITIES]
     calls = ExtractionCalls(models, work)
-    builder = CommunityBuilder(calls, known, read(known, text.chunks, labels), labels)
+    builder = CommunityBuilder(calls, known, read_previous(known, text.chunks, labels), labels)
     claims: Sequence[Claim] = ()
     if knobs.claims and not models.offline:
         claims = find_claims(text, knobs, builder)
-    network = network_of(read_members(part), read_bonds(part), places_of(text.chunks), claims)
+    network = make_network(
+        read_members(part), read_relations(part), chunk_places(text.chunks), claims
+    )
 
-    def extracts() -> Extracts:
+    def extracts() -> ExtractReporter:
         language = text.document.language
-        sentences = read_sentences(text.chunks, language, read_printed(part))
+        sentences = read_sentences(text.chunks, language, read_mentions(part))
         stems = (stemmer_of(language).content(chunk.text) for chunk in text.chunks)
-        return Extracts(network, sentences, stems, models.static)
+        return ExtractReporter(network, sentences, stems, models.static)
 
     communities = builder.divide(network, knobs, text.document.id)
     nodes, edges = builder.describe(network, communities, knobs, extracts)
@@ -101,14 +103,16 @@ class CommunityBuilder:
 
     calls: ExtractionCalls
     known: Known
-    previous: Earlier
+    previous: PreviousCommunities
     labels: Labels
     reports: dict[str, CommunityReport] = field(default_factory=dict)
-    replies: Replies = field(default_factory=Replies)
+    replies: CommunityReplies = field(default_factory=CommunityReplies)
 
-    def divide(self, network: Network, knobs: Dividing, owner: str) -> list[Community]:
+    def divide(self, network: MemberNetwork, knobs: DivisionOptions, owner: str) -> list[Community]:
         """Return the communities of the network, starting from where they were before."""
-        member_of = {id: member.id for member in network.members.values() for id in member.entities}
+        member_of = {
+            id: member.id for member in network.members.values() for id in member.entity_ids
+        }
         before = [
             replace(
                 community,
@@ -117,7 +121,9 @@ class CommunityBuilder:
             for community in self.previous.communities
         ]
         return find_communities(
-            sum_weights((bond.source, bond.target, bond.weight) for bond in network.bonds.values()),
+            sum_weights(
+                (bond.source, bond.target, bond.weight) for bond in network.relations.values()
+            ),
             knobs.max_cluster_size,
             [community for community in before if community.members],
             lambda level, members: ids.community_id(owner, level, sorted(members)),
@@ -125,10 +131,10 @@ class CommunityBuilder:
 
     def describe(
         self,
-        network: Network,
+        network: MemberNetwork,
         communities: Sequence[Community],
-        knobs: Dividing,
-        extracts: Callable[[], Extracts],
+        knobs: DivisionOptions,
+        extracts: Callable[[], ExtractReporter],
     ) -> tuple[list[Node], list[Edge]]:
         """Return the nodes and edges of communities and their reports; offline of `extracts`."""
         offline = self.calls.models.offline
@@ -142,7 +148,7 @@ class CommunityBuilder:
     def embed(self, nodes: Sequence[Node]) -> list[Node]:
         """Return the nodes, all but communities with embeddings."""
         bare = [node for node in nodes if node.label != self.labels.community]
-        filled = {node.id: node for node in self.calls.embed_nodes(bare, self.known, embedded)}
+        filled = {node.id: node for node in self.calls.embed_nodes(bare, self.known, text_to_embed)}
         return [filled.get(node.id, node) for node in nodes]
 
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
@@ -150,18 +156,20 @@ class CommunityBuilder:
         return facts(communities, self.reports, self.replies, self.known.facts)
 
     def _quote(
-        self, network: Network, communities: Sequence[Community], extracts: Extracts
+        self, network: MemberNetwork, communities: Sequence[Community], extracts: ExtractReporter
     ) -> None:
-        weights = weigh(network, communities)
+        weights = community_weights(network, communities)
         for community in communities:
             if len(community.members) > 1:
-                title = call(network, community)
-                report = extracts.report(community.members, title, weights[community.id])
+                title = make_title(network, community)
+                report = extracts.make_report(community.members, title, weights[community.id])
                 self.reports[community.id] = report
 
-    def _write(self, network: Network, communities: Sequence[Community], knobs: Dividing) -> None:
+    def _write(
+        self, network: MemberNetwork, communities: Sequence[Community], knobs: DivisionOptions
+    ) -> None:
         """Have a model report on each community, the finest first, as others may rest on them."""
-        renderer = Renderer(network, knobs.report_tokens_in)
+        renderer = ContextRenderer(network, knobs.report_tokens_in)
         question = ask_report(knobs.report_tokens, self.known.means)
         previous = self.previous.reports
         children: dict[str, list[Community]] = defaultdict(list)
@@ -175,13 +183,16 @@ class CommunityBuilder:
                 for group in groups
                 if group.level == level
             }
-            new = [group for group, context in contexts.items() if context.said not in previous]
+            new = [group for group, context in contexts.items() if context.digest not in previous]
             self.calls.save(REPORTING, len(contexts) - len(new))
             self.replies.reused += len(contexts) - len(new)
             answers = self.calls.ask_each(
                 question,
                 [contexts[group] for group in new],
-                [Gap(REPORTING, "", chunks_of(network, group), {group.id: 1.0}) for group in new],
+                [
+                    Gap(REPORTING, "", community_chunks(network, group), {group.id: 1.0})
+                    for group in new
+                ],
                 WRITE_PRIORITY,
             )
             written = {
@@ -191,16 +202,18 @@ class CommunityBuilder:
             for group, context in contexts.items():
                 if group in written:
                     self.reports[group.id] = context.resolve(written[group].records[0], network)
-                elif context.said in previous:
-                    self.reports[group.id] = context.resolve(previous[context.said], network)
+                elif context.digest in previous:
+                    self.reports[group.id] = context.resolve(previous[context.digest], network)
 
 
-def find_claims(text: Text, knobs: Knobs, builder: CommunityBuilder) -> list[Claim]:
+def find_claims(text: BuildText, knobs: Options, builder: CommunityBuilder) -> list[Claim]:
     """Return what is claimed in a document, chunk by chunk, as known or as a model lists it."""
     cut = windows(text.chunks, knobs.window_tokens, text.document.language)
     builder.calls.work.gaps.expect(len(cut))
     question = ask_claims(knobs.gleanings, builder.known.means)
-    replies = builder.calls.ask_windows(question, cut, builder.previous.asked, CLAIM_PRIORITY)
+    replies = builder.calls.ask_windows(
+        question, cut, builder.previous.searched_chunks, CLAIM_PRIORITY
+    )
     borne_out: dict[tuple[str, ...], Records[Claim]] = {
         window.ids: attribute(window, answer.every) for window, answer in replies.answers if answer
     }

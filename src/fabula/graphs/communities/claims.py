@@ -16,14 +16,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.graph.extraction import Question, Records, Window, read_records
+from fabula.graph.extraction import ModelQuestion, Records, TextWindow, read_records
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.mapping import CLAIMS
 from fabula.graphs.communities.values import Claim
-from fabula.graphs.entities.printed_forms import find_printed, plain
+from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import read_line, read_list, read_name
-from fabula.models.prompts import filled
-from fabula.models.replies import read_lists, shortened
+from fabula.models.prompts import fill_template
+from fabula.models.replies import read_lists, shorten
 from fabula.text.document import Chunk
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -69,17 +69,17 @@ class ClaimsReply(BaseModel):
 
 def ask_claims(
     gleanings: int, means: Mapping[str, float]
-) -> Question[Window, Records[ClaimRecord]]:
+) -> ModelQuestion[TextWindow, Records[ClaimRecord]]:
     """Return the question who claims what of whom in a window."""
-    return Question(
+    return ModelQuestion(
         step=CLAIMS,
         prompt=PROMPTS / "claims",
-        values=Window.values,
+        values=TextWindow.values,
         schema=ClaimsReply,
         max_tokens=REPLY_TOKENS,
         read=lambda reply, _: read_claims(reply),
         placeholder=lambda window, turn: expected_claims(window, turn, {**USUAL, **means}),
-        follow_up=lambda window, found: filled(
+        follow_up=lambda window, found: fill_template(
             PROMPTS / "claims_missed.txt",
             reply=json.dumps({"claims": found.records}, ensure_ascii=False),
             count=len(window.chunks),
@@ -106,7 +106,7 @@ def read_claims(reply: str) -> Records[ClaimRecord]:
     return Records(tuple(records), +dropped)
 
 
-def expected_claims(window: Window, turn: int, means: Mapping[str, float]) -> str:
+def expected_claims(window: TextWindow, turn: int, means: Mapping[str, float]) -> str:
     """Return as many claims as are expected in the first reply, and none after it, as JSON."""
     words = " ".join(chunk.text for chunk in window.chunks).split() or ["nothing"]
     length = max(1, round(means["mean_claim"] * 0.75))
@@ -128,7 +128,7 @@ def expected_claims(window: Window, turn: int, means: Mapping[str, float]) -> st
     return json.dumps({"claims": claims}, ensure_ascii=False)
 
 
-def attribute(window: Window, records: Records[ClaimRecord]) -> Records[Claim]:
+def attribute(window: TextWindow, records: Records[ClaimRecord]) -> Records[Claim]:
     """Return the claims of a window, each with the chunk that its first quote begins in.
 
     Those of which no quote is printed in the window are left out, and counted.
@@ -142,9 +142,11 @@ def attribute(window: Window, records: Records[ClaimRecord]) -> Records[Claim]:
     claims: dict[str, Claim] = {}
     for record in records.records:
         places = {
-            quote: min(start for starts in printed[plain(quote)][0].values() for start in starts)
+            quote: min(
+                start for starts in printed[printed_key(quote)][0].values() for start in starts
+            )
             for quote in record["quotes"]
-            if plain(quote) in printed
+            if printed_key(quote) in printed
         }
         if not places:
             dropped[UNQUOTED] += 1
@@ -158,7 +160,7 @@ def _record(item: Any) -> ClaimRecord | None:
     """A claim as it was read; None if it is about nobody, or says nothing."""
     if not isinstance(item, dict):
         return None
-    description = shortened(read_line(item.get("description")), MAX_STATEMENT_TOKENS)
+    description = shorten(read_line(item.get("description")), MAX_STATEMENT_TOKENS)
     subject = read_name(item.get("subject"))
     if not (subject and re.search(r"\w", description)):
         return None
@@ -196,6 +198,6 @@ def _claim(chunk: Chunk, record: ClaimRecord, quotes: tuple[str, ...]) -> Claim:
     )
 
 
-def _chunk_at(window: Window, place: int) -> Chunk:
+def _chunk_at(window: TextWindow, place: int) -> Chunk:
     """The chunk that a character of the document is in."""
     return next(chunk for chunk in reversed(window.chunks) if chunk.start <= place)

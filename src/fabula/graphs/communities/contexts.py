@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabula.graphs.communities.values import (
-    Bond,
     Claim,
     Community,
     CommunityReport,
     Member,
-    Network,
+    MemberNetwork,
+    MemberRelation,
 )
-from fabula.models.replies import shortened
+from fabula.models.replies import shorten
 from fabula.text import tokens
 
 MAX_ROW_SHARE = 8
@@ -48,20 +48,20 @@ class ContextRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ReportContext:
     """What a model reads about a community; its rows are numbered from 1, in this order."""
 
     text: str
     rows: tuple[ContextRow, ...]
 
     @property
-    def said(self) -> str:
+    def digest(self) -> str:
         """A digest of the text, 16 hex digits; a report is used again where it is the same."""
         # "surrogatepass": a text may hold half of a surrogate pair, which plain UTF-8 refuses.
         encoded = self.text.encode("utf-8", "surrogatepass")
         return hashlib.blake2b(encoded, digest_size=8).hexdigest()
 
-    def resolve(self, report: CommunityReport, network: Network) -> CommunityReport:
+    def resolve(self, report: CommunityReport, network: MemberNetwork) -> CommunityReport:
         """Return the report with the nodes and chunks that its findings rest on.
 
         Args:
@@ -75,10 +75,10 @@ class Context:
             cites = dict.fromkeys(id for row in rows for id in row.cites)
             chunks = _rank_chunks(rows, network)
             findings.append(replace(finding, cites=tuple(cites), chunks=chunks))
-        return replace(report, findings=tuple(findings), said=self.said)
+        return replace(report, findings=tuple(findings), context_digest=self.digest)
 
 
-def _rank_chunks(rows: Sequence[ContextRow], network: Network) -> tuple[str, ...]:
+def _rank_chunks(rows: Sequence[ContextRow], network: MemberNetwork) -> tuple[str, ...]:
     """Return the chunks of rows, those of most rows first.
 
     Only chunks of relations and claims, if there are any: a protagonist is in most chunks of a
@@ -90,10 +90,10 @@ def _rank_chunks(rows: Sequence[ContextRow], network: Network) -> tuple[str, ...
 
 
 @dataclass(frozen=True)
-class Renderer:
+class ContextRenderer:
     """Makes contexts of at most `limit` tokens out of one network."""
 
-    network: Network
+    network: MemberNetwork
     limit: int
 
     def render(
@@ -101,7 +101,7 @@ class Renderer:
         community: Community,
         children: Sequence[Community] = (),
         reports: Mapping[str, CommunityReport] = {},
-    ) -> Context:
+    ) -> ReportContext:
         """Return the context of a community, as much of it as fits.
 
         Where it does not fit, the child with the longest rows is replaced by its report, then the
@@ -148,9 +148,9 @@ class Renderer:
             budget -= length
         return self._make_context(report_lists, self._fill(remaining, members, budget))
 
-    def _ranked_relations(self, members: Iterable[str]) -> list[Bond]:
+    def _ranked_relations(self, members: Iterable[str]) -> list[MemberRelation]:
         """Return the relations inside a group, by the degrees of their ends inside it."""
-        relations = self.network.within(members)
+        relations = self.network.relations_within(members)
         degrees = Counter(
             end for relation in relations for end in (relation.source, relation.target)
         )
@@ -162,7 +162,7 @@ class Renderer:
             ),
         )
 
-    def _count_tokens(self, members: Iterable[str], relations: Iterable[Bond]) -> int:
+    def _count_tokens(self, members: Iterable[str], relations: Iterable[MemberRelation]) -> int:
         """Count the tokens of all rows: members, the claims about them, and relations."""
         inside = set(members)
         rows = [self._member_rows[member] for member in inside]
@@ -171,7 +171,7 @@ class Renderer:
         return sum(row.tokens for row in rows)
 
     def _fill(
-        self, relations: Sequence[Bond], members: Iterable[str], budget: int
+        self, relations: Sequence[MemberRelation], members: Iterable[str], budget: int
     ) -> tuple[list[ContextRow], list[ContextRow], list[ContextRow]]:
         """Return rows of members, claims and relations: relation by relation while they fit.
 
@@ -203,8 +203,8 @@ class Renderer:
         return [*member_rows.values()], [*claim_rows.values()], relation_rows
 
     def _in_turn(
-        self, relations: Sequence[Bond], inside: set[str]
-    ) -> Iterator[tuple[Sequence[str], Bond | None]]:
+        self, relations: Sequence[MemberRelation], inside: set[str]
+    ) -> Iterator[tuple[Sequence[str], MemberRelation | None]]:
         """Yield relations with their ends, and then the members that none of them has."""
         for relation in relations:
             yield (relation.source, relation.target), relation
@@ -216,7 +216,7 @@ class Renderer:
         self,
         reports: Sequence[Sequence[ContextRow]],
         elements: tuple[list[ContextRow], list[ContextRow], list[ContextRow]],
-    ) -> Context:
+    ) -> ReportContext:
         member_rows, claim_rows, relation_rows = elements
         sections = (
             ("Groups within", [row for rows in reports for row in rows]),
@@ -232,7 +232,7 @@ class Renderer:
             for row in rows:
                 numbered.append(row)
                 lines.append(f"[{len(numbered)}] {row.text}")
-        return Context("\n".join(lines).strip(), tuple(numbered))
+        return ReportContext("\n".join(lines).strip(), tuple(numbered))
 
     def _claims_about(self, members: Iterable[str]) -> list[Claim]:
         """Return the claims about any of some members, in text order."""
@@ -255,7 +255,7 @@ class Renderer:
     @cached_property
     def _member_rows(self) -> Mapping[str, ContextRow]:
         return {
-            id: self._row(_member_text(member), member.entities, member.chunks, is_general=True)
+            id: self._row(_member_text(member), member.entity_ids, member.chunks, is_general=True)
             for id, member in self.network.members.items()
         }
 
@@ -263,8 +263,8 @@ class Renderer:
     def _relation_rows(self) -> Mapping[str, ContextRow]:
         members = self.network.members
         return {
-            id: self._row(_relation_text(relation, members), relation.relations, relation.chunks)
-            for id, relation in self.network.bonds.items()
+            id: self._row(_relation_text(relation, members), relation.relation_ids, relation.chunks)
+            for id, relation in self.network.relations.items()
         }
 
     @cached_property
@@ -278,7 +278,7 @@ class Renderer:
         self, text: str, cites: tuple[str, ...], chunks: tuple[str, ...], is_general: bool = False
     ) -> ContextRow:
         limit = max(1, self.limit // MAX_ROW_SHARE - NUMBER_TOKENS)
-        line = shortened(" ".join(text.split()), limit)
+        line = shorten(" ".join(text.split()), limit)
         return ContextRow(line, tokens.count(line) + NUMBER_TOKENS, cites, chunks, is_general)
 
 
@@ -297,7 +297,7 @@ def _member_text(member: Member) -> str:
     return f"{member.name} ({member.type}): {member.text}"
 
 
-def _relation_text(relation: Bond, members: Mapping[str, Member]) -> str:
+def _relation_text(relation: MemberRelation, members: Mapping[str, Member]) -> str:
     return f"{members[relation.source].name} – {members[relation.target].name}: {relation.text}"
 
 

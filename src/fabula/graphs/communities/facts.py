@@ -45,7 +45,7 @@ class ClaimReplies:
 
 
 @dataclass
-class Replies:
+class CommunityReplies:
     """What a model replied in a build.
 
     Attributes:
@@ -63,7 +63,7 @@ class Replies:
 def facts(
     communities: Sequence[Community],
     reports: Mapping[str, CommunityReport],
-    replies: Replies,
+    replies: CommunityReplies,
     previous: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return how much there is, what was used again, and what was left out of replies.

@@ -22,17 +22,17 @@ from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.values import (
-    Bond,
+    ChunkPlace,
     Claim,
     Community,
     CommunityReport,
-    Earlier,
     Member,
-    Network,
-    Place,
+    MemberNetwork,
+    MemberRelation,
+    PreviousCommunities,
     ReportFinding,
 )
-from fabula.graphs.entities.printed_forms import plain
+from fabula.graphs.entities.printed_forms import printed_key
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
@@ -79,7 +79,7 @@ def read_members(part: Part) -> list[Member]:
     return members
 
 
-def read_bonds(part: Part) -> list[Bond]:
+def read_relations(part: Part) -> list[MemberRelation]:
     """Return the relations in a document's part of the graph `entities`.
 
     A relation whose strength no model has rated weighs as much as the number of its chunks.
@@ -89,7 +89,7 @@ def read_bonds(part: Part) -> list[Bond]:
         if edge.type in ("SOURCE", "TARGET"):
             ends[edge.start][edge.type] = edge.end
     return [
-        Bond(
+        MemberRelation(
             node.id,
             ends[node.id]["SOURCE"],
             ends[node.id]["TARGET"],
@@ -103,7 +103,7 @@ def read_bonds(part: Part) -> list[Bond]:
     ]
 
 
-def read_printed(part: Part) -> dict[str, list[tuple[int, str]]]:
+def read_mentions(part: Part) -> dict[str, list[tuple[int, str]]]:
     """Return the mentions of entities by chunk id.
 
     Returns:
@@ -118,12 +118,12 @@ def read_printed(part: Part) -> dict[str, list[tuple[int, str]]]:
     return mentions
 
 
-def network_of(
+def make_network(
     members: Iterable[Member],
-    relations: Iterable[Bond],
-    places: Mapping[str, Place],
+    relations: Iterable[MemberRelation],
+    places: Mapping[str, ChunkPlace],
     claims: Iterable[Claim] = (),
-) -> Network:
+) -> MemberNetwork:
     """Return the network of members and their relations, with each claim linked to its members.
 
     A claim's subject or object is linked to the member that is printed most often under that name;
@@ -140,18 +140,18 @@ def network_of(
     most_printed: dict[str, tuple[int, str]] = {}
     for member in by_id.values():
         for name, count in member.names.items():
-            key = plain(name)
+            key = printed_key(name)
             most_printed[key] = min(most_printed.get(key, (1, "")), (-count, member.id))
     ids_by_name = {name: (id,) for name, (_, id) in most_printed.items() if id}
     linked = [
         replace(
             claim,
-            subjects=ids_by_name.get(plain(claim.subject), ()),
-            objects=ids_by_name.get(plain(claim.object), ()),
+            subjects=ids_by_name.get(printed_key(claim.subject), ()),
+            objects=ids_by_name.get(printed_key(claim.object), ()),
         )
         for claim in claims
     ]
-    return Network(
+    return MemberNetwork(
         by_id,
         {relation.id: relation for relation in sorted(relations, key=lambda relation: relation.id)},
         places,
@@ -159,10 +159,10 @@ def network_of(
     )
 
 
-def places_of(chunks: Sequence[Chunk]) -> dict[str, Place]:
+def chunk_places(chunks: Sequence[Chunk]) -> dict[str, ChunkPlace]:
     """Return the places of a document's chunks by their ids."""
     return {
-        chunk.id: Place(order, chunk.section, chunk.start, chunk.end)
+        chunk.id: ChunkPlace(order, chunk.section, chunk.start, chunk.end)
         for order, chunk in enumerate(chunks)
     }
 
@@ -171,7 +171,7 @@ def places_of(chunks: Sequence[Chunk]) -> dict[str, Place]:
 
 
 def nodes_and_edges(
-    network: Network,
+    network: MemberNetwork,
     communities: Sequence[Community],
     reports: Mapping[str, CommunityReport],
     by: str,
@@ -189,11 +189,11 @@ def nodes_and_edges(
     """
     nodes: list[Node] = []
     edges: list[Edge] = []
-    weights = weigh(network, communities)
+    weights = community_weights(network, communities)
     for community in communities:
         report = reports.get(community.id)
-        title = report.title if report else call(network, community)
-        chunks = chunks_of(network, community)
+        title = report.title if report else make_title(network, community)
+        chunks = community_chunks(network, community)
         properties: dict[str, Any] = {
             "name": title,
             "title": title,
@@ -206,7 +206,7 @@ def nodes_and_edges(
         properties |= _place(network, chunks)
         nodes.append(Node(community.id, labels.community, properties, chunks))
         entities = sorted(
-            id for member in community.members for id in network.members[member].entities
+            id for member in community.members for id in network.members[member].entity_ids
         )
         edges += [Edge(HAS_MEMBER, community.id, id) for id in entities]
         if community.parent:
@@ -220,7 +220,7 @@ def nodes_and_edges(
     return nodes, edges
 
 
-def claim_nodes(network: Network) -> tuple[list[Node], list[Edge]]:
+def claim_nodes(network: MemberNetwork) -> tuple[list[Node], list[Edge]]:
     """Return nodes of claims, without embeddings, and edges to their chunks and members."""
     nodes: list[Node] = []
     edges: list[Edge] = []
@@ -246,20 +246,20 @@ def claim_nodes(network: Network) -> tuple[list[Node], list[Edge]]:
     return nodes, edges
 
 
-def chunks_of(network: Network, community: Community) -> tuple[str, ...]:
+def community_chunks(network: MemberNetwork, community: Community) -> tuple[str, ...]:
     """Return the ids of the chunks that mention a community's members, in text order."""
     return network.in_order(
         chunk for member in community.members for chunk in network.members[member].chunks
     )
 
 
-def weigh(network: Network, communities: Sequence[Community]) -> dict[str, float]:
+def community_weights(network: MemberNetwork, communities: Sequence[Community]) -> dict[str, float]:
     """Return the weights of communities by their ids.
 
     A community's weight is the number of chunks that mention its members, divided by the largest
     such number on the same level: above 0, at most 1.
     """
-    counts = {community.id: len(chunks_of(network, community)) for community in communities}
+    counts = {community.id: len(community_chunks(network, community)) for community in communities}
     largest: Counter[int] = Counter()
     for community in communities:
         largest[community.level] = max(largest[community.level], counts[community.id])
@@ -268,20 +268,20 @@ def weigh(network: Network, communities: Sequence[Community]) -> dict[str, float
     }
 
 
-def call(network: Network, community: Community) -> str:
+def make_title(network: MemberNetwork, community: Community) -> str:
     """Return a title for a community: the names of its members with most relations inside it."""
     degrees: Counter[str] = Counter(dict.fromkeys(community.members, 0))
-    for relation in network.within(community.members):
+    for relation in network.relations_within(community.members):
         degrees.update((relation.source, relation.target))
     ranked = sorted(degrees, key=lambda id: (-degrees[id], -len(network.members[id].chunks), id))
     return ", ".join(network.members[id].name for id in ranked[:MAX_NAMES_IN_TITLE])
 
 
 def _report_node(
-    network: Network, community: Community, report: CommunityReport, label: str
+    network: MemberNetwork, community: Community, report: CommunityReport, label: str
 ) -> Node:
     evidence = {id for finding in report.findings for id in finding.chunks}
-    sources = network.in_order(evidence) or chunks_of(network, community)
+    sources = network.in_order(evidence) or community_chunks(network, community)
     findings = [
         {
             "summary": finding.summary,
@@ -302,14 +302,14 @@ def _report_node(
         "findings": json.dumps(findings, ensure_ascii=False),
         "importance": report.importance,
         "why": report.why,
-        "said": report.said,
+        "said": report.context_digest,
         "by": report.by,
     }
     properties |= _place(network, sources)
     return Node(ids.report_id(community.id), label, properties, sources)
 
 
-def _place(network: Network, chunks: Sequence[str]) -> dict[str, Any]:
+def _place(network: MemberNetwork, chunks: Sequence[str]) -> dict[str, Any]:
     """Return the properties that place a node at its first chunk."""
     first = network.places[chunks[0]]
     return {"aspect": "", "section": first.section, "start": first.start, "end": first.end}
@@ -318,7 +318,7 @@ def _place(network: Network, chunks: Sequence[str]) -> dict[str, Any]:
 # From nodes and edges back to communities
 
 
-def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
+def read_previous(known: Known, chunks: Iterable[Chunk], labels: Labels) -> PreviousCommunities:
     """Return what the previous build made, its communities as sets of entities' ids.
 
     Args:
@@ -350,7 +350,7 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
         if node.label == CLAIM and node.sources[0] in current:
             claims[node.sources[0]].append(_read_claim(node))
     was_searched = known.facts.get("claimed")
-    return Earlier(
+    return PreviousCommunities(
         tuple(communities),
         reports,
         {chunk: tuple(listed) for chunk, listed in claims.items()},

@@ -13,7 +13,7 @@ UNASKED = frozenset({"max_cluster_size", "report_tokens_in", "claims"})
 still reuses the replies to those that stay the same."""
 
 
-class Dividing(BaseModel):
+class DivisionOptions(BaseModel):
     """How communities are found, and how much is read and written of each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,7 +37,7 @@ class Dividing(BaseModel):
     )
 
 
-class Knobs(Dividing):
+class Options(DivisionOptions):
     """The table `[communities]`.
 
     The same entities, options and replies give the same graph.

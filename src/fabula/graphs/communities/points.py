@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.ask.answer import CITED, citations, shown
+from fabula.ask.answer import CITATION, escape_citations, find_citations
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Passage
 from fabula.graph.mode import Tools
@@ -25,9 +25,9 @@ from fabula.graphs.communities.report_search import StoredFinding, StoredReport
 from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.graphs.entities.retrieval import chunk_hits
 from fabula.models import NO_ANSWER, Prompt, Reply
-from fabula.models.prompted import WORDS
-from fabula.models.prompts import filled
-from fabula.models.replies import ask, read_lists, shortened
+from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.prompts import fill_template
+from fabula.models.replies import ask, read_lists, shorten
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
@@ -109,10 +109,13 @@ def make_batches(reports: Sequence[StoredReport], limit: int) -> list[list[Store
 def format_report(report: StoredReport, first: int) -> str:
     """Return a report as prompts show it, with its findings numbered from `first` on."""
     findings = (
-        f"[{number}] {shown(finding.text)}" for number, finding in enumerate(report.findings, first)
+        f"[{number}] {escape_citations(finding.text)}"
+        for number, finding in enumerate(report.findings, first)
     )
-    summary = shown(report.summary)
-    return "\n".join([f"Report: {shown(report.title)}", *filter(None, [summary]), *findings])
+    summary = escape_citations(report.summary)
+    return "\n".join(
+        [f"Report: {escape_citations(report.title)}", *filter(None, [summary]), *findings]
+    )
 
 
 def format_reports(reports: Sequence[StoredReport]) -> tuple[str, Cites]:
@@ -150,7 +153,7 @@ def read_points(reply: str, cites: Cites) -> list[Point]:
         numbers = read_numbers(fields.get("refs"))
         refs = [number for number in numbers if cites.get(number)][:MAX_REFS]
         if refs:
-            line = shortened(shown(text), MAX_POINT_TOKENS)
+            line = shorten(escape_citations(text), MAX_POINT_TOKENS)
             citations = "".join(f"[{number}]" for number in refs)
             evidence = {number: cites[number] for number in refs}
             points.append(Point(f"{line} {citations}", score, evidence))
@@ -182,18 +185,18 @@ def ask_points(
         BadReply: No batch has a reply that can be used.
 
     """
-    options = tools.knobs
+    options = tools.options
     batches = make_batches(reports, options.batch_tokens)
     chat = tools.models.chat("model", "map")
 
     def ask_batch(batch: Sequence[StoredReport]) -> list[Point] | BadReply:
         text, cites = format_reports(batch)
         prompt = Prompt(
-            system=filled(PROMPTS / "map_system.txt"),
-            user=filled(
+            system=fill_template(PROMPTS / "map_system.txt"),
+            user=fill_template(
                 PROMPTS / "map.txt", reports=text, question=question, words=options.map_words
             ),
-            max_tokens=round(options.map_words / WORDS),
+            max_tokens=round(options.map_words / WORDS_PER_TOKEN),
             temperature=0,
             schema=PointsReply,
         )
@@ -202,7 +205,7 @@ def ask_points(
         except BadReply as error:
             return error
 
-    results = tools.each(ask_batch, batches)
+    results = tools.run_each(ask_batch, batches)
     failed = {
         number: result for number, result in enumerate(results, 1) if isinstance(result, BadReply)
     }
@@ -245,31 +248,31 @@ def reduce(
         from it; then pieces of the answer.
 
     """
-    options = tools.knobs
-    with tools.path.step("reduce") as step:
+    options = tools.options
+    with tools.trace.step("reduce") as step:
         best = points[: count_fitting([point.text for point in points], options.point_tokens)]
         numbers, passages = number_chunks(best, context, filters, tools)
         lines = [f"(score {point.score}) {renumber(point, numbers)}\n" for point in best]
         # One number of a finding may become those of several chunks, so lines are measured again.
         lines = lines[: count_fitting(lines, options.point_tokens)]
-        cited = set(citations("".join(lines), len(context) + len(passages)))
+        cited = set(find_citations("".join(lines), len(context) + len(passages)))
         passages = [passage for passage in passages if passage.number in cited]
         step.note = f"{len(lines)} of {len(points)} points"
-        step.found([passage.hit for passage in passages])
+        step.record([passage.hit for passage in passages])
     if not lines:
         yield Reply(NO_ANSWER)
         return
     yield from passages
     prompt = Prompt(
-        system=filled(PROMPTS / "reduce_system.txt"),
-        user=filled(
+        system=fill_template(PROMPTS / "reduce_system.txt"),
+        user=fill_template(
             PROMPTS / "reduce.txt",
             points="".join(lines).rstrip(),
             question=question,
             words=options.words,
             unanswered=NO_ANSWER,
         ),
-        max_tokens=round(options.words / WORDS),
+        max_tokens=round(options.words / WORDS_PER_TOKEN),
         temperature=0,
     )
     yield from tools.models.chat("model", "reduce").stream(prompt)
@@ -296,7 +299,9 @@ def number_chunks(
     """
     numbers = {passage.hit.id: passage.number for passage in context if passage.hit.kind == "chunk"}
     cited = chain.from_iterable(
-        cited_chunks(group, point.cites) for point in points for group in CITED.findall(point.text)
+        cited_chunks(group, point.cites)
+        for point in points
+        for group in CITATION.findall(point.text)
     )
     new = dict.fromkeys((id for id in cited if id not in numbers), 0.0)
     hits = chunk_hits(new, Filters(filters.collection), tools)
@@ -318,7 +323,7 @@ def renumber(point: Point, numbers: Mapping[str, int]) -> str:
         new_numbers = dict.fromkeys(numbers[id] for id in chunks if id in numbers)
         return "".join(f"[{number}]" for number in new_numbers)
 
-    return CITED.sub(cite, point.text)
+    return CITATION.sub(cite, point.text)
 
 
 def cited_chunks(group: str, cites: Cites) -> Iterator[str]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fabula.ask import hybrid
-from fabula.ask.fusion import by_scores
+from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graph
 from fabula.graph.mode import Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
@@ -84,13 +84,13 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
             own. A question that is limited to one document gets the document's reports in any case.
 
     """
-    with tools.path.step("reports") as step:
+    with tools.trace.step("reports") as step:
         graph_name, whole = "communities", Filters(filters.collection, filters.document)
-        if tools.knobs.scope == "collection" and filters.document:
+        if tools.options.scope == "collection" and filters.document:
             step.note = "of the one document that is asked; "
-        elif tools.knobs.scope == "collection":
+        elif tools.options.scope == "collection":
             graph_name = COLLECTION_GRAPH
-        cached = tools.keep(
+        cached = tools.cached(
             graph_name,
             whole,
             (*SOURCE_GRAPHS, graph_name),
@@ -106,7 +106,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
 
 def _read(filters: Filters, graph_name: str, tools: Tools) -> tuple[StoredReport, ...]:
     kind = "collectioncommunity" if graph_name == COLLECTION_GRAPH else "community"
-    return make_reports(tools.read(query("communities/find_reports"), filters, kind=kind))
+    return make_reports(tools.read(read_statement("communities/find_reports"), filters, kind=kind))
 
 
 def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
@@ -173,7 +173,7 @@ def _findings(row: Mapping[str, Any]) -> tuple[StoredFinding, ...]:
 
 def _staleness_note(filters: Filters, tools: Tools) -> str:
     """Return a note if documents changed since the collection's own communities were built."""
-    records = tools.store.settled(filters.collection)
+    records = tools.store.collection_parts(filters.collection)
     if COLLECTION_GRAPH not in records:
         return ""
     documents = tools.store.documents(filters.collection)
@@ -207,7 +207,7 @@ def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[Stored
 
 def embed_texts(texts: Sequence[str], tools: Tools) -> list[Vector]:
     """Return the embeddings of texts, in as few requests as the embedder takes."""
-    with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
+    with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
         return [
             vector
             for batch in batches(texts, tools.embedder.batch)
@@ -236,7 +236,7 @@ def rank_by_cosine_and_words(
 ) -> list[StoredReport]:
     """Return reports by cosine and BM25, combined with the weights of the mode `hybrid`."""
     vector = tools.embed(question)
-    with tools.path.step("rank", "reports by cosine and words") as step:
+    with tools.trace.step("rank", "reports by cosine and words") as step:
         by_cosine = [report.hit for report in rank_by_cosine(vector, reports, filters, tools)]
         languages = {report.hit.language for report in reports}
         terms = {term for language in languages for term in stemmer_of(language).terms(question)}
@@ -247,9 +247,9 @@ def rank_by_cosine_and_words(
             for report, score in zip(reports, scores, strict=True)
             if score > 0
         ]
-        weight = hybrid.WORDS
-        ranked = by_scores([(by_words, weight), (by_cosine, 1 - weight)], len(reports))
-        step.found(ranked)
+        weight = hybrid.WORD_WEIGHT
+        ranked = fuse_by_scores([(by_words, weight), (by_cosine, 1 - weight)], len(reports))
+        step.record(ranked)
     by_id = {report.id: report for report in reports}
     return [replace(by_id[hit.id], hit=hit) for hit in ranked]
 
@@ -277,13 +277,13 @@ def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> l
 def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return what `local` finds, where there are no reports; where it finds nothing, `hybrid`."""
     note = "there are no reports: entities are searched, as by local"
-    with tools.path.step("fall back", note) as step:
-        hits = local.retrieve(question, filters, replace(tools, knobs=local.Knobs()))
-        step.found(hits)
+    with tools.trace.step("fall back", note) as step:
+        hits = local.retrieve(question, filters, replace(tools, options=local.Options()))
+        step.record(hits)
     if hits:
         return hits
     note = "there are no entities: passages are searched, as by hybrid"
-    with tools.path.step("fall back", note) as step:
-        hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
-        step.found(hits)
+    with tools.trace.step("fall back", note) as step:
+        hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
+        step.record(hits)
     return hits

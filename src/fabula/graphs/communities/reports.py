@@ -13,12 +13,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
-from fabula.graph.extraction import MALFORMED, SURPLUS, Question, Records
-from fabula.graphs.communities.contexts import Context
+from fabula.graph.extraction import MALFORMED, SURPLUS, ModelQuestion, Records
+from fabula.graphs.communities.contexts import ReportContext
 from fabula.graphs.communities.values import CommunityReport, ReportFinding
 from fabula.graphs.entities.records import read_line, read_list, read_numbers
-from fabula.models.prompted import WORDS
-from fabula.models.replies import read_object, shortened
+from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.replies import read_object, shorten
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -65,15 +65,15 @@ class ReportReply(BaseModel):
 
 def ask_report(
     limit: int, means: Mapping[str, float]
-) -> Question[Context, Records[CommunityReport]]:
+) -> ModelQuestion[ReportContext, Records[CommunityReport]]:
     """Return the question for a report of at most `limit` tokens on a community."""
-    return Question(
+    return ModelQuestion(
         step=REPORTING,
         prompt=PROMPTS / "report",
         values=lambda context: {
             "context": context.text,
             "tokens": limit,
-            "words": round(WORDS * limit),
+            "words": round(WORDS_PER_TOKEN * limit),
         },
         schema=ReportReply,
         max_tokens=ROOM * limit,
@@ -99,8 +99,8 @@ def read_report(reply: str, rows: int, limit: int) -> Records[CommunityReport]:
 
     """
     given = read_object(reply)
-    title = shortened(read_line(given.get("title")), MAX_TITLE_TOKENS)
-    summary = shortened(read_line(given.get("summary")), limit // PARTS)
+    title = shorten(read_line(given.get("title")), MAX_TITLE_TOKENS)
+    summary = shorten(read_line(given.get("summary")), limit // PARTS)
     if not (re.search(r"\w", title) and re.search(r"\w", summary)):
         raise BadReply('The report has no "title" or no "summary".')
     importance = _importance(given.get("importance"))
@@ -108,7 +108,7 @@ def read_report(reply: str, rows: int, limit: int) -> Records[CommunityReport]:
     findings = _findings(read_list(given.get("findings")), rows, limit, dropped)
     if not findings:
         raise BadReply(f'No finding has "refs" to the numbers of lines, 1 to {rows}.')
-    why = shortened(read_line(given.get("why")), MAX_WHY_TOKENS)
+    why = shorten(read_line(given.get("why")), MAX_WHY_TOKENS)
     report = CommunityReport(title, summary, (), importance, why)
     for count in range(1, len(findings) + 1):
         longer = CommunityReport(title, summary, tuple(findings[:count]), importance, why)
@@ -119,7 +119,7 @@ def read_report(reply: str, rows: int, limit: int) -> Records[CommunityReport]:
     return Records((report,), +dropped)
 
 
-def expected_report(context: Context, findings: int, size: int) -> str:
+def expected_report(context: ReportContext, findings: int, size: int) -> str:
     """Return a report of so many findings and tokens in the words of its context, as JSON."""
     count = max(1, findings)
     words = context.text.split()
@@ -159,7 +159,7 @@ def _findings(
     dropped[SURPLUS] += len(items[MAX_FINDINGS:])
     for item in items[:MAX_FINDINGS]:
         fields = item if isinstance(item, dict) else {}
-        summary = shortened(read_line(fields.get("summary")), limit // PARTS)
+        summary = shorten(read_line(fields.get("summary")), limit // PARTS)
         if not re.search(r"\w", summary):
             dropped[MALFORMED] += 1
             continue
@@ -169,6 +169,6 @@ def _findings(
         if not refs:
             dropped[UNFOUNDED] += 1
             continue
-        explanation = shortened(read_line(fields.get("explanation")), limit // PARTS)
+        explanation = shorten(read_line(fields.get("explanation")), limit // PARTS)
         findings.append(ReportFinding(summary, explanation, refs))
     return findings

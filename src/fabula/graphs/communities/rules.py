@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.graphs.communities.values import RULES, CommunityReport, Network, ReportFinding
+from fabula.graphs.communities.values import RULES, CommunityReport, MemberNetwork, ReportFinding
 from fabula.models import Embedder
-from fabula.models.offline.extracts import FEWEST_WORDS, embed, salience
-from fabula.models.replies import shortened
+from fabula.models.offline.extracts import MIN_WORDS, embed, salience
+from fabula.models.replies import shorten
 from fabula.text import tokens
 from fabula.text.document import Chunk
-from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
+from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scale
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 
@@ -60,17 +60,17 @@ def read_sentences(
             members = frozenset(member for offset, member in mentions if first <= offset < last)
             text = " ".join(chunk.text[start:end].split())
             stems = tuple(stemmer.stems(text))
-            if len(members) > 1 and len(stems) >= FEWEST_WORDS:
+            if len(members) > 1 and len(stems) >= MIN_WORDS:
                 sentences.append(MemberSentence(text, chunk.id, members, stems))
     return sentences
 
 
-class Extracts:
+class ExtractReporter:
     """Makes reports of the sentences of a text."""
 
     def __init__(
         self,
-        network: Network,
+        network: MemberNetwork,
         sentences: Sequence[MemberSentence],
         texts: Iterable[set[str]],
         embedder: Embedder,
@@ -91,7 +91,7 @@ class Extracts:
             for member in sentence.members:
                 self._rows_by_member[member].append(row)
 
-    def report(self, members: frozenset[str], title: str, weight: float) -> CommunityReport:
+    def make_report(self, members: frozenset[str], title: str, weight: float) -> CommunityReport:
         """Return a report whose findings are sentences, in text order.
 
         The most salient one is also its summary. Where no sentence names two of the members, the
@@ -110,7 +110,7 @@ class Extracts:
         chosen, best = self._choose(candidates)
         findings = tuple(
             ReportFinding(
-                shortened(sentence.text, MAX_TOKENS),
+                shorten(sentence.text, MAX_TOKENS),
                 "",
                 cites=tuple(sorted(self._entities_of(sentence.members & members))),
                 chunks=(sentence.chunk,),
@@ -135,14 +135,14 @@ class Extracts:
             return [candidates[top[best]]], 0
         vectors = np.stack(list(embed(texts, self._embedder)))
         picked = maximal_marginal_relevance(
-            scaled(scores[top]), vectors, lengths, MAX_TOKENS, BALANCE
+            scale(scores[top]), vectors, lengths, MAX_TOKENS, BALANCE
         )
         order = sorted(picked)
         return [candidates[top[row]] for row in order], order.index(picked[0])
 
     def _relations_as_sentences(self, members: frozenset[str]) -> list[MemberSentence]:
         sentences = []
-        for relation in self._network.within(members):
+        for relation in self._network.relations_within(members):
             ends = (relation.source, relation.target)
             names = " – ".join(self._network.members[end].name for end in ends)
             text = " ".join(relation.text.split()) or names
@@ -150,4 +150,4 @@ class Extracts:
         return sentences
 
     def _entities_of(self, members: Iterable[str]) -> Iterable[str]:
-        return (id for member in members for id in self._network.members[member].entities)
+        return (id for member in members for id in self._network.members[member].entity_ids)

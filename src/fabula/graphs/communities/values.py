@@ -26,12 +26,12 @@ class Member:
     """Every name it is printed under, with the number of times."""
     chunks: tuple[str, ...]
     """The ids of the chunks that mention it, in text order."""
-    entities: tuple[str, ...]
+    entity_ids: tuple[str, ...]
     """The ids of the nodes it represents: several where entities of several documents are one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bond:
+class MemberRelation:
     """A relation between two members; `source` is the smaller of their ids."""
 
     id: str
@@ -41,7 +41,7 @@ class Bond:
     """What the text says of the two."""
     weight: float
     chunks: tuple[str, ...]
-    relations: tuple[str, ...]
+    relation_ids: tuple[str, ...]
     """The ids of the nodes it represents."""
 
 
@@ -72,7 +72,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChunkPlace:
     """Where a chunk is in its document, and in what order among all chunks of the network."""
 
     order: int
@@ -82,23 +82,23 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Network:
+class MemberNetwork:
     """Members and the relations between them by their ids, claims, and the places of all chunks."""
 
     members: Mapping[str, Member]
-    bonds: Mapping[str, Bond]
-    places: Mapping[str, Place]
+    relations: Mapping[str, MemberRelation]
+    places: Mapping[str, ChunkPlace]
     claims: tuple[Claim, ...] = ()
 
     def in_order(self, chunks: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of chunks in text order, each once."""
         return tuple(sorted(set(chunks), key=lambda id: self.places[id].order))
 
-    def within(self, members: Iterable[str]) -> list[Bond]:
+    def relations_within(self, members: Iterable[str]) -> list[MemberRelation]:
         """Return the relations that have both ends among some members, by their ids."""
         inside = set(members)
         touching = {id for member in inside for id in self._relations_by_member.get(member, ())}
-        relations = (self.bonds[id] for id in sorted(touching))
+        relations = (self.relations[id] for id in sorted(touching))
         return [
             relation
             for relation in relations
@@ -109,7 +109,7 @@ class Network:
     def _relations_by_member(self) -> Mapping[str, Sequence[str]]:
         """The ids of each member's relations."""
         relations: dict[str, list[str]] = defaultdict(list)
-        for id, relation in self.bonds.items():
+        for id, relation in self.relations.items():
             relations[relation.source].append(id)
             relations[relation.target].append(id)
         return relations
@@ -154,7 +154,7 @@ class CommunityReport:
     why: str
     """Why it is as important as that."""
     by: str = MODEL
-    said: str = ""
+    context_digest: str = ""
     """The digest of the context that it was written from; '' for a report made by rules."""
 
     @property
@@ -170,7 +170,7 @@ class CommunityReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PreviousCommunities:
     """What the previous build made, to start from and to use again."""
 
     communities: tuple[Community, ...] = ()
@@ -178,5 +178,5 @@ class Earlier:
     """Reports by the digests of the contexts that they were written from."""
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     """Claims by the ids of their chunks."""
-    asked: frozenset[str] = frozenset()
+    searched_chunks: frozenset[str] = frozenset()
     """The ids of the chunks that were searched for claims, whether there were any or not."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.discourse import mapping, modes
-from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Knobs
+from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Options
 from fabula.graphs.discourse.senses import read_senses
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
     """The options, and a digest of the senses: other senses under the same name are another set."""
     unread = ASKING | CHAT_ONLY if offline else ASKING
     digest = {knobs.senses: read_senses(knobs.senses).digest}
@@ -25,8 +25,8 @@ GRAPH = Graph(
     about="what happens in a text, told by who, what, when, where, why and how, and how its "
     "passages hang together",
     version=1,
-    knobs=Knobs,
-    build=Lazy(f"{__name__}.build:build"),
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
     elements=(mapping.EVENT, mapping.TERM, mapping.LINK),
     edges=(
         mapping.FROM_CHUNK,
@@ -39,7 +39,7 @@ GRAPH = Graph(
     cypher=FOLDER / "discourse",
     settings=_settings,
     # Only the questions about links depend on the senses: the build asks them anew.
-    unasked=frozenset({"pairs", "senses"}),
-    tell=Lazy(f"{__name__}.facts:describe"),
-    doubt=Lazy(f"{__name__}.facts:warnings"),
+    not_in_prompts=frozenset({"pairs", "senses"}),
+    describe=LazyFunction(f"{__name__}.facts:describe"),
+    warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

@@ -13,19 +13,19 @@ from itertools import pairwise
 from fabula.graph import Gap, Part
 from fabula.graph.calls import batches
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, windows
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.discourse.facts import PairReplies, facts
 from fabula.graphs.discourse.mapping import (
     JUDGED_BY,
     LINKS,
-    Previous,
+    PreviousDiscourse,
     flatten_pairs,
     nodes_and_edges,
-    read,
+    read_previous,
     ties_to_entities,
 )
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
-from fabula.graphs.discourse.options import Knobs
+from fabula.graphs.discourse.options import Options
 from fabula.graphs.discourse.questions import (
     DiscourseRecords,
     Pair,
@@ -37,13 +37,13 @@ from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
 from fabula.graphs.discourse.senses import Senses, read_senses
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities.mapping import ENTITY
-from fabula.graphs.entities.resolve import PERSON, PLACE, kind
+from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
 from fabula.models.roles import Models
 
 READ_PRIORITY, JUDGE_PRIORITY = range(1, 3)
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
     """Build the discourse graph of a document; this knows no database.
 
     A model reads windows of chunks for events and judges pairs of neighbours; offline, rules do,
@@ -66,7 +66,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         gaps: tuple[Gap, ...] = ()
     else:
         calls = ExtractionCalls(models, work)
-        previous = read(known, senses)
+        previous = read_previous(known, senses)
         cut = windows(text.chunks, knobs.window_tokens, language)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect(len(cut) + len(batches(pairs, knobs.pairs)))
@@ -97,7 +97,7 @@ def judge_pairs(
     pairs_per_call: int,
     senses: Senses,
     known: Known,
-    previous: Previous,
+    previous: PreviousDiscourse,
     calls: ExtractionCalls,
 ) -> tuple[list[Link], PairReplies]:
     """Return the links of pairs in their order, and the replies; each call judges several pairs."""
@@ -135,7 +135,7 @@ def _resolver(entities: Part, language: str) -> Callable[[str, str], list[str]]:
     for node in entities.nodes:
         if node.label == ENTITY:
             properties = node.properties
-            rank = (kind(properties["type"]), -properties["mentions"], node.id)
+            rank = (person_or_place(properties["type"]), -properties["mentions"], node.id)
             forms = {form for name in properties["names"] for form in normal_forms(name, language)}
             for form in forms:
                 by_form.setdefault(form, []).append(rank)

@@ -29,7 +29,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Previous:
+class PreviousDiscourse:
     """What the previous build made of a document.
 
     `read` are the ids of the chunks that a model read for events, whether it found some or not,
@@ -144,7 +144,7 @@ def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
 # From nodes and edges
 
 
-def read(known: Known, senses: Senses) -> Previous:
+def read_previous(known: Known, senses: Senses) -> PreviousDiscourse:
     """Return what the previous build made, by chunks; links only if the senses are the same."""
     events: dict[str, list[Event]] = defaultdict(list)
     links: dict[tuple[str, str], Link] = {}
@@ -161,7 +161,7 @@ def read(known: Known, senses: Senses) -> Previous:
     unjudged = {pair for ids in missing for pair in _read_pairs(ids)}
     is_judged = known.facts.get(JUDGED_BY) == senses.digest
     ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
-    return Previous(
+    return PreviousDiscourse(
         {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
         links if is_judged else {},
         known.answered(EVENTS),

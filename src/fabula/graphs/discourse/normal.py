@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from fabula.graphs.entities.names import key
+from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.words import words_of
 from fabula.text.stems import stemmer_of, words
 
@@ -24,7 +24,7 @@ def normal(text: str, language: str) -> str:
 
 def normal_forms(name: str, language: str) -> tuple[str, ...]:
     """Return the normal forms of a name: as it is, and without its titles."""
-    forms = (normal(name, language), normal(key(name), language))
+    forms = (normal(name, language), normal(name_key(name), language))
     return tuple(dict.fromkeys(filter(None, forms)))
 
 

@@ -11,7 +11,7 @@ ASKING = frozenset({"near", "related", "matched"})
 """What only questions read: the graph is the same."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """How the graph is made, and how far a question looks in it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

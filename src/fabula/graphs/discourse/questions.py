@@ -23,10 +23,10 @@ from fabula.graph.extraction import (
     OVERLONG,
     SURPLUS,
     UNPRINTED,
-    Question,
+    ModelQuestion,
     Record,
     Records,
-    Window,
+    TextWindow,
 )
 from fabula.graphs.discourse.mapping import EVENTS, LINKS
 from fabula.graphs.discourse.normal import normal
@@ -138,12 +138,12 @@ class DiscourseRecords(Records[Record]):
 
 def ask_events(
     language: str, means: Mapping[str, float]
-) -> Question[Window, DiscourseRecords[Event]]:
+) -> ModelQuestion[TextWindow, DiscourseRecords[Event]]:
     """Return the question what happens in each passage of a window."""
-    return Question(
+    return ModelQuestion(
         step=EVENTS,
         prompt=PROMPTS / "events",
-        values=Window.values,
+        values=TextWindow.values,
         schema=EventsReply,
         max_tokens=REPLY_TOKENS,
         read=lambda reply, window: read_events(reply, window.chunks, language),
@@ -195,7 +195,7 @@ def read_slots(item: Mapping[str, Any], language: str, dropped: Counter[str]) ->
     return slots
 
 
-def expected_events(window: Window, means: Mapping[str, float]) -> str:
+def expected_events(window: TextWindow, means: Mapping[str, float]) -> str:
     """Return as many events as are expected, as JSON; their values are words of the passages."""
     count = round(means["mean_events"] * len(window.chunks))
     filled = max(1, min(len(SLOTS), round(means["mean_slots"])))
@@ -219,10 +219,10 @@ def expected_events(window: Window, means: Mapping[str, float]) -> str:
 
 def ask_links(
     senses: Senses, means: Mapping[str, float]
-) -> Question[Sequence[Pair], DiscourseRecords[Link]]:
+) -> ModelQuestion[Sequence[Pair], DiscourseRecords[Link]]:
     """Return the question how the chunks of each pair hang together."""
     leaves = senses.leaves
-    return Question(
+    return ModelQuestion(
         step=LINKS,
         prompt=PROMPTS / "links",
         values=lambda pairs: {
@@ -230,8 +230,8 @@ def ask_links(
             **_pair_values(pairs),
         },
         system_values={
-            "result": senses.like("Contingency.Cause.Result"),
-            "reason": senses.like("Contingency.Cause.Reason"),
+            "result": senses.nearest_leaf("Contingency.Cause.Result"),
+            "reason": senses.nearest_leaf("Contingency.Cause.Reason"),
         },
         schema=links_reply(tuple(sense.path for sense in leaves)),
         max_tokens=REPLY_TOKENS,

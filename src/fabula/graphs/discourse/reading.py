@@ -22,7 +22,7 @@ from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import SLOTS
 from fabula.graphs.discourse.words import words_of
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import filled
+from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
 from fabula.text.stems import stemmer_of, words
 
@@ -33,7 +33,7 @@ MAX_SENSES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class EventQuestion:
     """What a question asks for: senses of any level, and the slots of an event."""
 
     senses: tuple[str, ...] = ()
@@ -62,12 +62,12 @@ def _reply(senses: tuple[str, ...]) -> type[SoughtReply]:
     return create_model("SoughtReply", __base__=SoughtReply, senses=(list[closed], ...))
 
 
-def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> Sought:
+def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> EventQuestion:
     """Return what the question asks for, as a model reads it.
 
     Without a model, or if none of its replies can be used, the question's words decide.
     """
-    with tools.path.step("read the question") as step:
+    with tools.trace.step("read the question") as step:
         by = "its words"
         sought = read_by_words(question, terms, senses)
         if not tools.models.offline:
@@ -81,12 +81,12 @@ def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> 
     return sought
 
 
-def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Sought:
+def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> EventQuestion:
     """Return a model's reading. Raises BadReply if none of its replies can be used."""
     paths = tuple(sense.path for sense in senses.all)
     prompt = Prompt(
-        system=filled(PROMPTS / "question_system.txt"),
-        user=filled(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(
             PROMPTS / "question.txt",
             senses="\n".join(f"- {sense.path}: {sense.about}" for sense in senses.all),
             question=question,
@@ -99,7 +99,7 @@ def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Sough
     return ask(chat, prompt, lambda reply: read_sought(reply, senses, language))
 
 
-def read_sought(reply: str, senses: Senses, language: str) -> Sought:
+def read_sought(reply: str, senses: Senses, language: str) -> EventQuestion:
     """Return the known senses of a reply, and its slots. Raises BadReply if it has neither."""
     lists = read_lists(reply, ["senses", *SLOTS])
     names = [name[:MAX_VALUE_CHARACTERS] for name in lists["senses"] if isinstance(name, str)]
@@ -113,14 +113,14 @@ def read_sought(reply: str, senses: Senses, language: str) -> Sought:
     filled_slots = {slot: tuple(dict.fromkeys(values)) for slot, values in slots.items() if values}
     if not paths and not filled_slots:
         raise BadReply('Expected "senses", or at least one of the lists of an event.')
-    return Sought(tuple(paths[:MAX_SENSES]), filled_slots)
+    return EventQuestion(tuple(paths[:MAX_SENSES]), filled_slots)
 
 
-def read_by_words(question: str, terms: Terms, senses: Senses) -> Sought:
+def read_by_words(question: str, terms: Terms, senses: Senses) -> EventQuestion:
     """Return the senses that words ask for, and the values that the graph has as who and so on."""
     language_words = words_of(terms.language)
     pdtb3 = language_words.asked_by(question) if language_words else ()
-    paths = dict.fromkeys(path for sense in pdtb3 if (path := senses.here(sense)))
+    paths = dict.fromkeys(path for sense in pdtb3 if (path := senses.equivalent(sense)))
     irregular = language_words.verbs if language_words else {}
     stem = stemmer_of(terms.language)
     question_words = words(question)
@@ -134,10 +134,10 @@ def read_by_words(question: str, terms: Terms, senses: Senses) -> Sought:
     telling = [verb for verb, tell in zip(verbs, tells, strict=True) if tell]
     if predicates := [verb for verb in telling if " ".join(stem.stems(verb)) in known]:
         slots["predicate"] = tuple(dict.fromkeys(predicates))
-    return Sought(tuple(paths), slots)
+    return EventQuestion(tuple(paths), slots)
 
 
-def _describe(sought: Sought) -> str:
+def _describe(sought: EventQuestion) -> str:
     parts = [", ".join(sought.senses)] if sought.senses else []
     parts += [f"{slot} {', '.join(values)}" for slot, values in sought.slots.items()]
     return "; ".join(parts) or "-"

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.graph.method import Text
+from fabula.graph.method import BuildText
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import EXPLICIT, SLOTS, Event, Link
-from fabula.graphs.discourse.words import Connective, Words, words_of
+from fabula.graphs.discourse.words import Connective, DiscourseWords, words_of
 from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK
-from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, kind
-from fabula.graphs.entities.rules import extract_by_rules
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, person_or_place
+from fabula.graphs.entities.rules import extract_entities
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
@@ -47,7 +47,7 @@ class Name:
     is_place: bool
 
 
-def events_by_rules(text: Text) -> list[Event]:
+def events_by_rules(text: BuildText) -> list[Event]:
     """Return at most two events of each chunk, in text order; none in a language without rules."""
     words = words_of(text.document.language)
     if words is None:
@@ -71,12 +71,12 @@ def links_by_rules(chunks: Sequence[Chunk], language: str, senses: Senses) -> li
     links: list[Link] = []
     for chunk, following in pairwise(chunks):
         connective = opening(following.text, words)
-        if connective and (sense := senses.here(connective[0].sense)):
+        if connective and (sense := senses.equivalent(connective[0].sense)):
             links.append(Link(chunk.id, following.id, sense, EXPLICIT, connective[1]))
     return links
 
 
-def opening(text: str, words: Words) -> tuple[Connective, str] | None:
+def opening(text: str, words: DiscourseWords) -> tuple[Connective, str] | None:
     """Return the connective that relates a text to what is before, and its printed form."""
     begin = text.lstrip(_BEFORE_A_SENTENCE)
     by_form, pattern = _patterns(words.connectives)
@@ -117,7 +117,7 @@ def _patterns(
 class _Reader:
     """Reads sentences by the words of a language."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: DiscourseWords) -> None:
         self._words = words
         lists = words.any_of
         number, unit = rf"(?:\d+|{lists('numbers')})", rf"(?:{lists('units')})"
@@ -254,21 +254,23 @@ def _first(match: re.Match[str] | None) -> str:
     return match[0] if match else ""
 
 
-def _names(text: Text) -> Mapping[str, Sequence[Name]]:
+def _names(text: BuildText) -> Mapping[str, Sequence[Name]]:
     """Printed names of persons and places by chunk id: those of the entities, or by rules."""
     names: dict[str, list[Name]] = defaultdict(list)
     starts = {chunk.id: chunk.start for chunk in text.chunks}
     for chunk, type, form, start in _printed(text):
         at = start - starts[chunk]
         folded = type.casefold()
-        names[chunk].append(Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE))
+        names[chunk].append(
+            Name(at, at + len(form), form, folded in ACTORS, person_or_place(type) == PLACE)
+        )
     return {
         chunk: sorted(printed, key=lambda name: (name.start, -name.end))
         for chunk, printed in names.items()
     }
 
 
-def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:
+def _printed(text: BuildText) -> Iterator[tuple[str, str, str, int]]:
     """The chunk, type, form and place of each printed name."""
     if part := text.below.get("entities"):
         types = {node.id: node.properties["type"] for node in part.nodes if node.label == ENTITY}
@@ -278,7 +280,7 @@ def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:
                 for form, start in zip(properties["names"], properties["starts"], strict=True):
                     yield edge.end, types[edge.start], form, start
         return
-    for mention in extract_by_rules(text.chunks, text.document.language).mentions:
+    for mention in extract_entities(text.chunks, text.document.language).mentions:
         for form, places in mention.names.items():
             for start in places:
                 yield mention.chunk, mention.type, form, start

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.entities import mapping
 from fabula.graphs.entities.modes import MODES
-from fabula.graphs.entities.options import CHAT_ONLY, UNASKED, Knobs
+from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
 from fabula.graphs.entities.types import read_types
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
     """The options with the types written out, as a set of types may change under its name."""
     if offline:
         return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY))
@@ -26,8 +26,8 @@ GRAPH = Graph(
     name="entities",
     about="people, places and things with all their names, and what ties them",
     version=1,
-    knobs=Knobs,
-    build=Lazy(f"{__name__}.build:build"),
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
     elements=(mapping.ENTITY, mapping.RELATION, mapping.TRIPLE),
     edges=(
         *(mapping.FROM_CHUNK, mapping.SOURCE, mapping.TARGET),
@@ -37,7 +37,7 @@ GRAPH = Graph(
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "entities",
     settings=_settings,
-    unasked=UNASKED,
-    tell=Lazy(f"{__name__}.facts:describe"),
-    doubt=Lazy(f"{__name__}.facts:warnings"),
+    not_in_prompts=NOT_IN_PROMPTS,
+    describe=LazyFunction(f"{__name__}.facts:describe"),
+    warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

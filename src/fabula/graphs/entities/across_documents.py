@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fabula.graphs.entities.resolve import kind
+from fabula.graphs.entities.resolve import person_or_place
 
 
 class DocumentEntity(NamedTuple):
@@ -39,13 +39,13 @@ def group_across_documents(
     kinds: dict[str, set[str]] = defaultdict(set)
     kinds_of_identities: dict[str, dict[str, set[str]]] = defaultdict(dict)
     for entity in entities:
-        of_kind = {kind(entity.type)} - {""}
+        of_kind = {person_or_place(entity.type)} - {""}
         kinds[entity.key] |= of_kind
         if identity := identities.get(entity.id):
             kinds_of_identities[entity.key].setdefault(identity, set()).update(of_kind)
     groups: dict[tuple[str, ...], list[int]] = {}
     for position, entity in enumerate(entities):
-        of_kind = {kind(entity.type)} - {""}
+        of_kind = {person_or_place(entity.type)} - {""}
         candidates = [
             identity
             for identity, its_kinds in kinds_of_identities[entity.key].items()

@@ -16,26 +16,33 @@ from fabula.graph.extraction import (
     WindowReplies,
     windows,
 )
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.entities.descriptions import (
     Describer,
     Statements,
-    first_ones,
-    most_salient,
+    first_statements,
     portions,
+    salient_statements,
 )
 from fabula.graphs.entities.extract import ExtractedRecords, ask_entities, attribute
-from fabula.graphs.entities.facts import Replies, facts
-from fabula.graphs.entities.mapping import Description, Earlier, edges_of, embedded, nodes_of, read
+from fabula.graphs.entities.facts import EntityReplies, facts
+from fabula.graphs.entities.mapping import (
+    Description,
+    PreviousExtraction,
+    edges_of,
+    nodes_of,
+    read_previous,
+    text_to_embed,
+)
 from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.options import Knobs
-from fabula.graphs.entities.placeholders import StandIns
+from fabula.graphs.entities.options import Options
+from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
-from fabula.graphs.entities.rules import extract_by_rules
-from fabula.graphs.entities.triples import Fact, ask_triples, join_facts
+from fabula.graphs.entities.rules import extract_entities
+from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
-from fabula.graphs.entities.values import Cast, Extraction
+from fabula.graphs.entities.values import Entities, Extraction
 from fabula.models.roles import Models
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
@@ -45,7 +52,7 @@ EXTRACT_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 4)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
     """Build the entity graph of a document; this knows no database.
 
     A model reads windows of chunks; offline, rules read them. What they say of one chunk is merged
@@ -59,13 +66,13 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
 
     """
     decisions = read_decisions(knobs.keep_apart, knobs.join)
-    placeholders = StandIns.expected(known.means, knobs.description_tokens)
-    previous = read(known, text.chunks)
+    placeholders = EntityPlaceholders.of_means(known.means, knobs.description_tokens)
+    previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
-    replies = Replies()
-    stated: list[Fact] = []
+    replies = EntityReplies()
+    stated: list[StatedTriple] = []
     if models.offline:
-        extraction = extract_by_rules(text.chunks, text.document.language)
+        extraction = extract_entities(text.chunks, text.document.language)
     else:
         cut = windows(text.chunks, knobs.window_tokens, text.document.language)
         # Both steps run at once, and either may leave a gap first.
@@ -74,13 +81,13 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
             calls.ask_windows,
             ask_triples(placeholders),
             cut,
-            previous.asked[TRIPLES],
+            previous.asked_about[TRIPLES],
             STATE_PRIORITY,
         )
         stating = work.job.start(state) if knobs.triples else None
         types = read_types(knobs.types)
         question = ask_entities(types, knobs.gleanings, placeholders)
-        known_chunks = previous.asked[EXTRACTION]
+        known_chunks = previous.asked_about[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(replies.extracted, types, previous)
     cast = merge(
@@ -108,7 +115,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)
     return Built(
-        tuple(calls.embed_nodes(nodes, known, embedded)),
+        tuple(calls.embed_nodes(nodes, known, text_to_embed)),
         tuple(edges_of(cast, triples, extraction)),
         facts(cast, triples, extraction.dropped, replies, known.facts),
         calls.gaps,
@@ -116,7 +123,9 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
 
 
 def extract(
-    replies: WindowReplies[ExtractedRecords], types: Sequence[EntityType], previous: Earlier
+    replies: WindowReplies[ExtractedRecords],
+    types: Sequence[EntityType],
+    previous: PreviousExtraction,
 ) -> tuple[Extraction, int]:
     """Return what is said of all chunks, and how many entities had a type that is not listed."""
     names = [type.name for type in types]
@@ -132,13 +141,18 @@ def extract(
         tuple(
             replies.collect(lambda window, _: by_window[window.ids][0].mentions, previous.mentions)
         ),
-        tuple(replies.collect(lambda window, _: by_window[window.ids][0].ties, previous.ties)),
+        tuple(
+            replies.collect(
+                lambda window, _: by_window[window.ids][0].relation_mentions,
+                previous.relation_mentions,
+            )
+        ),
         dropped,
     )
     return extraction, sum(retyped for _, retyped in by_window.values())
 
 
-def statements_of(cast: Cast) -> dict[str, Statements]:
+def statements_of(cast: Entities) -> dict[str, Statements]:
     """Return what is said of each entity and relation, by its id."""
     names = {entity.id: entity.name for entity in cast.entities}
     statements = {
@@ -146,19 +160,19 @@ def statements_of(cast: Cast) -> dict[str, Statements]:
     }
     for relation in cast.relations:
         subject = f"{names[relation.source]} and {names[relation.target]}"
-        statements[relation.id] = Statements.of(subject, relation.ties)
+        statements[relation.id] = Statements.of(subject, relation.mentions)
     return statements
 
 
 def describe(
     statements: Mapping[str, Statements],
     describer: Describer,
-    previous: Earlier,
+    previous: PreviousExtraction,
     calls: ExtractionCalls,
 ) -> tuple[dict[str, Description], list[str]]:
     """Return the description of each entity and relation, by id, and those that a model merged."""
     many = [subject for subject in statements.values() if subject.are_many]
-    new = portions([subject for subject in many if subject.digest not in previous.described])
+    new = portions([subject for subject in many if subject.digest not in previous.descriptions])
     calls.save(DESCRIPTIONS, max(0, len(portions(many)) - len(new)))
     calls.work.gaps.expect(len(many))
     answers = calls.each(DESCRIBE_PRIORITY, DESCRIPTIONS, describer.merge, new)
@@ -170,11 +184,11 @@ def describe(
     descriptions: dict[str, Description] = {}
     merged: list[str] = []
     for id, subject in statements.items():
-        text = replies.get(subject) or previous.described.get(subject.digest)
+        text = replies.get(subject) or previous.descriptions.get(subject.digest)
         if isinstance(text, BadReply):
             why = calls.work.gaps.accept(text)
             calls.found_gaps.append(Gap(DESCRIPTIONS, why, subject.chunks, {id: 1.0}))
-            descriptions[id] = Description(first_ones(subject, describer.limit), "")
+            descriptions[id] = Description(first_statements(subject, describer.limit), "")
             continue
         descriptions[id] = Description(text or subject.joined or subject.subject, subject.digest)
         if subject in replies:
@@ -182,20 +196,24 @@ def describe(
     return descriptions, merged
 
 
-def quote(statements: Mapping[str, Statements], text: Text, limit: int) -> dict[str, Description]:
+def quote(
+    statements: Mapping[str, Statements], text: BuildText, limit: int
+) -> dict[str, Description]:
     """Return descriptions made of statements that are sentences of the text."""
     stemmer = stemmer_of(text.document.language)
     weights = inverse_document_frequencies(stemmer.content(chunk.text) for chunk in text.chunks)
     return {
         id: Description(
-            most_salient(subject, limit, stemmer, weights) if subject.texts else subject.subject,
+            salient_statements(subject, limit, stemmer, weights)
+            if subject.texts
+            else subject.subject,
             subject.digest,
         )
         for id, subject in statements.items()
     }
 
 
-def _ordinary(text: Text) -> frozenset[str]:
+def _ordinary(text: BuildText) -> frozenset[str]:
     """The words that a text prints in lower case."""
     words = (word for chunk in text.chunks for word in _WORD.findall(chunk.text))
     return frozenset(word for word in words if word.islower())

@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graphs.entities.extract import PROMPTS
-from fabula.graphs.entities.placeholders import StandIns
-from fabula.graphs.entities.values import Mention, Tie
+from fabula.graphs.entities.placeholders import EntityPlaceholders
+from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.models import Chat, Prompt
 from fabula.models.offline.extracts import salience
-from fabula.models.prompted import WORDS
-from fabula.models.prompts import filled
-from fabula.models.replies import ask, read_as, read_summary, shortened
+from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.prompts import fill_template
+from fabula.models.replies import ask, read_as, read_summary, shorten
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
 
@@ -51,9 +51,9 @@ class Statements:
     chunks: tuple[str, ...]
 
     @classmethod
-    def of(cls, subject: str, records: Sequence[Mention | Tie]) -> Statements:
+    def of(cls, subject: str, records: Sequence[Mention | RelationMention]) -> Statements:
         """Collect the statements of mentions, which are in text order."""
-        texts = dict.fromkeys(record.said for record in records if record.said)
+        texts = dict.fromkeys(record.statement for record in records if record.statement)
         chunks = dict.fromkeys(record.chunk for record in records)
         return cls(subject, tuple(texts), tuple(chunks))
 
@@ -103,7 +103,7 @@ class Describer:
     chat: Chat
     limit: int
     temperature: float
-    stand_ins: StandIns
+    stand_ins: EntityPlaceholders
 
     def merge(self, subjects: Sequence[Statements]) -> list[str | BadReply]:
         """Describe each subject of one portion: one paid call, or several.
@@ -136,40 +136,40 @@ class Describer:
             for number, statements in enumerate(subjects, 1)
         ]
         request = Prompt(
-            system=filled(PROMPTS / "describe_many_system.txt"),
-            user=filled(
+            system=fill_template(PROMPTS / "describe_many_system.txt"),
+            user=fill_template(
                 PROMPTS / "describe_many.txt",
                 statements="\n\n".join(numbered),
                 count=len(subjects),
                 tokens=self.limit,
-                words=round(WORDS * self.limit),
+                words=round(WORDS_PER_TOKEN * self.limit),
             ),
             max_tokens=round(ROOM_TOGETHER * self.limit * len(subjects)),
             temperature=self.temperature,
             schema=DescriptionsReply,
-            stand_in=lambda: self.stand_ins.described_together(joined),
+            placeholder=lambda: self.stand_ins.descriptions(joined),
         )
         descriptions = ask(
             self.chat, request, lambda reply: read_descriptions(reply, len(subjects)), TRIES
         )
-        return [shortened(text, self.limit) for text in descriptions]
+        return [shorten(text, self.limit) for text in descriptions]
 
     def _merge(self, subject: str, texts: Sequence[str]) -> str:
         joined = "\n".join(texts)
         request = Prompt(
-            system=filled(PROMPTS / "describe_system.txt"),
-            user=filled(
+            system=fill_template(PROMPTS / "describe_system.txt"),
+            user=fill_template(
                 PROMPTS / "describe.txt",
                 subject=subject,
                 statements=joined,
                 tokens=self.limit,
-                words=round(WORDS * self.limit),
+                words=round(WORDS_PER_TOKEN * self.limit),
             ),
             max_tokens=ROOM * self.limit,
             temperature=self.temperature,
-            stand_in=lambda: self.stand_ins.described(joined),
+            placeholder=lambda: self.stand_ins.description(joined),
         )
-        return shortened(ask(self.chat, request, read_summary, TRIES), self.limit)
+        return shorten(ask(self.chat, request, read_summary, TRIES), self.limit)
 
 
 def read_descriptions(reply: str, count: int) -> list[str]:
@@ -219,13 +219,13 @@ def blocks(texts: Sequence[str], limit: int) -> list[list[str]]:
     return divided
 
 
-def first_ones(statements: Statements, limit: int) -> str:
+def first_statements(statements: Statements, limit: int) -> str:
     """Return the first statements that fit a limit of tokens, or the beginning of the first."""
     [first, *_] = blocks(statements.texts, limit)
-    return shortened("\n".join(first), limit)
+    return shorten("\n".join(first), limit)
 
 
-def most_salient(
+def salient_statements(
     statements: Statements, limit: int, stemmer: Stemmer, weights: Mapping[str, float]
 ) -> str:
     """Return the statements with most of what is particular to all of them, in text order.
@@ -246,5 +246,5 @@ def most_salient(
             chosen.append(row)
             room -= length
     if not chosen:
-        return first_ones(statements, limit)
+        return first_statements(statements, limit)
     return "\n".join(statements.texts[row] for row in sorted(chosen))

@@ -17,13 +17,13 @@ from fabula.graph.extraction import (
     MAX_NAME_CHARACTERS,
     OVERLONG,
     UNPRINTED,
-    Question,
+    ModelQuestion,
     Records,
-    Window,
+    TextWindow,
     read_records,
 )
-from fabula.graphs.entities.placeholders import StandIns
-from fabula.graphs.entities.printed_forms import Printed, find_printed, plain
+from fabula.graphs.entities.placeholders import EntityPlaceholders
+from fabula.graphs.entities.printed_forms import Printed, find_printed, printed_key
 from fabula.graphs.entities.records import (
     EXTRACTION,
     EntityRecord,
@@ -34,8 +34,8 @@ from fabula.graphs.entities.records import (
     read_relation,
 )
 from fabula.graphs.entities.types import EntityType
-from fabula.graphs.entities.values import Extraction, Mention, Tie
-from fabula.models.prompts import filled
+from fabula.graphs.entities.values import Extraction, Mention, RelationMention
+from fabula.models.prompts import fill_template
 from fabula.models.replies import read_lists
 from fabula.text.document import Chunk
 
@@ -78,11 +78,11 @@ class ExtractedRecords(Records[EntityRecord | RelationRecord]):
 
 
 def ask_entities(
-    types: Sequence[EntityType], gleanings: int, placeholders: StandIns
-) -> Question[Window, ExtractedRecords]:
+    types: Sequence[EntityType], gleanings: int, placeholders: EntityPlaceholders
+) -> ModelQuestion[TextWindow, ExtractedRecords]:
     """Return the question which entities and relations a window is about."""
     listed = "\n".join(f"- {type.name}: {type.description}" for type in types)
-    return Question(
+    return ModelQuestion(
         step=EXTRACTION,
         prompt=PROMPTS / "extract",
         values=lambda window: window.values(types=listed),
@@ -90,11 +90,11 @@ def ask_entities(
         max_tokens=REPLY_TOKENS,
         read=lambda reply, _: read_extracted(reply),
         placeholder=lambda window, turn: (
-            placeholders.gleaned(window, turn - 1)
+            placeholders.follow_up(window, turn - 1)
             if turn
-            else placeholders.extracted(window, types)
+            else placeholders.extraction(window, types)
         ),
-        follow_up=lambda window, records: filled(
+        follow_up=lambda window, records: fill_template(
             PROMPTS / "glean.txt", reply=records.as_json(), count=len(window.chunks)
         ),
         follow_ups=gleanings,
@@ -129,7 +129,7 @@ def _without_long_aliases(record: EntityRecord) -> EntityRecord:
 
 
 def attribute(
-    window: Window, records: ExtractedRecords, types: Sequence[str]
+    window: TextWindow, records: ExtractedRecords, types: Sequence[str]
 ) -> tuple[Extraction, int]:
     """Return what the records of a window say of each chunk.
 
@@ -148,13 +148,16 @@ def attribute(
     entities, dropped, retyped = _borne_out(window, records.entities, types)
     by_name: dict[str, _Entity] = {}
     for entity in entities:
-        by_name.setdefault(plain(entity.name), entity)
+        by_name.setdefault(printed_key(entity.name), entity)
     for entity in entities:
         for alias in entity.aliases:
-            by_name.setdefault(plain(alias), entity)
-    ties: list[Tie] = []
+            by_name.setdefault(printed_key(alias), entity)
+    ties: list[RelationMention] = []
     for relation in records.relations:
-        source, target = by_name.get(plain(relation.source)), by_name.get(plain(relation.target))
+        source, target = (
+            by_name.get(printed_key(relation.source)),
+            by_name.get(printed_key(relation.target)),
+        )
         if source is None or target is None:
             dropped[UNLISTED] += 1
         elif source is target:
@@ -192,7 +195,7 @@ class _Entity:
     def all_rows(self) -> set[int]:
         return self.rows | self.tied
 
-    def mention(self, window: Window, row: int) -> Mention:
+    def mention(self, window: TextWindow, row: int) -> Mention:
         chunk = window.chunks[row]
         forms = {form: tuple(starts) for form, starts in sorted(self.printed[row].items())}
         text = " ".join(self.statements) if row in self.rows else ""
@@ -202,36 +205,40 @@ class _Entity:
 
 
 def _borne_out(
-    window: Window, records: Sequence[EntityRecord], types: Sequence[str]
+    window: TextWindow, records: Sequence[EntityRecord], types: Sequence[str]
 ) -> tuple[list[_Entity], Counter[str], int]:
     """The entities that are printed in the window, each with all that records say of it."""
-    known = {plain(type): type for type in types}
+    known = {printed_key(type): type for type in types}
     forms = [form for record in records for form in _forms(record)]
     printed = find_printed(forms, window.chunks)
     dropped: Counter[str] = Counter()
     retyped = 0
     entities: dict[str, _Entity] = {}
     # A form belongs to the entity that it is the name of; as an alias, to the first that has it.
-    names = (plain(record.name) for record in records)
+    names = (printed_key(record.name) for record in records)
     owners = {name: name for name in names if name in printed}
     for record in records:
-        forms = [form for form in _forms(record) if plain(form) in printed]
+        forms = [form for form in _forms(record) if printed_key(form) in printed]
         if not forms:
             dropped[UNPRINTED] += 1
             continue
         name, *aliases = forms
-        retyped += plain(record.type) not in known
-        type = known.get(plain(record.type), types[-1])
-        entity = entities.setdefault(plain(name), _Entity(name, type, [{} for _ in window.chunks]))
+        retyped += printed_key(record.type) not in known
+        type = known.get(printed_key(record.type), types[-1])
+        entity = entities.setdefault(
+            printed_key(name), _Entity(name, type, [{} for _ in window.chunks])
+        )
         entity.aliases += [alias for alias in aliases if alias not in entity.aliases]
         if record.description and record.description not in entity.statements:
             entity.statements.append(record.description)
         owned = [
-            form for form in forms if owners.setdefault(plain(form), plain(name)) == plain(name)
+            form
+            for form in forms
+            if owners.setdefault(printed_key(form), printed_key(name)) == printed_key(name)
         ]
         holding: set[int] = set()
         for form in forms:
-            for row, places in enumerate(printed[plain(form)]):
+            for row, places in enumerate(printed[printed_key(form)]):
                 holding |= {row} if places else set()
                 if form in owned:
                     entity.printed[row] |= places
@@ -245,10 +252,10 @@ def _forms(record: EntityRecord) -> tuple[str, ...]:
 
 
 def _tie(
-    window: Window, row: int, relation: RelationRecord, source: _Entity, target: _Entity
-) -> Tie:
+    window: TextWindow, row: int, relation: RelationRecord, source: _Entity, target: _Entity
+) -> RelationMention:
     chunk = window.chunks[row]
-    return Tie(
+    return RelationMention(
         chunk.id,
         chunk.start,
         source.name,
@@ -260,7 +267,7 @@ def _tie(
 
 
 def read_stated(
-    reply: str, window: Window, read: Callable[[Any], Stated | None]
+    reply: str, window: TextWindow, read: Callable[[Any], Stated | None]
 ) -> tuple[list[tuple[Stated, Chunk]], Counter[str]]:
     """Return the facts of a reply whose ends are both printed in the window.
 
@@ -290,14 +297,14 @@ def read_stated(
 
 
 def _rows_of_fact(
-    record: TripleRecord, window: Window, printed: Mapping[str, Printed]
+    record: TripleRecord, window: TextWindow, printed: Mapping[str, Printed]
 ) -> list[int]:
     """The chunks that state a fact; none if an end is printed nowhere.
 
     These are those that the record names, as far as they print an end; else those that print both,
     and else those that print one. `printed` is where names are printed, by their plain forms.
     """
-    subject, object = (printed.get(plain(end)) for end in record.ends)
+    subject, object = (printed.get(printed_key(end)) for end in record.ends)
     if not subject or not object:
         return []
     either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]

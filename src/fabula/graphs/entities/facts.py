@@ -25,8 +25,8 @@ from fabula.graph.extraction import (
     WindowReplies,
 )
 from fabula.graphs.entities.extract import ITSELF, UNLISTED, ExtractedRecords
-from fabula.graphs.entities.triples import Fact, Triple
-from fabula.graphs.entities.values import Cast
+from fabula.graphs.entities.triples import StatedTriple, Triple
+from fabula.graphs.entities.values import Entities
 from fabula.text import tokens
 
 OF_TYPE = "of_type_"
@@ -50,7 +50,7 @@ LEFT_OUT = DroppedRecords(
 
 
 @dataclass
-class Replies:
+class EntityReplies:
     """What a model replied in a build.
 
     Attributes:
@@ -62,16 +62,16 @@ class Replies:
     """
 
     extracted: WindowReplies[ExtractedRecords] = field(default_factory=WindowReplies)
-    stated: WindowReplies[Records[Fact]] | None = None
+    stated: WindowReplies[Records[StatedTriple]] | None = None
     merged: list[str] = field(default_factory=list)
     retyped: int = 0
 
 
 def facts(
-    cast: Cast,
+    cast: Entities,
     triples: Sequence[Triple],
     dropped: Mapping[str, int],
-    replies: Replies,
+    replies: EntityReplies,
     previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """Return how much there is, how many records were left out and why, and means for a dry run."""

@@ -18,8 +18,15 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.entities.names import Names
 from fabula.graphs.entities.records import EXTRACTION, TRIPLES
-from fabula.graphs.entities.triples import Fact, Triple
-from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
+from fabula.graphs.entities.triples import StatedTriple, Triple
+from fabula.graphs.entities.values import (
+    Entities,
+    Entity,
+    Extraction,
+    Mention,
+    Relation,
+    RelationMention,
+)
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
@@ -37,11 +44,11 @@ class Description:
     """The description of an entity or a relation; `digest` is that of its statements."""
 
     text: str
-    said: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PreviousExtraction:
     """What the previous build made of a document, as far as it can be used again.
 
     Attributes:
@@ -54,17 +61,17 @@ class Earlier:
     """
 
     mentions: Mapping[str, Sequence[Mention]] = field(default_factory=dict)
-    ties: Mapping[str, Sequence[Tie]] = field(default_factory=dict)
-    facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
-    asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    described: Mapping[str, str] = field(default_factory=dict)
+    relation_mentions: Mapping[str, Sequence[RelationMention]] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[StatedTriple]] = field(default_factory=dict)
+    asked_about: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
 
 
 # To nodes and edges
 
 
 def nodes_of(
-    cast: Cast,
+    cast: Entities,
     triples: Sequence[Triple],
     descriptions: Mapping[str, Description],
     chunks: Sequence[Chunk],
@@ -94,7 +101,7 @@ def nodes_of(
             properties = _entity(entity, degrees[entity.id], by)
             nodes.append(_node(ENTITY, entity.id, properties, descriptions[entity.id], sources))
     for relation in cast.relations:
-        if sources := _in_order((mention.chunk for mention in relation.ties), chunk_by_id):
+        if sources := _in_order((mention.chunk for mention in relation.mentions), chunk_by_id):
             properties = _relation(relation, names)
             description = descriptions[relation.id]
             nodes.append(_node(RELATION, relation.id, properties, description, sources))
@@ -112,15 +119,15 @@ def nodes_of(
     return nodes
 
 
-def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> list[Edge]:
+def edges_of(cast: Entities, triples: Sequence[Triple], extraction: Extraction) -> list[Edge]:
     """Make the edges to chunks, and between entities, relations and triples.
 
     `extraction` is what the cast was merged from. It is kept on the edges whole: a person's
     decisions may have split mentions of two entities in one, and what ties two names of one entity
     is no relation, but both count again when the decisions change.
     """
-    of_relations = {mention for relation in cast.relations for mention in relation.ties}
-    left = [mention for mention in extraction.ties if mention not in of_relations]
+    of_relations = {mention for relation in cast.relations for mention in relation.mentions}
+    left = [mention for mention in extraction.relation_mentions if mention not in of_relations]
     within_entities = dict(_by_chunk(left))
     extracted = dict(_by_chunk(extraction.mentions))
     edges: list[Edge] = []
@@ -139,8 +146,8 @@ def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> l
                 properties["ties"] = _json(map(_relation_record, within))
             edges.append(Edge(FROM_CHUNK, entity.id, chunk, properties))
     for relation in cast.relations:
-        forward = dict(zip(relation.ties, relation.forward, strict=True))
-        for chunk, mentions in _by_chunk(relation.ties):
+        forward = dict(zip(relation.mentions, relation.forward, strict=True))
+        for chunk, mentions in _by_chunk(relation.mentions):
             properties = {**_relation_mention_properties(mentions), "forward": forward[mentions[0]]}
             edges.append(Edge(FROM_CHUNK, relation.id, chunk, properties))
         edges += [
@@ -151,12 +158,12 @@ def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> l
     return edges + _triple_edges(cast, triples)
 
 
-def embedded(node: Node) -> str:
+def text_to_embed(node: Node) -> str:
     """Return the text of a node that is embedded."""
     return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
-def _triple_edges(cast: Cast, triples: Sequence[Triple]) -> list[Edge]:
+def _triple_edges(cast: Entities, triples: Sequence[Triple]) -> list[Edge]:
     # An entity may be printed as "the Spirit" alone: then its key is the bare name.
     names = Names({entity.id: {entity.key: 0, **entity.names} for entity in cast.entities})
     edges: list[Edge] = []
@@ -181,7 +188,7 @@ def _node(
     place |= {"start": first.start, "end": first.end}
     text: dict[str, Any] = {"text": description.text, "tokens": tokens.count(description.text)}
     if label != TRIPLE:
-        text["said"] = description.said
+        text["said"] = description.digest
         text["embedded_text"] = _embedded_text(label, properties, description.text)
     ids = tuple(chunk.id for chunk in sources)
     return Node(id, label, {**properties, **text, **place}, ids)
@@ -214,7 +221,7 @@ def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
 def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
     source, target = names[relation.source], names[relation.target]
     counts: dict[str, int] = defaultdict(int)
-    for mention in relation.ties:
+    for mention in relation.mentions:
         for keyword in mention.keywords:
             counts[keyword] += 1
     keywords = sorted(counts, key=lambda keyword: -counts[keyword])
@@ -230,7 +237,7 @@ def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
 def _weights(relation: Relation) -> dict[str, int]:
     """In how many chunks a relation is, and its strength: the sum of each chunk's strongest."""
     strongest: dict[str, int] = defaultdict(int)
-    for mention in relation.ties:
+    for mention in relation.mentions:
         strongest[mention.chunk] = max(strongest[mention.chunk], mention.strength)
     return {"count": len(strongest), "strength": sum(strongest.values())}
 
@@ -264,7 +271,7 @@ def _mention_properties(mentions: Sequence[Mention], whole: Sequence[Mention]) -
         "count": len(places),
         "starts": [start for start, _ in places],
         "names": [form for _, form in places],
-        "said": _join_statements(mention.said for mention in mentions),
+        "said": _join_statements(mention.statement for mention in mentions),
         "type": first.type,
         "form": first.name,
         "aliases": aliases,
@@ -274,11 +281,11 @@ def _mention_properties(mentions: Sequence[Mention], whole: Sequence[Mention]) -
     return properties | {"records": _json(map(_mention_record, whole))}
 
 
-def _relation_mention_properties(mentions: Sequence[Tie]) -> dict[str, Any]:
+def _relation_mention_properties(mentions: Sequence[RelationMention]) -> dict[str, Any]:
     """What a chunk says of a relation; several mentions are kept one by one as JSON, too."""
     first = mentions[0]
     properties: dict[str, Any] = {
-        "said": _join_statements(mention.said for mention in mentions),
+        "said": _join_statements(mention.statement for mention in mentions),
         "keywords": list(dict.fromkeys(word for mention in mentions for word in mention.keywords)),
         "strength": max(mention.strength for mention in mentions),
         "from_name": first.source,
@@ -289,7 +296,7 @@ def _relation_mention_properties(mentions: Sequence[Tie]) -> dict[str, Any]:
     return properties | {"records": _json(map(_relation_record, mentions))}
 
 
-def _wording(triple: Triple, fact: Fact) -> dict[str, Any]:
+def _wording(triple: Triple, fact: StatedTriple) -> dict[str, Any]:
     """The words in which a chunk states a triple, where they differ from the node's."""
     words = [fact.subject, fact.predicate, fact.object]
     return {} if words == [triple.subject, triple.predicate, triple.object] else {"words": words}
@@ -307,17 +314,17 @@ def _mention_record(mention: Mention) -> dict[str, Any]:
     return {
         "form": mention.name,
         "type": mention.type,
-        "said": mention.said,
+        "said": mention.statement,
         "aliases": mention.aliases,
         "places": {form: list(starts) for form, starts in mention.names.items()},
     }
 
 
-def _relation_record(mention: Tie) -> dict[str, Any]:
+def _relation_record(mention: RelationMention) -> dict[str, Any]:
     return {
         "from_name": mention.source,
         "to_name": mention.target,
-        "said": mention.said,
+        "said": mention.statement,
         "keywords": mention.keywords,
         "strength": mention.strength,
     }
@@ -337,7 +344,7 @@ def _in_order(ids: Iterable[str], chunk_by_id: Mapping[str, Chunk]) -> list[Chun
 # From nodes and edges
 
 
-def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
+def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousExtraction:
     """Read what the previous build made of the chunks that are still there.
 
     Their places are moved to where the chunks are now.
@@ -351,8 +358,8 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
         if node.label == TRIPLE
     }
     mentions: dict[str, list[Mention]] = defaultdict(list)
-    relation_mentions: dict[str, list[Tie]] = defaultdict(list)
-    facts: dict[str, list[Fact]] = defaultdict(list)
+    relation_mentions: dict[str, list[RelationMention]] = defaultdict(list)
+    facts: dict[str, list[StatedTriple]] = defaultdict(list)
     for edge in known.edges:
         chunk, properties = edge.end, edge.properties
         if edge.type != FROM_CHUNK or chunk not in starts or chunk not in previous_starts:
@@ -369,8 +376,8 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
             relation_mentions[chunk] += _read_relation_mentions(chunk, place, properties)
         else:
             words = properties.get("words") or triples[edge.start]
-            facts[chunk].append(Fact(chunk, place, *words))
-    return Earlier(
+            facts[chunk].append(StatedTriple(chunk, place, *words))
+    return PreviousExtraction(
         mentions,
         relation_mentions,
         facts,
@@ -415,11 +422,13 @@ def _read_mentions(
         )
 
 
-def _read_relation_mentions(chunk: str, place: int, properties: Mapping[str, Any]) -> Iterator[Tie]:
+def _read_relation_mentions(
+    chunk: str, place: int, properties: Mapping[str, Any]
+) -> Iterator[RelationMention]:
     """Mentions from the edge of a relation, or from an entity's edge those of its own names."""
     records = json.loads(properties["records"]) if "records" in properties else [properties]
     for record in records:
-        yield Tie(
+        yield RelationMention(
             chunk,
             place,
             record["from_name"],

@@ -10,7 +10,7 @@ from itertools import chain, count, groupby
 
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.names import key, lower_name, title, titled
+from fabula.graphs.entities.names import lower_name, name_key, name_titles, titled
 from fabula.graphs.entities.resolve import (
     PERSON,
     PLACE,
@@ -19,10 +19,17 @@ from fabula.graphs.entities.resolve import (
     Group,
     Resolution,
     is_inflected,
-    kind,
+    person_or_place,
     resolve,
 )
-from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
+from fabula.graphs.entities.values import (
+    Entities,
+    Entity,
+    Extraction,
+    Mention,
+    Relation,
+    RelationMention,
+)
 from fabula.graphs.entities.words import all_words
 
 FAMILY = "group"
@@ -40,7 +47,7 @@ def merge(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
-) -> Cast:
+) -> Entities:
     """Merge an extraction; the order of its mentions does not matter.
 
     Args:
@@ -64,7 +71,7 @@ def merge(
     )
     by_group = _mentions_by_group(mentions, forms, resolution)
     entities = _entities(document, language, resolution.groups, by_group)
-    return Cast(entities, _relations(document, entities, extraction.ties))
+    return Entities(entities, _relations(document, entities, extraction.relation_mentions))
 
 
 def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
@@ -82,29 +89,31 @@ def _forms(mentions: Sequence[Mention]) -> list[Form]:
     """The form of each mention: its name; a person's and a place's are two where it is both."""
     chunks: dict[tuple[str, str], set[str]] = defaultdict(set)
     for mention in mentions:
-        chunks[key(mention.name), kind(mention.type)].add(mention.chunk)
+        chunks[name_key(mention.name), person_or_place(mention.type)].add(mention.chunk)
 
     def name_and_kind(mention: Mention) -> tuple[str, str]:
-        people, places = (len(chunks[key(mention.name), side]) for side in (PERSON, PLACE))
+        people, places = (len(chunks[name_key(mention.name), side]) for side in (PERSON, PLACE))
         if min(people, places) <= MAX_CHUNKS_IN_ERROR:
             return mention.name, ""
         commoner = PERSON if people >= places else PLACE
-        return mention.name, kind(mention.type) or commoner
+        return mention.name, person_or_place(mention.type) or commoner
 
     of_mentions = [name_and_kind(mention) for mention in mentions]
     types: dict[tuple[str, str], list[str]] = defaultdict(list)
     counts: Counter[tuple[str, str]] = Counter()
     aliases: dict[tuple[str, str], set[str]] = defaultdict(set)
     for mention, (name, its_kind) in zip(mentions, of_mentions, strict=True):
-        types[key(name), its_kind].append(mention.type)
+        types[name_key(name), its_kind].append(mention.type)
         counts[name, its_kind] += max(1, sum(map(len, mention.names.values())))
         aliases[name, its_kind].update((*mention.aliases, *mention.names))
     forms = {
         (name, its_kind): Form(
             name,
-            _most_frequent(types[key(name), its_kind]),
+            _most_frequent(types[name_key(name), its_kind]),
             count,
-            frozenset(alias for alias in aliases[name, its_kind] if key(alias) != key(name)),
+            frozenset(
+                alias for alias in aliases[name, its_kind] if name_key(alias) != name_key(name)
+            ),
         )
         for (name, its_kind), count in counts.items()
     }
@@ -168,8 +177,8 @@ def _entities(
         name = _full_name(group, of_group, counts)
         types = [mention.type for mention in of_group]
         type = FAMILY if _is_family(name, groups) else _most_frequent(types)
-        keys = (key(name), lower_name(name), f"{key(name)} ({type})")
-        numbered = (f"{key(name)} ({number})" for number in count(2))
+        keys = (name_key(name), lower_name(name), f"{name_key(name)} ({type})")
+        numbered = (f"{name_key(name)} ({number})" for number in count(2))
         unique_key = next(
             candidate for candidate in chain(keys, numbered) if candidate not in taken
         )
@@ -195,9 +204,9 @@ def _counts(mentions: Iterable[Mention]) -> Counter[str]:
     for mention in mentions:
         for form, starts in mention.names.items():
             counts[form] += len(starts)
-    keys = {key(form) for form in counts}
+    keys = {name_key(form) for form in counts}
     for mention in mentions:
-        if key(mention.name) not in keys:
+        if name_key(mention.name) not in keys:
             counts.setdefault(mention.name, 0)
     return counts
 
@@ -207,15 +216,22 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
 
     Of equals it is one that is not all in capitals, has no title, is longer, and is printed first.
     """
-    full_keys = {key(form.name) for form in group.forms - group.short}
+    full_keys = {name_key(form.name) for form in group.forms - group.short}
     first: dict[str, int] = {}
     for mention in mentions:
         for form in (mention.name, *mention.names):
             first.setdefault(form, min(mention.names.get(form, (mention.place,))))
-    full = [form for form in counts if key(form) in full_keys] or list(counts)
+    full = [form for form in counts if name_key(form) in full_keys] or list(counts)
 
     def rank(form: str) -> tuple[object, ...]:
-        return (-counts[form], form.isupper(), bool(title(form)), -len(form), first[form], form)
+        return (
+            -counts[form],
+            form.isupper(),
+            bool(name_titles(form)),
+            -len(form),
+            first[form],
+            form,
+        )
 
     return min(full, key=rank)
 
@@ -226,7 +242,7 @@ def _is_family(name: str, groups: Iterable[Group]) -> bool:
     if len(words) != 2 or words[0] not in all_words().articles or not words[1].endswith("s"):
         return False
     return any(
-        kind(form.type) == PERSON and key(form.name).split()[-1:] == [words[1][:-1]]
+        person_or_place(form.type) == PERSON and name_key(form.name).split()[-1:] == [words[1][:-1]]
         for group in groups
         for form in group.forms
     )
@@ -242,7 +258,7 @@ def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> 
     for first, second, why in group.joined:
         neighbours[first].append((second, why))
         neighbours[second].append((first, why))
-    reached = {form: "exact" for form in group.forms if key(form.name) == key(name)}
+    reached = {form: "exact" for form in group.forms if name_key(form.name) == name_key(name)}
     waiting = sorted(reached, key=lambda form: form.name)
     for form in waiting:
         for neighbour, why in neighbours[form]:
@@ -250,15 +266,15 @@ def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> 
                 reached[neighbour] = why
                 waiting.append(neighbour)
     whys = {form.name: why for form, why in reached.items()}
-    by_key = {key(form.name): reached[form] for form in reversed(waiting)}
+    by_key = {name_key(form.name): reached[form] for form in reversed(waiting)}
 
     def why_of(form: str) -> str:
-        form_key = key(form)
-        if form_key == key(name):
-            return "exact" if title(form) == title(name) else "title"
+        form_key = name_key(form)
+        if form_key == name_key(name):
+            return "exact" if name_titles(form) == name_titles(name) else "title"
         if why := whys.get(form) or by_key.get(form_key):
             return why
-        if form_key == key(name).split()[-1]:
+        if form_key == name_key(name).split()[-1]:
             return "family"
         is_case_form = any(is_inflected(form_key, other, language) for other in by_key)
         return "inflection" if is_case_form else "alias"
@@ -267,7 +283,7 @@ def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> 
 
 
 def _relations(
-    document: str, entities: Sequence[Entity], relation_mentions: Iterable[Tie]
+    document: str, entities: Sequence[Entity], relation_mentions: Iterable[RelationMention]
 ) -> tuple[Relation, ...]:
     """Relations of every two entities; what is of two names of one entity is left out."""
     entity_of: dict[tuple[str, str], str] = {}
@@ -278,7 +294,7 @@ def _relations(
     for entity_mention, id in of_entities:
         for form in (*entity_mention.names, *entity_mention.aliases):
             entity_of.setdefault((entity_mention.chunk, form), id)
-    pairs: dict[tuple[str, str], list[tuple[Tie, bool]]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[tuple[RelationMention, bool]]] = defaultdict(list)
     for mention in sorted(set(relation_mentions), key=_relation_mention_order):
         source = entity_of.get((mention.chunk, mention.source), "")
         target = entity_of.get((mention.chunk, mention.target), "")
@@ -305,11 +321,11 @@ def _most_frequent(types: Iterable[str]) -> str:
 
 def _mention_order(mention: Mention) -> tuple[object, ...]:
     names = tuple(sorted(mention.names.items()))
-    rest = (mention.name, mention.type, mention.said, mention.aliases)
+    rest = (mention.name, mention.type, mention.statement, mention.aliases)
     return (mention.place, mention.chunk, names, *rest)
 
 
-def _relation_mention_order(mention: Tie) -> tuple[object, ...]:
+def _relation_mention_order(mention: RelationMention) -> tuple[object, ...]:
     ends = (mention.source, mention.target)
-    rest = (mention.said, mention.keywords, mention.strength)
+    rest = (mention.statement, mention.keywords, mention.strength)
     return (mention.place, mention.chunk, *ends, *rest)

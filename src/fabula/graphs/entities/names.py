@@ -40,7 +40,7 @@ Id = TypeVar("Id", bound=_Ordered)
 
 
 @functools.lru_cache(_REMEMBERED)
-def key(name: str) -> str:
+def name_key(name: str) -> str:
     """Return a name in lower case, without quotes, article, title and possessive.
 
     "Mr. Holmes", "Holmes’s" and "HOLMES" have the key "holmes". A title or an article with nothing
@@ -51,7 +51,7 @@ def key(name: str) -> str:
 
 
 @functools.lru_cache(_REMEMBERED)
-def title(name: str) -> str:
+def name_titles(name: str) -> str:
     """Return the titles before a name, in lower case and without full stops; '' for none."""
     parts = lower_name(name).split()
     before = parts[: _count_before_name(parts)]
@@ -60,7 +60,7 @@ def title(name: str) -> str:
 
 def titled(name: str) -> str:
     """Return a name as a person's decisions mean it: its titles and its key, without an article."""
-    return f"{title(name)} {key(name)}".strip()
+    return f"{name_titles(name)} {name_key(name)}".strip()
 
 
 @functools.lru_cache(_REMEMBERED)
@@ -89,7 +89,7 @@ def has_capital(text: str) -> bool:
 def title_sex(name: str) -> str:
     """Return what the titles before a name say of its bearer, as `Words.titles` has it, or ''."""
     titles = all_words().titles
-    return next((titles[part] for part in title(name).split() if titles[part]), "")
+    return next((titles[part] for part in name_titles(name).split() if titles[part]), "")
 
 
 def titles_agree(names: Iterable[str]) -> bool:
@@ -130,7 +130,7 @@ class Names(Generic[Id]):
         "Mr. Holmes" finds Holmes. It does not find who has a woman's title, and "Mrs. Cratchit"
         finds only who has such a title, too: else it would find her husband.
         """
-        return self._with_fitting_titles(name, self._by_key.get(_casefold(key(name)), ()))
+        return self._with_fitting_titles(name, self._by_key.get(_casefold(name_key(name)), ()))
 
     def stems(self, name: str) -> tuple[Id, ...]:
         """Return who is called so in other inflected forms, or another order, of the same words.
@@ -158,7 +158,7 @@ class Names(Generic[Id]):
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, ...], tuple[Id, ...]]:
-        return self._index(lambda name: _casefold(key(name)))
+        return self._index(lambda name: _casefold(name_key(name)))
 
     @cached_property
     def _by_stems(self) -> Mapping[tuple[str, ...], tuple[Id, ...]]:
@@ -194,7 +194,7 @@ class Names(Generic[Id]):
     def _stems_of(self, name: str) -> tuple[str, ...]:
         stems = stemmer_of(self._language).stems
         articles = words_of(self._language).articles
-        parts = (part for part in name_words(key(name)) if part not in articles)
+        parts = (part for part in name_words(name_key(name)) if part not in articles)
         return tuple(sorted(stem for part in parts for stem in stems(part)))
 
     def _with_fitting_titles(self, name: str, ids: Sequence[Id]) -> tuple[Id, ...]:

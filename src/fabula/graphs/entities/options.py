@@ -9,11 +9,11 @@ from fabula.graphs.entities.decisions import Pairs
 CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
 """The options that change nothing where no chat model is asked."""
 
-UNASKED = frozenset({"triples", "keep_apart", "join"})
+NOT_IN_PROMPTS = frozenset({"triples", "keep_apart", "join"})
 """The options that change no prompt about a window; `triples` only adds other prompts."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """How the graph is built; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
-from fabula.graph.extraction import Window
+from fabula.graph.extraction import TextWindow
 from fabula.graphs.entities.types import EntityType
 from fabula.text import tokens
 
@@ -35,17 +35,17 @@ _WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True, slots=True)
-class StandIns:
+class EntityPlaceholders:
     """Makes replies of the mean lengths that models wrote before."""
 
     means: Mapping[str, float]
 
     @classmethod
-    def expected(cls, means: Mapping[str, float], description_tokens: int) -> StandIns:
+    def of_means(cls, means: Mapping[str, float], description_tokens: int) -> EntityPlaceholders:
         """Return placeholders by the means of facts, and the usual lengths where there are none."""
         return cls({**USUAL, "mean_merged": USUAL_SHARE * description_tokens, **means})
 
-    def extracted(self, window: Window, types: Sequence[EntityType]) -> str:
+    def extraction(self, window: TextWindow, types: Sequence[EntityType]) -> str:
         """Return as many entities and relations as are expected, as JSON."""
         names = list(islice(_names(window), max(1, round(self.means["mean_entities"]))))
         texts = _statements(window, self.means["mean_said"])
@@ -56,13 +56,13 @@ class StandIns:
         ]
         return self._reply(entities, names, round(self.means["mean_relations"]), texts)
 
-    def gleaned(self, window: Window, turn: int) -> str:
+    def follow_up(self, window: TextWindow, turn: int) -> str:
         """Return as many more records as are expected, all of them relations, as JSON."""
         names = list(islice(_names(window), max(1, round(self.means["mean_entities"]))))
         texts = _statements(window, self.means["mean_said"], turn + 1)
         return self._reply([], names[::-1], round(self.means["mean_gleaned"]), texts)
 
-    def stated(self, window: Window) -> str:
+    def facts(self, window: TextWindow) -> str:
         """Return as many facts as are expected, as JSON."""
         names = cycle(list(_names(window)))
         texts = islice(_statements(window, 5), round(self.means["mean_triples"]))
@@ -72,14 +72,14 @@ class StandIns:
         ]
         return json.dumps({"triples": facts}, ensure_ascii=False)
 
-    def described(self, statements: str) -> str:
+    def description(self, statements: str) -> str:
         """Return the beginning of the statements."""
         return tokens.cut(statements, round(self.means["mean_merged"])) or "nothing"
 
-    def described_together(self, statements: Sequence[str]) -> str:
+    def descriptions(self, statements: Sequence[str]) -> str:
         """Return the beginnings of the statements about each subject, as JSON."""
         descriptions = [
-            {"number": number, "description": self.described(text)}
+            {"number": number, "description": self.description(text)}
             for number, text in enumerate(statements, 1)
         ]
         return json.dumps({"descriptions": descriptions}, ensure_ascii=False)
@@ -102,7 +102,7 @@ class StandIns:
         return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
 
-def _names(window: Window) -> Iterator[str]:
+def _names(window: TextWindow) -> Iterator[str]:
     """Words with a capital within sentences, commonest first; then long words."""
     text = "\n".join(chunk.text for chunk in window.chunks)
     for pattern in (_NAME, _WORD):
@@ -111,7 +111,7 @@ def _names(window: Window) -> Iterator[str]:
     yield from () if _WORD.search(text) else [" ".join(text.split())[:20] or "nothing"]
 
 
-def _statements(window: Window, length: float, turn: int = 0) -> Iterator[str]:
+def _statements(window: TextWindow, length: float, turn: int = 0) -> Iterator[str]:
     """Endless runs of the passages' words of so many tokens, no two alike."""
     words = " ".join(" ".join(chunk.text.split()) for chunk in window.chunks).split() or ["nothing"]
     size = max(1, round(length * 0.75))

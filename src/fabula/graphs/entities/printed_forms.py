@@ -22,7 +22,7 @@ _SOLID = re.compile(
 """Scripts that put no space between words, so that a name may begin and end anywhere."""
 
 
-def plain(name: str) -> str:
+def printed_key(name: str) -> str:
     """Return a name as printed forms are compared.
 
     It is composed, in lower case, on one line, and has one apostrophe and one hyphen for all.
@@ -42,7 +42,7 @@ def find_printed(names: Collection[str], chunks: Sequence[Chunk]) -> dict[str, P
         What each chunk prints, by the `plain` name; names that are printed nowhere are left out.
     """
     exact = _search(names, chunks, 0)
-    missing = [name for name in names if not any(exact.get(plain(name), ()))]
+    missing = [name for name in names if not any(exact.get(printed_key(name), ()))]
     loose = _search(missing, chunks, re.IGNORECASE) if missing else {}
     return loose | exact
 
@@ -56,9 +56,9 @@ def _search(names: Iterable[str], chunks: Sequence[Chunk], flags: int) -> dict[s
     for row, chunk in enumerate(chunks):
         for match in pattern.finditer(chunk.text):
             form = " ".join(match[0].split())
-            by_chunk = places.setdefault(plain(form), [{} for _ in chunks])
+            by_chunk = places.setdefault(printed_key(form), [{} for _ in chunks])
             by_chunk[row].setdefault(form, []).append(chunk.start + match.start())
-    return {name: places[name] for name in map(plain, longest_first) if name in places}
+    return {name: places[name] for name in map(printed_key, longest_first) if name in places}
 
 
 def _pattern(name: str) -> str:

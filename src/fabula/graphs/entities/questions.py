@@ -19,7 +19,7 @@ from fabula.graph.mode import Tools
 from fabula.graphs.entities.names import has_capital, name_words
 from fabula.graphs.entities.network import Network
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import filled
+from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
 from fabula.text.stems import stemmer_of, words
 
@@ -90,7 +90,7 @@ def read_question(question: str, network: Network, tools: Tools) -> Sought:
     A model reads it: a paid call. Its names and words are gone by instead where there is no model,
     or none of its replies can be used.
     """
-    with tools.path.step("read the question") as step:
+    with tools.trace.step("read the question") as step:
         by = "its names and words"
         sought = read_by_words(question, network)
         if not tools.models.offline:
@@ -111,8 +111,8 @@ def ask_model(question: str, network: Network, chat: Chat) -> Sought:
     """
     types = examples(network)
     prompt = Prompt(
-        system=filled(PROMPTS / "question_system.txt"),
-        user=filled(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(
             PROMPTS / "question.txt",
             types="\n".join(f"- {type}: {', '.join(names)}" for type, names in types.items()),
             question=question,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
-from fabula.models.replies import shortened
+from fabula.models.replies import shorten
 
 EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
 """The steps in which a chat model is asked, and in which there may be gaps."""
@@ -189,7 +189,7 @@ def read_name(given: Any) -> str:
 
 
 def _statement(given: Any) -> str:
-    return shortened(read_line(given), MAX_DESCRIPTION_TOKENS)
+    return shorten(read_line(given), MAX_DESCRIPTION_TOKENS)
 
 
 def read_numbers(given: Any) -> tuple[int, ...]:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.names import key, lower_name, title, title_sex, titled, titles_agree
+from fabula.graphs.entities.names import (
+    lower_name,
+    name_key,
+    name_titles,
+    title_sex,
+    titled,
+    titles_agree,
+)
 from fabula.graphs.entities.words import all_words, words_of
 
 PERSON, PLACE, UNKNOWN = "person", "place", "name"
@@ -96,7 +103,7 @@ def resolve(
     )
 
 
-def kind(type: str) -> str:
+def person_or_place(type: str) -> str:
     """Return PERSON or PLACE where a type of any set of types says so, else ''."""
     folded = type.casefold()
     return PERSON if folded == PERSON else PLACE if folded in _PLACES else ""
@@ -104,7 +111,7 @@ def kind(type: str) -> str:
 
 def agree(types: Iterable[str], names: Iterable[str]) -> bool:
     """Return whether these types, and the titles before these names, may all be of one entity."""
-    kinds = {kind(type) for type in types} - {""}
+    kinds = {person_or_place(type) for type in types} - {""}
     return len(kinds) < 2 and titles_agree(names)
 
 
@@ -204,10 +211,14 @@ class _People:
         self.by_first: dict[str, list[Form]] = defaultdict(list)
         self.by_role: dict[str, list[Form]] = defaultdict(list)
         for form in joining.forms:
-            words = key(form.name).split()
+            words = name_key(form.name).split()
             if len(words) > 1 and _has_article(form.name):
                 self.by_role[words[-1]].append(form)
-            if len(words) > 1 and kind(form.type) == PERSON and _is_of_a_person(form.name):
+            if (
+                len(words) > 1
+                and person_or_place(form.type) == PERSON
+                and _is_of_a_person(form.name)
+            ):
                 for cut in range(1, len(words)):
                     self.by_family[" ".join(words[cut:])].append(form)
                     self.by_first[" ".join(words[:cut])].append(form)
@@ -232,7 +243,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
     """
     by_key: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
-        by_key[key(form.name)].append(form)
+        by_key[name_key(form.name)].append(form)
     for forms in by_key.values():
         with_title = [form for form in forms if title_sex(form.name)]
         bare = [form for form in forms if not title_sex(form.name)]
@@ -242,7 +253,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
         men = [form for form in with_title if "m" in joining.sexes(form)]
         for form in bare:
             _join_first(joining, form, men)
-            family = people.by_family[key(form.name)]
+            family = people.by_family[name_key(form.name)]
             is_family_name = any(not joining.sexes(full) for full in family)
             if not joining.sexes(form) and not is_family_name:
                 women = [other for other in with_title if _may_be_hers(joining, form, other)]
@@ -253,7 +264,7 @@ def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
     """Join a form with the first of those of equal key that it fits."""
     for other in others:
         if joining.fits(form, other):
-            why = "exact" if title(form.name) == title(other.name) else "title"
+            why = "exact" if name_titles(form.name) == name_titles(other.name) else "title"
             joining.join(form, other, why)
             return
 
@@ -263,7 +274,7 @@ def _may_be_hers(joining: _Joining, bare: Form, other: Form) -> bool:
 
     Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she is.
     """
-    if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in key(bare.name):
+    if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in name_key(bare.name):
         return True
     return joining.count(bare) < joining.count(other)
 
@@ -273,11 +284,11 @@ def _join_aliases(joining: _Joining, people: _People) -> None:
     claims: dict[str, set[Form]] = defaultdict(set)
     for form in joining.forms:
         for alias in form.aliases:
-            claims[key(alias)].add(joining.root(form))
+            claims[name_key(alias)].add(joining.root(form))
     for form in joining.forms:
-        name = key(form.name)
+        name = name_key(form.name)
         claimants = {joining.root(claimant) for claimant in claims[name]} - {joining.root(form)}
-        aliases = {key(alias) for member in joining.members(form) for alias in member.aliases}
+        aliases = {name_key(alias) for member in joining.members(form) for alias in member.aliases}
         bearers = {joining.root(f) for f in (*people.by_family[name], *people.by_first[name])}
         if len(claimants) == 1 and aliases <= {name} and claimants >= bearers:
             [claimant] = claimants
@@ -294,10 +305,10 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     """
     shared: dict[Form, tuple[Form, ...]] = {}
     for form in joining.forms:
-        name = key(form.name)
+        name = name_key(form.name)
         members = joining.members(form)
         has_fuller = any(_count_words(member) > _count_words(form) for member in members)
-        if kind(form.type) == PLACE or has_fuller:
+        if person_or_place(form.type) == PLACE or has_fuller:
             continue
         with_article = sum(member.count for member in members if _has_article(member.name))
         if 2 * with_article >= joining.count(form):
@@ -305,7 +316,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
             continue
         by_family = _bearers(joining, form, people.by_family[name])
         by_first = _bearers(joining, form, people.by_first[name])
-        last_title = title(form.name).split()[-1:]
+        last_title = name_titles(form.name).split()[-1:]
         if not last_title:
             bearers = list(dict.fromkeys([*by_family, *by_first]))
         elif last_title[0] in all_words().before_first:
@@ -332,7 +343,9 @@ def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
     roots = list({joining.root(other) for other in full})
     if len(roots) != 1 or joining.count(roots[0]) < MIN_FULL_COUNT:
         return
-    if kind(form.type) == kind(roots[0].type) == PERSON and joining.fits(form, roots[0]):
+    if person_or_place(form.type) == person_or_place(roots[0].type) == PERSON and joining.fits(
+        form, roots[0]
+    ):
         joining.mark_short(joining.members(form))
         joining.join(form, roots[0], "family")
 
@@ -353,10 +366,10 @@ def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]
 def _have_one_first_name(joining: _Joining, forms: Iterable[Form], family: str) -> bool:
     """Whether no two full names have different first names; an initial stands for one of them."""
     first_names = {
-        key(member.name).split()[0]
+        name_key(member.name).split()[0]
         for form in forms
         for member in joining.members(form)
-        if key(member.name).endswith(f" {family}")
+        if name_key(member.name).endswith(f" {family}")
     }
     spelt_out = {name for name in first_names if len(name) > 1}
     return len(spelt_out) <= 1 and len({name[0] for name in first_names}) <= 1
@@ -368,10 +381,10 @@ def _join_inflected(joining: _Joining, language: str) -> None:
         return
     by_beginnings: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        name = key(form.name)
+        name = name_key(form.name)
         alike = by_beginnings[beginnings(name)]
         for other in alike:
-            other_name = key(other.name)
+            other_name = name_key(other.name)
             if is_inflected(name, other_name, language) and joining.fits(form, other):
                 is_base = _is_base(name, other_name, language)
                 is_other_base = _is_base(other_name, name, language)
@@ -414,7 +427,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
         if joining.count(form) <= MAX_MISSPELT_COUNT:
             others = {other for pattern in patterns for other in by_pattern[pattern]}
             distances = [
-                (misspelt_by(key(form.name), key(other.name), ordinary), other)
+                (misspelt_by(name_key(form.name), name_key(other.name), ordinary), other)
                 for other in others
                 if other.count > form.count
             ]
@@ -430,7 +443,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
 
 def _patterns_but_for_one_word(form: Form) -> list[tuple[str, ...]]:
     """What a form shares with forms of its type in which one word is spelt otherwise."""
-    words = key(form.name).split()
+    words = name_key(form.name).split()
     return [
         (form.type, *words[:at], f"{word[0]}*", *words[at + 1 :]) for at, word in enumerate(words)
     ]
@@ -465,7 +478,7 @@ def most_letters(word: str) -> int:
 
 
 def _count_words(form: Form) -> int:
-    return len(key(form.name).split())
+    return len(name_key(form.name).split())
 
 
 def _has_article(name: str) -> bool:
@@ -478,7 +491,7 @@ def _is_of_a_person(name: str) -> bool:
     """Whether the words of a name that have no capital are ones of persons' names: de, von."""
     words = all_words()
     small = {word for word in name.split() if word.islower()}
-    is_owned = "'s " in f"{lower_name(name)} ".replace(f"{key(name)} ", f"{key(name)}")
+    is_owned = "'s " in f"{lower_name(name)} ".replace(f"{name_key(name)} ", f"{name_key(name)}")
     return small <= words.particles | words.titles.keys() and not is_owned
 
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from fabula.ask import hybrid
-from fabula.ask.fusion import by_scores
+from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.text import tokens
 from fabula.text.document import Vector
-from fabula.text.ranking import Scores, scaled
+from fabula.text.ranking import Scores, scale
 
 RECORDS = ("entity", "relation", "triple", "fact")
 """The kinds of hits that are printed records, and not text of the book."""
@@ -43,9 +43,9 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     Returns:
         The network; None where no entities were built.
     """
-    with tools.path.step("network") as step:
+    with tools.trace.step("network") as step:
         unfiltered = _unfiltered(filters)
-        network = tools.keep(
+        network = tools.cached(
             "network",
             unfiltered,
             ("text", "entities"),
@@ -69,9 +69,9 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Network:
-    texts = tools.read(query("entities/find_texts"), filters)
-    [cast] = tools.read(query("entities/find_entities"), filters)
-    links = {row["kind"]: row for row in tools.read(query("entities/find_links"), filters)}
+    texts = tools.read(read_statement("entities/find_texts"), filters)
+    [cast] = tools.read(read_statement("entities/find_entities"), filters)
+    links = {row["kind"]: row for row in tools.read(read_statement("entities/find_links"), filters)}
     columns = ("ids", "starts", "ends", "counts", "sources", "keywords")
     none: dict[str, Sequence[Any]] = dict.fromkeys(columns, ())
     languages = Counter(row["language"] for row in texts).most_common(1)
@@ -95,7 +95,7 @@ def _read(filters: Filters, tools: Tools) -> Network:
 
 def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
     """The identity of each entity of which it is decided, by its id."""
-    rows = tools.read(query("entities/find_identities"), filters)
+    rows = tools.read(read_statement("entities/find_identities"), filters)
     return {member: row["id"] for row in rows for member in row["members"]}
 
 
@@ -104,7 +104,7 @@ def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
 
 def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
     """Embed texts in one request."""
-    with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
+    with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
         return [*tools.embedder.embed(texts).vectors] if texts else []
 
 
@@ -173,14 +173,14 @@ def _nearest(
     if not (words and tools.models.offline):
         return near
     parameters = {"words": " ".join(words), "kind": kind, "limit": limit}
-    with tools.path.step("matching", f"BM25, {kind}") as step:
-        rows = tools.read(query("entities/find_alike"), unfiltered, **parameters)
+    with tools.trace.step("matching", f"BM25, {kind}") as step:
+        rows = tools.read(read_statement("entities/find_alike"), unfiltered, **parameters)
         step.note += f", {len(rows)} found"
     matching = {row["id"]: row["score"] for row in rows}
     sums: dict[str, float] = {}
-    for ranking, weight in ((near, 1 - hybrid.WORDS), (matching, hybrid.WORDS)):
+    for ranking, weight in ((near, 1 - hybrid.WORD_WEIGHT), (matching, hybrid.WORD_WEIGHT)):
         scores = np.array([*ranking.values()])
-        shares = scaled(scores) if len(set(ranking.values())) > 1 else np.ones(len(scores))
+        shares = scale(scores) if len(set(ranking.values())) > 1 else np.ones(len(scores))
         for id, share in zip(ranking, shares.tolist(), strict=True):
             sums[id] = sums.get(id, 0.0) + weight * share
     return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:limit])
@@ -196,11 +196,11 @@ def passages(
     """
     chunks = replace(_unfiltered(filters), kinds=("chunk",))
     if tools.models.offline:
-        wide = replace(tools, k=limit, knobs=hybrid.Knobs())
+        wide = replace(tools, k=limit, options=hybrid.Options())
         return hybrid.retrieve(question, chunks, wide)
-    with tools.path.step("passages", "by cosine") as step:
+    with tools.trace.step("passages", "by cosine") as step:
         hits = tools.store.nearest(vector, limit, chunks, tools.embedder.model)
-        step.found(hits)
+        step.record(hits)
     return hits
 
 
@@ -220,7 +220,9 @@ def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> l
     """Return chunks by their ids, in the order of `scored`; removed chunks are left out."""
     if not scored or not allows(filters, "chunk"):
         return []
-    by_id = tools.store.related(query("core/find_chunks"), filters.collection, list(scored))
+    by_id = tools.store.find_related(
+        read_statement("core/find_chunks"), filters.collection, list(scored)
+    )
     return [replace(by_id[id][0], score=score) for id, score in scored.items() if id in by_id]
 
 
@@ -251,7 +253,7 @@ def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> 
     """Return entities, relations and facts as printed records, in the order of `scored`."""
     if not scored:
         return []
-    rows = tools.read(query("entities/find_records"), filters, nodes=list(scored))
+    rows = tools.read(read_statement("entities/find_records"), filters, nodes=list(scored))
     by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
     return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 
@@ -295,14 +297,14 @@ def _record(row: Mapping[str, Any], score: float) -> Hit:
     )
 
 
-def report_hits(
+def reports_of_entities(
     rows: Mapping[int, float], network: Network, filters: Filters, tools: Tools
 ) -> list[Hit]:
     """Return reports of the communities of these entities, those with most of them first.
 
     There are none where no communities were built, or the filters let no reports through.
     """
-    statement = query("communities/find_of_entities")
+    statement = read_statement("communities/find_of_entities")
     reports = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
     hits = (report_hit(report, 1 / place) for place, report in enumerate(reports, 1))
     return [hit for hit in hits if allows_report(filters, hit.level)]
@@ -335,12 +337,12 @@ def report_hit(row: Mapping[str, Any], score: float) -> Hit:
 # Records and chunks together
 
 
-def are_read(shares: Iterable[float], filters: Filters) -> bool:
+def needs_records(shares: Iterable[float], filters: Filters) -> bool:
     """Return whether records are needed: they have a share, or the filters exclude chunks."""
     return any(shares) or not allows(filters, "chunk")
 
 
-def fit(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
+def fit_budgets(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
     """Choose the items of blocks that fit budgets.
 
     Each block takes its items in order; an item that does not fit is left out, and none is cut.
@@ -365,7 +367,7 @@ def fit(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[in
     return chosen
 
 
-def together(
+def join_hits(
     records: Sequence[tuple[Sequence[Hit], float]],
     chunks: Sequence[Hit],
     filters: Filters,
@@ -383,12 +385,12 @@ def together(
         filters: The filters.
         tools: The tools of the mode.
     """
-    with tools.path.step("together", "records, then chunks") as step:
+    with tools.trace.step("together", "records, then chunks") as step:
         if allows(filters, "chunk"):
             hits = _within_shares(records, chunks, tools)
         else:
             hits = _in_blocks(in_equal_parts([block for block, _ in records], tools.k))
-        step.found(hits)
+        step.record(hits)
     return hits
 
 
@@ -397,7 +399,7 @@ def _within_shares(
 ) -> list[Hit]:
     blocks = [block[: int(share * tools.k)] for block, share in records]
     budgets = [int(share * tools.tokens) for _, share in records]
-    fitting = fit([[hit.tokens for hit in block] for block in blocks], budgets)
+    fitting = fit_budgets([[hit.tokens for hit in block] for block in blocks], budgets)
     blocks = [
         [block[position] for position in positions]
         for block, positions in zip(blocks, fitting, strict=True)
@@ -460,26 +462,26 @@ def fall_back(
     """
     entities = list(rows)
     if entities:
-        with tools.path.step("fall back", f"{why}: chunks of the entities found") as step:
+        with tools.trace.step("fall back", f"{why}: chunks of the entities found") as step:
             scores = np.zeros(len(network.entities))
             scores[entities] = 1.0
             shares = per_chunk(network.mentions, scores, shared=True)
             hits = best_chunks(shares, network, filters, tools, len(network.chunks))
             of_entities = {hit.id for hit in hits}
             alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in of_entities]
-            hits = by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
-            step.found(hits)
+            hits = fuse_by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
+            step.record(hits)
         if hits:
             return hits
         why = "the entities have no chunks"
-    with tools.path.step("fall back", f"{why}: passages found by the mode hybrid") as step:
+    with tools.trace.step("fall back", f"{why}: passages found by the mode hybrid") as step:
         hits = _as_hybrid(question, filters, tools)
-        step.found(hits)
+        step.record(hits)
     return hits
 
 
 def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    return hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
+    return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
 
 
 def _unfiltered(filters: Filters) -> Filters:

@@ -17,9 +17,9 @@ from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
 from fabula.graphs.entities.merge import FAMILY
-from fabula.graphs.entities.names import key, title
+from fabula.graphs.entities.names import name_key, name_titles
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
-from fabula.graphs.entities.values import Extraction, Mention, Tie
+from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import Words, words_of
 from fabula.models.offline.extracts import salience
 from fabula.text.document import Chunk
@@ -100,7 +100,7 @@ class _Uses:
         self.articles += other.articles
 
 
-def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
+def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
     """Extract what the chunks of one document name, and what they name together.
 
     Args:
@@ -126,12 +126,12 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     }
     sentences = _Sentences(chunks, language)
     mentions: list[Mention] = []
-    relation_mentions: list[Tie] = []
+    relation_mentions: list[RelationMention] = []
     for row, (chunk, of_chunk) in enumerate(zip(chunks, runs, strict=True)):
         by_name: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for run in of_chunk:
-            if key(run.form) in real_names:
-                name = _with_article(run.form, uses[key(run.form)])
+            if name_key(run.form) in real_names:
+                name = _with_article(run.form, uses[name_key(run.form)])
                 by_name[name][run.form].append(run.start)
         places = {}
         for name, forms in by_name.items():
@@ -141,7 +141,7 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
                 for form, starts in forms.items()
             }
             sentence = sentences.most_particular(row, places[name])
-            type = types[key(name)]
+            type = types[name_key(name)]
             mentions.append(Mention(chunk.id, chunk.start, name, printed, type, sentence))
         relation_mentions += sentences.pairs_of_names(row, places)
     return Extraction(tuple(mentions), tuple(relation_mentions))
@@ -379,7 +379,7 @@ def _uses(
     uses: dict[str, _Uses] = defaultdict(_Uses)
     for words, of_text in zip(texts, runs, strict=True):
         for run in of_text:
-            _count_use(uses[key(run.form)], words, run, small)
+            _count_use(uses[name_key(run.form)], words, run, small)
     return uses
 
 
@@ -430,7 +430,7 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
     """Add one use of a name to what is known of it."""
     use.count += 1
     last = words[run.last - 1]
-    if title(run.form):
+    if name_titles(run.form):
         use.person += 1
     if run.last < len(words):
         after = words[run.last]
@@ -513,7 +513,9 @@ class _Sentences:
         best = min(sentences, key=lambda sentence: (-self._salience[row][sentence], sentence))
         return self._text(row, best)
 
-    def pairs_of_names(self, row: int, names: Mapping[str, Iterable[int]]) -> Iterator[Tie]:
+    def pairs_of_names(
+        self, row: int, names: Mapping[str, Iterable[int]]
+    ) -> Iterator[RelationMention]:
         """The pairs of names that sentences of a chunk have, in the order of their first places."""
         names_of: dict[int, dict[str, None]] = defaultdict(dict)
         for place, name in sorted(
@@ -531,7 +533,7 @@ class _Sentences:
             shortest = min((self._text(row, sentence) for sentence in sentences), key=len)
             in_names = {*split_words(source), *split_words(target)}
             keywords = self._keywords(row, sentences, in_names)
-            yield Tie(chunk.id, chunk.start, source, target, shortest, keywords)
+            yield RelationMention(chunk.id, chunk.start, source, target, shortest, keywords)
 
     def _keywords(self, row: int, sentences: Iterable[int], without: set[str]) -> tuple[str, ...]:
         """The words of highest tf-idf in some sentences, without the words of names."""

@@ -12,15 +12,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabula.graph.extraction import Question, Records, Window
+from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.extract import PROMPTS, REPLY_TOKENS, read_stated
-from fabula.graphs.entities.placeholders import StandIns
+from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.records import TRIPLES, TriplesReply, read_triple
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class StatedTriple:
     """A fact that one chunk states; `place` is the character at which the chunk begins."""
 
     chunk: str
@@ -43,38 +43,40 @@ class Triple:
     subject: str
     predicate: str
     object: str
-    facts: tuple[Fact, ...]
+    facts: tuple[StatedTriple, ...]
 
 
-def ask_triples(placeholders: StandIns) -> Question[Window, Records[Fact]]:
+def ask_triples(
+    placeholders: EntityPlaceholders,
+) -> ModelQuestion[TextWindow, Records[StatedTriple]]:
     """Return the question which facts a window states."""
-    return Question(
+    return ModelQuestion(
         step=TRIPLES,
         prompt=PROMPTS / "triples",
-        values=Window.values,
+        values=TextWindow.values,
         schema=TriplesReply,
         max_tokens=REPLY_TOKENS,
         read=read_facts,
-        placeholder=lambda window, _: placeholders.stated(window),
+        placeholder=lambda window, _: placeholders.facts(window),
     )
 
 
-def read_facts(reply: str, window: Window) -> Records[Fact]:
+def read_facts(reply: str, window: TextWindow) -> Records[StatedTriple]:
     """Return the facts of a reply, chunk by chunk. Raises BadReply if it has no list of them."""
     stated, dropped = read_stated(reply, window, read_triple)
-    facts = (Fact(chunk.id, chunk.start, *record.words) for record, chunk in stated)
+    facts = (StatedTriple(chunk.id, chunk.start, *record.words) for record, chunk in stated)
     return Records(tuple(facts), dropped)
 
 
-def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
+def join_facts(document: str, facts: Iterable[StatedTriple]) -> tuple[Triple, ...]:
     """Join facts of the same phrases; the order of the facts does not matter.
 
     Returns:
         Triples, ordered by their ids.
     """
-    by_phrases: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    by_phrases: dict[tuple[str, ...], list[StatedTriple]] = defaultdict(list)
     for fact in sorted(set(facts), key=_order):
-        by_phrases[tuple(map(phrase, fact.words))].append(fact)
+        by_phrases[tuple(map(phrase_key, fact.words))].append(fact)
     triples = []
     for phrases, same in by_phrases.items():
         first = same[0]
@@ -83,7 +85,7 @@ def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
     return tuple(sorted(triples, key=lambda triple: triple.id))
 
 
-def phrase(text: str) -> str:
+def phrase_key(text: str) -> str:
     """Return the words of an end or a predicate, in lower case and of any script.
 
     Ids in Neo4j are digests of phrases.
@@ -92,5 +94,5 @@ def phrase(text: str) -> str:
     return " ".join(re.findall(r"\w+", folded))
 
 
-def _order(fact: Fact) -> tuple[int, str, str, str, str]:
+def _order(fact: StatedTriple) -> tuple[int, str, str, str, str]:
     return (fact.place, fact.chunk, *fact.words)

@@ -31,12 +31,12 @@ class Mention:
     name: str
     names: Mapping[str, tuple[int, ...]]
     type: str
-    said: str = ""
+    statement: str = ""
     aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class RelationMention:
     """What one chunk says of two entities.
 
     Attributes:
@@ -53,7 +53,7 @@ class Tie:
     place: int
     source: str
     target: str
-    said: str = ""
+    statement: str = ""
     keywords: tuple[str, ...] = ()
     strength: int = 0
 
@@ -66,7 +66,7 @@ class Extraction:
     """
 
     mentions: tuple[Mention, ...] = ()
-    ties: tuple[Tie, ...] = ()
+    relation_mentions: tuple[RelationMention, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -109,12 +109,12 @@ class Relation:
     id: str
     source: str
     target: str
-    ties: tuple[Tie, ...]
+    mentions: tuple[RelationMention, ...]
     forward: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Entities:
     """The entities and relations of a text, each ordered by ids."""
 
     entities: tuple[Entity, ...] = ()

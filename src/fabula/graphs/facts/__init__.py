@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.facts import mapping, triples
 from fabula.graphs.facts.ontology import read_ontology
-from fabula.graphs.facts.options import CHAT_ONLY, Knobs
+from fabula.graphs.facts.options import CHAT_ONLY, Options
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
     """The options, with the ontology's content: a name alone may stand for another file later."""
     ontology = read_ontology(knobs.ontology)
     written = {
@@ -35,8 +35,8 @@ GRAPH = Graph(
     name="facts",
     about="facts of subject, relation and object, checked against an ontology",
     version=1,
-    knobs=Knobs,
-    build=Lazy(f"{__name__}.build:build"),
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
     elements=(mapping.FACT,),
     edges=(mapping.FROM_CHUNK, mapping.SUBJECT, mapping.OBJECT),
     rests_on=("entities",),
@@ -44,7 +44,7 @@ GRAPH = Graph(
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "facts",
     settings=_settings,
-    unasked=frozenset({"strict"}),
-    tell=Lazy(f"{__name__}.facts:describe"),
-    doubt=Lazy(f"{__name__}.facts:warnings"),
+    not_in_prompts=frozenset({"strict"}),
+    describe=LazyFunction(f"{__name__}.facts:describe"),
+    warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

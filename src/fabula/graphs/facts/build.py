@@ -15,29 +15,29 @@ from fabula.graph.extraction import (
     RULES,
     ExtractionCalls,
     Records,
-    Window,
+    TextWindow,
     WindowReplies,
     window_gap,
     windows,
 )
-from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.facts.checking import check
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.facts import facts
-from fabula.graphs.facts.mapping import NORMALISATION, edges_of, nodes_of, read
+from fabula.graphs.facts.mapping import NORMALISATION, edges_of, nodes_of, read_previous
 from fabula.graphs.facts.normalising import Meanings, Normaliser
 from fabula.graphs.facts.ontology import read_ontology
-from fabula.graphs.facts.options import Knobs
+from fabula.graphs.facts.options import Options
 from fabula.graphs.facts.rules import LANGUAGE, state_by_rules
 from fabula.graphs.facts.stating import ask_statements, prove
-from fabula.graphs.facts.values import Statement
+from fabula.graphs.facts.values import FactStatement
 from fabula.models.roles import Models
 
 STATE_PRIORITY, NORMALISE_PRIORITY = range(1, 3)
 ENTITIES = "entities"
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
     """Build the facts of a document; this knows no database.
 
     A model states what windows of chunks say; then, in view of all entities of the document, names
@@ -53,10 +53,10 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     ontology = read_ontology(knobs.ontology)
     entities = NamedEntities.of(text.below[ENTITIES])
     language = text.document.language
-    previous = read(known, text.chunks)
+    previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()
-    replies: WindowReplies[Records[Statement]] = WindowReplies()
+    replies: WindowReplies[Records[FactStatement]] = WindowReplies()
     if models.offline:
         statements = state_by_rules(text.chunks, text.below[ENTITIES], language)
     else:
@@ -79,18 +79,18 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
 
 
 def normalise(
-    statements: Sequence[Statement],
+    statements: Sequence[FactStatement],
     normaliser: Normaliser,
-    cut: Sequence[Window],
+    cut: Sequence[TextWindow],
     calls: ExtractionCalls,
-) -> tuple[list[Statement], Counter[str]]:
+) -> tuple[list[FactStatement], Counter[str]]:
     """Return the statements with what a model takes their names and predicates for.
 
     It is asked about all windows once all of them have stated their facts. Where it gives nothing,
     words alone decide, until it is asked again. Besides, how many choices were left out, by the
     reason.
     """
-    by_chunk: dict[str, list[Statement]] = defaultdict(list)
+    by_chunk: dict[str, list[FactStatement]] = defaultdict(list)
     for statement in statements:
         by_chunk[statement.chunk].append(statement)
     open_before = sum(normaliser.has_open(window, by_chunk) for window in cut)

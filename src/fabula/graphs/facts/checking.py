@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fabula.graphs.entities.triples import phrase
+from fabula.graphs.entities.triples import phrase_key
 from fabula.graphs.facts import ids
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.ontology import RELATED, Ontology
-from fabula.graphs.facts.values import End, Fact, Statement
+from fabula.graphs.facts.values import End, FactStatement, OntologyFact
 
 UNRELATED, UNTYPED, UNFIT, ITSELF = "unrelated", "untyped", "unfit", "itself"
 """Why a statement is left out: its predicate is no relation, an end has no class, the classes of
@@ -21,14 +21,14 @@ the ends are not those of the relation, both ends are the same."""
 class Checked:
     """The facts by id, what was left out by reason, and how many were stated by an inverse."""
 
-    facts: tuple[Fact, ...]
-    left_out: Mapping[str, tuple[Statement, ...]]
+    facts: tuple[OntologyFact, ...]
+    left_out: Mapping[str, tuple[FactStatement, ...]]
     turned: int
 
 
 def check(
     document: str,
-    statements: Iterable[Statement],
+    statements: Iterable[FactStatement],
     entities: NamedEntities,
     ontology: Ontology,
     *,
@@ -36,8 +36,8 @@ def check(
 ) -> Checked:
     """Return the facts that statements come to; their order does not matter."""
     found: dict[str, tuple[End, str, End]] = {}
-    statements_of: dict[str, list[Statement]] = defaultdict(list)
-    left_out: dict[str, list[Statement]] = defaultdict(list)
+    statements_of: dict[str, list[FactStatement]] = defaultdict(list)
+    left_out: dict[str, list[FactStatement]] = defaultdict(list)
     turned = 0
     for statement in sorted(set(statements), key=_order):
         relation = _relation(statement, ontology, strict=strict)
@@ -57,16 +57,16 @@ def check(
         id = ids.fact_id(document, subject.key, holds, object.key)
         found.setdefault(id, (subject, holds, object))
         statements_of[id].append(statement)
-    facts = (Fact(id, *found[id], tuple(statements_of[id])) for id in sorted(found))
+    facts = (OntologyFact(id, *found[id], tuple(statements_of[id])) for id in sorted(found))
     return Checked(tuple(facts), {why: tuple(those) for why, those in left_out.items()}, turned)
 
 
-def _order(statement: Statement) -> tuple[int, str, str, str, str, str, str]:
+def _order(statement: FactStatement) -> tuple[int, str, str, str, str, str, str]:
     types = (statement.subject_type, statement.object_type)
     return (statement.place, statement.chunk, *statement.words, *types)
 
 
-def _relation(statement: Statement, ontology: Ontology, *, strict: bool) -> str:
+def _relation(statement: FactStatement, ontology: Ontology, *, strict: bool) -> str:
     """What its predicate is called, or was taken for; `related_to` for none unless `strict`."""
     choice = statement.choices[1]
     relation = ontology.relation_of(statement.predicate) or (choice.taken if choice else "")
@@ -75,7 +75,7 @@ def _relation(statement: Statement, ontology: Ontology, *, strict: bool) -> str:
     return relation
 
 
-def _end(statement: Statement, at: int, entities: NamedEntities, ontology: Ontology) -> End:
+def _end(statement: FactStatement, at: int, entities: NamedEntities, ontology: Ontology) -> End:
     """Whom or what the subject (0) or the object (2) is: with the class stated and its own type."""
     name = statement.words[at]
     type = statement.object_type if at else statement.subject_type
@@ -83,7 +83,7 @@ def _end(statement: Statement, at: int, entities: NamedEntities, ontology: Ontol
     id = choice.taken if choice else next(iter(entities.find(name)), "")
     known = entities.by_id.get(id)
     if known is None:
-        return End(phrase(name), name, "", (type,) if type else ())
+        return End(phrase_key(name), name, "", (type,) if type else ())
     types = dict.fromkeys(kind for kind in (type, known.type) if kind in ontology.classes)
     return End(known.id, known.name, known.id, tuple(types))
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from fabula.graph import Part
 from fabula.graphs.entities.mapping import ENTITY
-from fabula.graphs.entities.triples import phrase
+from fabula.graphs.entities.triples import phrase_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class NamedEntities:
 
         Names are compared as phrases: by their words, in any case.
         """
-        return self._by_phrase.get(phrase(name), ())
+        return self._by_phrase.get(phrase_key(name), ())
 
     @cached_property
     def _by_phrase(self) -> Mapping[str, tuple[str, ...]]:
         counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for entity in self.entities:
             for form, count in {entity.name: 0, **entity.names}.items():
-                counts[phrase(form)][entity.id] += count
+                counts[phrase_key(form)][entity.id] += count
         return {
             form: tuple(sorted(by_id, key=lambda id: (-by_id[id], id)))
             for form, by_id in counts.items()

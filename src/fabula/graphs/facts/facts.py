@@ -25,7 +25,7 @@ from fabula.graph.extraction import (
 )
 from fabula.graphs.facts.checking import ITSELF, UNFIT, UNRELATED, UNTYPED, Checked
 from fabula.graphs.facts.normalising import MISNUMBERED
-from fabula.graphs.facts.values import Statement
+from fabula.graphs.facts.values import FactStatement
 
 OF_RELATION = "of_relation_"
 """Begins the names of facts that count those of a relation."""
@@ -54,7 +54,7 @@ MAX_LISTED = 6
 def facts(
     checked: Checked,
     language_has_rules: bool,
-    replies: WindowReplies[Records[Statement]],
+    replies: WindowReplies[Records[FactStatement]],
     misnumbered: Mapping[str, int],
     previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:

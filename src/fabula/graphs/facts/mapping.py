@@ -16,7 +16,7 @@ from typing import Any
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.facts.ontology import RELATED, Ontology
-from fabula.graphs.facts.values import Choice, Fact, Statement
+from fabula.graphs.facts.values import ChosenMeaning, FactStatement, OntologyFact
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
@@ -31,15 +31,15 @@ MAX_PREDICATES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Previous:
+class PreviousStatements:
     """Statements by chunk id, and the ids of the chunks that a model was asked about."""
 
-    statements: Mapping[str, Sequence[Statement]] = field(default_factory=dict)
+    statements: Mapping[str, Sequence[FactStatement]] = field(default_factory=dict)
     answered: frozenset[str] = frozenset()
 
 
 def nodes_of(
-    facts: Sequence[Fact], ontology: Ontology, chunks: Sequence[Chunk], by: str
+    facts: Sequence[OntologyFact], ontology: Ontology, chunks: Sequence[Chunk], by: str
 ) -> list[Node]:
     """Return the nodes of facts, without embeddings.
 
@@ -80,19 +80,19 @@ def nodes_of(
     return nodes
 
 
-def edges_of(facts: Sequence[Fact], left_out: Iterable[Statement]) -> list[Edge]:
+def edges_of(facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]) -> list[Edge]:
     """Return the edges of facts to their chunks and to the entities that they are about.
 
     A statement that was left out is kept on the edge of another fact to its chunk, or if there is
     none, on the first of all edges.
     """
-    others: dict[str, list[Statement]] = defaultdict(list)
+    others: dict[str, list[FactStatement]] = defaultdict(list)
     stated = {statement.chunk for fact in facts for statement in fact.statements}
     for statement in left_out:
         others[statement.chunk if statement.chunk in stated else ""].append(statement)
     edges: list[Edge] = []
     for fact in facts:
-        by_chunk: dict[str, list[Statement]] = defaultdict(list)
+        by_chunk: dict[str, list[FactStatement]] = defaultdict(list)
         for statement in fact.statements:
             by_chunk[statement.chunk].append(statement)
         for chunk, statements in by_chunk.items():
@@ -106,13 +106,13 @@ def edges_of(facts: Sequence[Fact], left_out: Iterable[Statement]) -> list[Edge]
     return edges
 
 
-def read(known: Known, chunks: Sequence[Chunk]) -> Previous:
+def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousStatements:
     """Return what is known of the chunks that are still there, at the places where they are now.
 
     Statements have no proof yet: that is in their chunks' texts.
     """
     starts = {chunk.id: chunk.start for chunk in chunks}
-    statements: dict[str, list[Statement]] = defaultdict(list)
+    statements: dict[str, list[FactStatement]] = defaultdict(list)
     for edge in known.edges:
         if edge.type != FROM_CHUNK:
             continue
@@ -122,10 +122,12 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Previous:
                     statement = _statement(record, starts[record["chunk"]])
                     statements[statement.chunk].append(statement)
     # What was left out is kept on edges of facts: if there is none, all has to be asked for again.
-    return Previous(statements, known.answered(STATEMENTS) if known.nodes else frozenset())
+    return PreviousStatements(
+        statements, known.answered(STATEMENTS) if known.nodes else frozenset()
+    )
 
 
-def _words(fact: Fact, ontology: Ontology) -> str:
+def _words(fact: OntologyFact, ontology: Ontology) -> str:
     """How a fact reads between its ends; of no relation by name, as it was stated."""
     if fact.predicate == RELATED:
         stated = dict.fromkeys(statement.predicate for statement in fact.statements)
@@ -133,7 +135,7 @@ def _words(fact: Fact, ontology: Ontology) -> str:
     return ontology.relations[fact.predicate].words
 
 
-def _json(statements: Iterable[Statement]) -> str:
+def _json(statements: Iterable[FactStatement]) -> str:
     records = [
         {
             "chunk": statement.chunk,
@@ -146,9 +148,9 @@ def _json(statements: Iterable[Statement]) -> str:
     return json.dumps(records, ensure_ascii=False)
 
 
-def _statement(record: Mapping[str, Any], place: int) -> Statement:
+def _statement(record: Mapping[str, Any], place: int) -> FactStatement:
     subject, predicate, object = (
-        choice and Choice(choice[0], tuple(choice[1:])) for choice in record["choices"]
+        choice and ChosenMeaning(choice[0], tuple(choice[1:])) for choice in record["choices"]
     )
-    statement = Statement(record["chunk"], place, *record["words"], *record["types"])
+    statement = FactStatement(record["chunk"], place, *record["words"], *record["types"])
     return replace(statement, choices=(subject, predicate, object))

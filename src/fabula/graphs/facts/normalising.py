@@ -20,14 +20,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.calls import batches
-from fabula.graph.extraction import Question, Records, Window
-from fabula.graphs.entities.triples import phrase
+from fabula.graph.extraction import ModelQuestion, Records, TextWindow
+from fabula.graphs.entities.triples import phrase_key
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.mapping import NORMALISATION
 from fabula.graphs.facts.ontology import TIME, Ontology
-from fabula.graphs.facts.values import Choice, Statement
+from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.models import Embedder
-from fabula.models.replies import read_lists, shortened
+from fabula.models.replies import read_lists, shorten
 from fabula.text.document import Vectors
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -67,8 +67,8 @@ class OpenPhrases:
     Candidates are ids of entities, and names of relations.
     """
 
-    window: Window
-    statements: tuple[Statement, ...]
+    window: TextWindow
+    statements: tuple[FactStatement, ...]
     names: Mapping[str, tuple[str, ...]]
     predicates: Mapping[str, tuple[str, ...]]
 
@@ -89,7 +89,7 @@ class Normaliser:
     ontology: Ontology
     static: Embedder
 
-    def is_open(self, statement: Statement, at: int) -> bool:
+    def is_open(self, statement: FactStatement, at: int) -> bool:
         """Return whether words alone leave the subject (0), predicate (1) or object (2) open.
 
         Dates and numbers are never open.
@@ -98,11 +98,13 @@ class Normaliser:
             return not self.ontology.relation_of(statement.predicate)
         name = statement.words[at]
         type = statement.object_type if at else statement.subject_type
-        if TIME in self.ontology.above.get(type, ()) or all(map(_has_digit, phrase(name).split())):
+        if TIME in self.ontology.above.get(type, ()) or all(
+            map(_has_digit, phrase_key(name).split())
+        ):
             return False
         return len(self.entities.find(name)) != 1
 
-    def still_holds(self, statement: Statement, at: int) -> bool:
+    def still_holds(self, statement: FactStatement, at: int) -> bool:
         """Return whether what a model chose before still answers the same question."""
         choice = statement.choices[at]
         if choice is None:
@@ -112,7 +114,7 @@ class Normaliser:
         is_there = not choice.taken or choice.taken in self.entities.by_id
         return is_there and choice.among == self._among(statement.words[at])
 
-    def settle(self, statement: Statement, meanings: Meanings | None) -> Statement:
+    def settle(self, statement: FactStatement, meanings: Meanings | None) -> FactStatement:
         """Return the statement with what a model chose now, or before where that still holds.
 
         Without `meanings` what is open stays open.
@@ -125,7 +127,7 @@ class Normaliser:
                 chosen = meanings and (meanings.predicates if at == 1 else meanings.names)
                 taken = chosen.get(words) if chosen else None
                 among = () if at == 1 else self._among(words)
-                choices[at] = None if taken is None else Choice(taken, among)
+                choices[at] = None if taken is None else ChosenMeaning(taken, among)
         return replace(statement, choices=(choices[0], choices[1], choices[2]))
 
     def _among(self, name: str) -> tuple[str, ...]:
@@ -133,16 +135,18 @@ class Normaliser:
 
     # Candidates
 
-    def has_open(self, window: Window, statements: Mapping[str, Sequence[Statement]]) -> bool:
+    def has_open(
+        self, window: TextWindow, statements: Mapping[str, Sequence[FactStatement]]
+    ) -> bool:
         """Return whether words alone leave anything of a window open, asked about or not."""
         found = _of_window(window, statements)
         return any(self.is_open(statement, at) for statement in found for at in range(3))
 
     def find_open(
-        self, windows: Sequence[Window], statements: Mapping[str, Sequence[Statement]]
+        self, windows: Sequence[TextWindow], statements: Mapping[str, Sequence[FactStatement]]
     ) -> list[OpenPhrases]:
         """Return what is still to be asked, window by window; `statements` are by chunk ids."""
-        opened: list[tuple[Window, tuple[Statement, ...], list[str], list[str]]] = []
+        opened: list[tuple[TextWindow, tuple[FactStatement, ...], list[str], list[str]]] = []
         for window in windows:
             found = tuple(_of_window(window, statements))
             names: dict[str, None] = {}
@@ -218,9 +222,9 @@ class Normaliser:
 
     # The call
 
-    def question(self) -> Question[OpenPhrases, Records[Meanings]]:
+    def question(self) -> ModelQuestion[OpenPhrases, Records[Meanings]]:
         """Return the question which of its candidates each name and each predicate means."""
-        return Question(
+        return ModelQuestion(
             step=NORMALISATION,
             prompt=PROMPTS / "normalise",
             values=self._values,
@@ -244,7 +248,7 @@ class Normaliser:
 
     def _describe_entity(self, id: str) -> str:
         entity = self.entities.by_id[id]
-        text = shortened(" ".join(entity.text.split()), MAX_CANDIDATE_TOKENS)
+        text = shorten(" ".join(entity.text.split()), MAX_CANDIDATE_TOKENS)
         return f"{entity.name}, {entity.type}: {text}"
 
     def _describe_relation(self, name: str) -> str:
@@ -310,8 +314,8 @@ def _has_digit(word: str) -> bool:
 
 
 def _of_window(
-    window: Window, statements: Mapping[str, Sequence[Statement]]
-) -> Iterator[Statement]:
+    window: TextWindow, statements: Mapping[str, Sequence[FactStatement]]
+) -> Iterator[FactStatement]:
     for id in window.ids:
         yield from statements.get(id, ())
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import sets
-from fabula.graphs.entities.triples import phrase
+from fabula.graphs.entities.triples import phrase_key
 from fabula.graphs.facts import ontologies
 
 RELATED = "related_to"
@@ -28,7 +28,7 @@ _COPULA = frozenset(["is", "are", "was", "were", "be", "been", "a", "an", "the"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class OntologyRelation:
     """A relation; without `starts` and `ends` it is only another way to say its inverse.
 
     `aliases` are other words for it: a fact of it reads as the first.
@@ -52,7 +52,7 @@ class Ontology:
     """Classes, each with those that it is directly under, and relations by their names."""
 
     classes: Mapping[str, tuple[str, ...]]
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, OntologyRelation]
 
     @cached_property
     def above(self) -> Mapping[str, frozenset[str]]:
@@ -101,7 +101,7 @@ class Ontology:
 
 def _plain(predicate: str) -> str:
     """A predicate as predicates are compared: "is the son of" is "son of", and so is `son_of`."""
-    words = phrase(predicate.replace("_", " ")).split()
+    words = phrase_key(predicate.replace("_", " ")).split()
     while len(words) > 1 and words[0] in _COPULA:
         words = words[1:]
     return " ".join(words)
@@ -139,7 +139,7 @@ def read_ontology(name_or_path: str) -> Ontology:
     sets.refuse_names(name_or_path, "relation", file.relations)
     classes = {name: tuple(parents) for name, parents in file.classes.items()}
     relations = {
-        name: Relation(
+        name: OntologyRelation(
             name,
             tuple(entry.starts),
             tuple(entry.ends),
@@ -187,7 +187,7 @@ def _class_faults(classes: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
     yield from filter(None, map(circle, classes))
 
 
-def _spelling_faults(relations: Mapping[str, Relation]) -> Iterable[str]:
+def _spelling_faults(relations: Mapping[str, OntologyRelation]) -> Iterable[str]:
     """Names and aliases that stand for no relation, or for two."""
     owners: dict[str, str] = {}
     for name, relation in relations.items():
@@ -200,7 +200,9 @@ def _spelling_faults(relations: Mapping[str, Relation]) -> Iterable[str]:
 
 
 def _relation_faults(
-    relation: Relation, classes: Mapping[str, tuple[str, ...]], relations: Mapping[str, Relation]
+    relation: OntologyRelation,
+    classes: Mapping[str, tuple[str, ...]],
+    relations: Mapping[str, OntologyRelation],
 ) -> Iterable[str]:
     for name in (*relation.starts, *relation.ends):
         if name not in classes:
@@ -221,7 +223,9 @@ def _relation_faults(
         yield f"the relation {relation.name!r} needs `from` and `to`, or an inverse that has them."
 
 
-def _inverse_faults(relation: Relation, relations: Mapping[str, Relation]) -> Iterable[str]:
+def _inverse_faults(
+    relation: OntologyRelation, relations: Mapping[str, OntologyRelation]
+) -> Iterable[str]:
     if not relation.inverse:
         return
     inverse = relations.get(relation.inverse)
@@ -246,7 +250,7 @@ def _inverse_faults(relation: Relation, relations: Mapping[str, Relation]) -> It
         )
 
 
-def _are_at_odds(relation: Relation, inverse: Relation) -> bool:
+def _are_at_odds(relation: OntologyRelation, inverse: OntologyRelation) -> bool:
     """Whether both have classes, and not the same ones."""
     if not (relation.starts and inverse.starts):
         return False

@@ -8,7 +8,7 @@ CHAT_ONLY = frozenset({"window_tokens", "normalise"})
 """What changes nothing where no chat model is asked."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """How facts are stated and checked; the same text, knobs and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

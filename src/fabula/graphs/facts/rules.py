@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fabula.graph import Part
 from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK
-from fabula.graphs.facts.values import Choice, Statement
+from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
@@ -50,7 +50,7 @@ _QUESTION = re.compile(r"[^.;!?]*\?")
 _COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 
 
-def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> list[Statement]:
+def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> list[FactStatement]:
     """Return what the patterns find between names of one sentence, in text order."""
     if language != LANGUAGE:
         return []
@@ -60,7 +60,7 @@ def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> li
         if edge.type == FROM_CHUNK and edge.start in ids:
             places = zip(edge.properties["starts"], edge.properties["names"], strict=True)
             printed[edge.end] += [(start, form, edge.start) for start, form in places]
-    statements: list[Statement] = []
+    statements: list[FactStatement] = []
     for chunk in chunks:
         names = [(start - chunk.start, form, id) for start, form, id in printed[chunk.id]]
         cut = spans(chunk.text, language)
@@ -73,7 +73,7 @@ def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> li
             inside = [(at - begin, form, id) for at, form, id in by_sentence[row]]
             for subject, predicate, object in match(chunk.text[begin:end], inside):
                 statements.append(
-                    Statement(
+                    FactStatement(
                         chunk.id,
                         chunk.start,
                         subject[1],
@@ -82,7 +82,7 @@ def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> li
                         PERSON,
                         PERSON,
                         " ".join(chunk.text[begin:end].split()),
-                        (Choice(subject[2]), None, Choice(object[2])),
+                        (ChosenMeaning(subject[2]), None, ChosenMeaning(object[2])),
                     )
                 )
     return statements

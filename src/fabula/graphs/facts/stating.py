@@ -20,13 +20,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
-from fabula.graph.extraction import Question, Records, Window
+from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
-from fabula.graphs.entities.printed_forms import find_printed, plain
+from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import TripleRecord, TripleShape, read_triple
 from fabula.graphs.facts.mapping import STATEMENTS
 from fabula.graphs.facts.ontology import Ontology
-from fabula.graphs.facts.values import Statement
+from fabula.graphs.facts.values import FactStatement
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
@@ -65,7 +65,7 @@ def typed_reply(classes: tuple[str, ...]) -> type[TypedReply]:
 
 def ask_statements(
     ontology: Ontology, means: Mapping[str, float]
-) -> Question[Window, Records[Statement]]:
+) -> ModelQuestion[TextWindow, Records[FactStatement]]:
     """Return the question which facts a window states.
 
     As in Wikontic (Chepurova et al. 2025), with three demonstrations.
@@ -76,7 +76,7 @@ def ask_statements(
         for name, parents in ontology.classes.items()
     )
 
-    return Question(
+    return ModelQuestion(
         step=STATEMENTS,
         prompt=PROMPTS / "state",
         values=lambda window: window.values(classes=listed),
@@ -87,12 +87,12 @@ def ask_statements(
     )
 
 
-def read_statements(reply: str, window: Window, ontology: Ontology) -> Records[Statement]:
+def read_statements(reply: str, window: TextWindow, ontology: Ontology) -> Records[FactStatement]:
     """Return the statements of a reply. Raises BadReply if it has no list of them."""
-    classes = {plain(name): name for name in ontology.classes}
+    classes = {printed_key(name): name for name in ontology.classes}
     stated, dropped = read_stated(reply, window, partial(_read_typed, classes))
     statements = (
-        Statement(chunk.id, chunk.start, *record.words, record.subject_type, record.object_type)
+        FactStatement(chunk.id, chunk.start, *record.words, record.subject_type, record.object_type)
         for record, chunk in stated
     )
     return Records(tuple(dict.fromkeys(statements)), dropped)
@@ -110,11 +110,13 @@ def _read_typed(classes: Mapping[str, str], item: Any) -> TypedRecord | None:
     if not (record := read_triple(item)):
         return None
     names = (item.get("subject_type"), item.get("object_type"))
-    types = [classes.get(plain(name), "") if isinstance(name, str) else "" for name in names]
+    types = [classes.get(printed_key(name), "") if isinstance(name, str) else "" for name in names]
     return TypedRecord(*record.words, record.parts, *types)
 
 
-def expected_statements(window: Window, classes: Sequence[str], means: Mapping[str, float]) -> str:
+def expected_statements(
+    window: TextWindow, classes: Sequence[str], means: Mapping[str, float]
+) -> str:
     """Return as many facts as are expected, as JSON: words that the passages print."""
     text = "\n".join(chunk.text for chunk in window.chunks)
     counts = Counter(_WORD.findall(text)) or Counter(["nothing"])
@@ -135,8 +137,8 @@ def expected_statements(window: Window, classes: Sequence[str], means: Mapping[s
 
 
 def prove(
-    statements: Iterable[Statement], chunks: Sequence[Chunk], language: str
-) -> list[Statement]:
+    statements: Iterable[FactStatement], chunks: Sequence[Chunk], language: str
+) -> list[FactStatement]:
     """Return the statements, each with the first sentence of its chunk that prints both ends."""
     by_id = {chunk.id: chunk for chunk in chunks}
     cut = {id: spans(chunk.text, language) for id, chunk in by_id.items()}
@@ -146,7 +148,7 @@ def prove(
     ]
 
 
-def _proof(statement: Statement, chunk: Chunk, sentences: Sequence[tuple[int, int]]) -> str:
+def _proof(statement: FactStatement, chunk: Chunk, sentences: Sequence[tuple[int, int]]) -> str:
     """The first of a chunk's sentences that prints both ends, on one line; '' for none."""
     ends = (statement.subject, statement.object)
     # What begins with a small letter may begin a sentence, too.
@@ -155,7 +157,7 @@ def _proof(statement: Statement, chunk: Chunk, sentences: Sequence[tuple[int, in
     starts = [start for start, _ in sentences]
 
     def rows(end: str) -> set[int]:
-        [by_form] = printed.get(plain(end), [{}])
+        [by_form] = printed.get(printed_key(end), [{}])
         places = (place - chunk.start for found in by_form.values() for place in found)
         return {bisect_right(starts, place) - 1 for place in places}
 

@@ -15,21 +15,21 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.graphs.entities.questions import find_names, rows_of
 from fabula.graphs.entities.retrieval import (
     chunk_hits,
     fall_back,
+    join_hits,
     passages,
     read_network,
     record_hits,
-    together,
 )
 
 FACT = "fact"
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """What is looked for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,21 +48,21 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     everywhere = Filters(filters.collection, filters.document)
     near = {
         hit.id: hit.score
-        for hit in tools.elements(vector, everywhere, tools.knobs.facts, (FACT,))
-        if hit.score >= tools.knobs.least
+        for hit in tools.elements(vector, everywhere, tools.options.facts, (FACT,))
+        if hit.score >= tools.options.least
     }
     if not near:
         rows = rows_of(find_names(question, network), network)
         return fall_back(question, "no fact is near", rows, network, filters, tools)
-    with tools.path.step("facts", f"{len(near)}, and the chunks that state them") as step:
-        sources = tools.read(query("facts/find_sources"), filters, nodes=list(near))
+    with tools.trace.step("facts", f"{len(near)}, and the chunks that state them") as step:
+        sources = tools.read(read_statement("facts/find_sources"), filters, nodes=list(near))
         chunks = chunk_hits(_best(rank(near, sources), tools.k), filters, tools)
-        step.found(chunks)
+        step.record(chunks)
     if len(chunks) < tools.k:
         # Few facts, such as rules find, lead to few chunks.
         chunks = fill_up(chunks, passages(question, vector, filters, tools, tools.k), tools.k)
     facts = record_hits(near, filters, tools)
-    hits = together([(facts, tools.knobs.fact_share)], chunks, filters, tools)
+    hits = join_hits([(facts, tools.options.fact_share)], chunks, filters, tools)
     if hits:
         return hits
     return fall_back(question, "what states the facts is gone", (), network, filters, tools)
@@ -98,6 +98,6 @@ def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
 MODE = Mode(
     retrieve,
     "the facts nearest to the question, and the passages that state them",
-    knobs=Knobs,
+    options=Options,
     graph="facts",
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenMeaning:
     """What a model took a name or a predicate for.
 
     Attributes:
@@ -20,11 +20,11 @@ class Choice:
     among: tuple[str, ...] = ()
 
 
-Choices = tuple[Choice | None, Choice | None, Choice | None]
+Choices = tuple[ChosenMeaning | None, ChosenMeaning | None, ChosenMeaning | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FactStatement:
     """What one chunk states, in its own words.
 
     Attributes:
@@ -70,11 +70,11 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class OntologyFact:
     """A fact of a document in terms of the ontology, and the statements that it was made of."""
 
     id: str
     subject: End
     predicate: str
     object: End
-    statements: tuple[Statement, ...]
+    statements: tuple[FactStatement, ...]

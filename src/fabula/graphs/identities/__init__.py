@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.method import Graph, Lazy
+from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.identities import mapping, prompts
 from fabula.graphs.identities.options import Options
@@ -22,13 +22,13 @@ GRAPH = Graph(
     name="identities",
     about="who is whom across the documents of a collection",
     version=2,
-    knobs=Options,
-    settle=Lazy(f"{__name__}.build:build_collection"),
-    unasked=frozenset({"keep_apart", "join"}),
+    options=Options,
+    build_collection=LazyFunction(f"{__name__}.build:build_collection"),
+    not_in_prompts=frozenset({"keep_apart", "join"}),
     elements=(mapping.IDENTITY,),
     edges=(mapping.SAME, mapping.APART),
     rests_on=(mapping.ENTITIES,),
     prompts=prompts.FOLDER,
     cypher=FOLDER / "identities",
-    tell=_describe,
+    describe=_describe,
 )

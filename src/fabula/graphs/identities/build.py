@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
-from fabula.graph.method import Built, Known, Reader, Work
+from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.identities.candidates import Candidates, find_candidates
 from fabula.graphs.identities.confirm import PAIRS_A_CALL, Confirmer, Pair
@@ -32,7 +32,7 @@ CandidatePair = tuple[Candidates, Pair]
 
 
 def build_collection(
-    reader: Reader, options: Options, models: Models, known: Known, work: Work
+    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
 ) -> Built:
     """Find out which entities of the documents of a collection are one.
 
@@ -91,7 +91,7 @@ class _Deciding:
     collection: str
     models: Models
     previous: Mapping[str, tuple[bool, str]]
-    work: Work
+    work: BuildWork
     new_pairs: int = 0
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)

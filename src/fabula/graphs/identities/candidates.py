@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
-from fabula.graphs.entities.names import key, titled
-from fabula.graphs.entities.resolve import PERSON, agree, kind, misspelt_by, most_letters
+from fabula.graphs.entities.names import name_key, titled
+from fabula.graphs.entities.resolve import PERSON, agree, misspelt_by, most_letters, person_or_place
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
     "equal names",
@@ -161,7 +161,7 @@ def _aliases(by_key: Mapping[str, Sequence[ComparedEntity]]) -> Iterator[tuple[s
     """What one document also calls an entity is the name of another document's."""
     claims: dict[str, set[str]] = defaultdict(set)
     for name, namesakes in by_key.items():
-        for form in {key(form) for entity in namesakes for form in entity.names}:
+        for form in {name_key(form) for entity in namesakes for form in entity.names}:
             if form != name and form in by_key:
                 claims[form].add(name)
     for form in sorted(claims):
@@ -174,7 +174,7 @@ def _short(by_key: Mapping[str, Sequence[ComparedEntity]]) -> Iterator[tuple[str
     """A family name or a first name alone, where one person alone bears it."""
     for why, full in ((FAMILY, _people(by_key, last=True)), (FIRST, _people(by_key, last=False))):
         for word in sorted(full.keys() & by_key.keys()):
-            if len(full[word]) == 1 and kind(by_key[word][0].type) == PERSON:
+            if len(full[word]) == 1 and person_or_place(by_key[word][0].type) == PERSON:
                 yield why, word, full[word][0]
 
 
@@ -185,7 +185,7 @@ def _people(
     by_word: dict[str, list[str]] = defaultdict(list)
     for name in sorted(by_key):
         words = name.split()
-        if len(words) > 1 and kind(by_key[name][0].type) == PERSON:
+        if len(words) > 1 and person_or_place(by_key[name][0].type) == PERSON:
             by_word[words[-1 if last else 0]].append(name)
     return by_word
 

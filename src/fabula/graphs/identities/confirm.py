@@ -13,7 +13,7 @@ from fabula.errors import BadReply
 from fabula.graphs.identities.candidates import ComparedEntity
 from fabula.graphs.identities.prompts import prompt
 from fabula.models import Chat, Prompt
-from fabula.models.replies import ask, read_as, shortened
+from fabula.models.replies import ask, read_as, shorten
 
 PAIRS_A_CALL = 20
 TRIES = 3
@@ -85,7 +85,7 @@ class Confirmer:
             max_tokens=REPLY_TOKENS,
             temperature=self.temperature,
             schema=PairsReply,
-            stand_in=lambda: _placeholder(len(pairs)),
+            placeholder=lambda: _placeholder(len(pairs)),
         )
         return ask(self.chat, request, lambda reply: read_pairs(reply, len(pairs)), TRIES)
 
@@ -118,7 +118,7 @@ def _list_pairs(pairs: Sequence[Pair]) -> str:
 def _describe(entity: ComparedEntity) -> str:
     others = [name[:MAX_NAME_CHARACTERS] for name in entity.names if name != entity.name]
     also = f" (also {', '.join(others[:MAX_NAMES])})" if others else ""
-    text = shortened(" ".join(entity.text.split()), MAX_DESCRIPTION_TOKENS)
+    text = shorten(" ".join(entity.text.split()), MAX_DESCRIPTION_TOKENS)
     name = entity.name[:MAX_NAME_CHARACTERS]
     return f"{name}{also}, {entity.type}, in “{entity.book}”: {text}"
 

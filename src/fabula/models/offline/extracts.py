@@ -15,11 +15,11 @@ from fabula.text.sentences import sentences
 
 SMOOTHING = 4
 """Words added to each sentence's length, so that short ones do not always score highest."""
-FEWEST_WORDS = 3
+MIN_WORDS = 3
 """Sentences and clauses with fewer words are not understandable alone."""
 
 
-def lines(text: str, language: str) -> list[str]:
+def sentence_lines(text: str, language: str) -> list[str]:
     """Return the sentences of a text, each on one line."""
     return [" ".join(sentence.split()) for sentence in sentences(text, language)]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fabula.errors import SettingsError
 from fabula.models import Rewriting, Turn
-from fabula.text.stems import guess, stemmer_of
+from fabula.text.stems import guess_language, stemmer_of
 
 NEEDS_MODEL = "{} needs a chat model. Set OPENAI_API_KEY or OPENAI_BASE_URL."
 
@@ -33,4 +33,4 @@ class OfflineGuide:
 
 def _has_words(question: str) -> bool:
     """Whether a question has content words; "And then?" has none."""
-    return bool(stemmer_of(guess(question)).content(question))
+    return bool(stemmer_of(guess_language(question)).content(question))

@@ -19,7 +19,7 @@ QUOTE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 """Replaces the bracket of a tag that is found in a value."""
 
 
-def prompt(name: str, /, **values: object) -> str:
+def fill_prompt(name: str, /, **values: object) -> str:
     """Return the text of `prompts/<name>.txt` with every $placeholder filled.
 
     Whatever looks like a tag in a value is made harmless, so that no passage can close the part
@@ -30,10 +30,10 @@ def prompt(name: str, /, **values: object) -> str:
         TypeError: There is no placeholder for a value.
 
     """
-    return filled(FOLDER / f"{name}.txt", **values)
+    return fill_template(FOLDER / f"{name}.txt", **values)
 
 
-def filled(file: Path, /, **values: object) -> str:
+def fill_template(file: Path, /, **values: object) -> str:
     """Return the text of any prompt file with every $placeholder filled, as `prompt` does."""
     template, tags = _template(file)
     for extra in sorted(values.keys() - set(template.get_identifiers())):

@@ -11,7 +11,7 @@ from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
-from fabula.graph.trace import Path, Step
+from fabula.graph.trace import Trace, TraceStep
 from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
 from fabula.plot.network.communities import DrawnCommunity, cited_chunks, read_communities
 from fabula.plot.shared.reading import (
@@ -220,7 +220,7 @@ def section_titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:
     return tuple(dict(_number_and_title(chunks)).values())
 
 
-def read_walked(path: Path) -> list[str]:
+def read_walked(path: Trace) -> list[str]:
     """Return the ids of the entities that a question's mode visited, best first.
 
     The step `elements` lists what is near the question in the index; of these only the entities
@@ -232,7 +232,7 @@ def read_walked(path: Path) -> list[str]:
             continue
         walked |= dict.fromkeys(step.walked)
         entities = (hit.id for hit in step.hits if hit.kind == ENTITY.lower())
-        walked |= dict.fromkeys(id for id in entities if id in step.kept)
+        walked |= dict.fromkeys(id for id in entities if id in step.passed_on)
     return list(walked)
 
 
@@ -297,7 +297,7 @@ def _read_relation(
     )
 
 
-def _iterate_steps(step: Step) -> Iterator[Step]:
+def _iterate_steps(step: TraceStep) -> Iterator[TraceStep]:
     yield step
     for inner in step.steps:
         yield from _iterate_steps(inner)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.graphs.aspects.values import Detail, StoredAspects, Summary
 from fabula.plot.shared.reading import sort_chunks
 from fabula.text.document import Chunk
 
@@ -131,7 +131,7 @@ class Layout:
     sections: tuple[SectionSpan, ...]
 
 
-def lay_out(passages: Earlier, order: Sequence[str] = ()) -> Layout:
+def lay_out(passages: StoredAspects, order: Sequence[str] = ()) -> Layout:
     """Place the passages of a document.
 
     Args:

@@ -7,12 +7,12 @@ from fabula.graph.entries import Entry
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects import GRAPH, mapping
-from fabula.graphs.aspects.values import Earlier
+from fabula.graphs.aspects.values import StoredAspects
 from fabula.plot.shared.reading import read_parts
 from fabula.store import Store
 
 
-def read_passages(store: Store, entry: Entry) -> Earlier:
+def read_passages(store: Store, entry: Entry) -> StoredAspects:
     """Return the chunks of a document and, if it has aspect trees, its summaries and details.
 
     Raises:
@@ -22,5 +22,5 @@ def read_passages(store: Store, entry: Entry) -> Earlier:
     parts = read_parts(store, entry, (TEXT, GRAPH.name))
     chunks = chunks_of(parts[TEXT])
     if GRAPH.name not in parts:
-        return Earlier(chunks)
-    return mapping.read(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))
+        return StoredAspects(chunks)
+    return mapping.read_stored(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))

@@ -9,13 +9,13 @@ from fastapi.responses import Response
 
 from fabula.models.stop import Stop
 from fabula.service.core import asking
-from fabula.service.core.asking import Comparison, ComparisonView, Found, Question
+from fabula.service.core.asking import Comparison, ComparisonView, Question, SearchView
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
-from fabula.service.http.streams import MEDIA_TYPE, EventStream, run_while_connected, wants
+from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_while_connected
 
 router = APIRouter(tags=["asking"])
 
@@ -23,7 +23,7 @@ router = APIRouter(tags=["asking"])
 @router.post("/collections/{collection}/search", summary="Find passages")
 async def search(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
-) -> Found:
+) -> SearchView:
     """Return the passages that best answer the question, best first, and the steps of the search.
 
     A chat model is only called if the mode, `rewrite` or `rerank` needs one.
@@ -78,7 +78,7 @@ async def ask(
         stop=stop,
     )
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
-    if wants(request.headers.get("accept", ""), MEDIA_TYPE):
+    if accepts(request.headers.get("accept", ""), MEDIA_TYPE):
         return EventStream(answering)
     view = await run_while_connected(
         request, answering.view, answering.close, state.question_threads

@@ -24,9 +24,9 @@ from fabula.service.core.views import (
     version_of,
 )
 from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
-from fabula.service.http.etags import answered, unchanged
+from fabula.service.http.etags import not_modified, respond_with_etag
 from fabula.service.http.parameters import After, Key, Limit
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 router = APIRouter(tags=["collections"])
 Include = Annotated[
@@ -71,7 +71,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     """Return the size of a collection, the values of its filters, and its own graphs."""
     space = collection.space()
     if space is None:
-        raise NotFound(f"There is no collection {quoted(collection.name)}.")
+        raise NotFound(f"There is no collection {quote_name(collection.name)}.")
     settled = [SettledView.of_settled(graph) for graph in collection.settled()]
     return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
 
@@ -131,10 +131,10 @@ def show_document(
     entry = document_of(collection, document)
     stale = collection.stale(entry) if "stale" in include else None
     version = version_of(entry, sorted(include), stale)
-    if same := unchanged(request, version):
+    if same := not_modified(request, version):
         return same
     layers = collection.store.layers(collection.name, entry.id) if "layers" in include else None
-    return answered(DocumentView.of(entry, collection.settings, layers, stale), version)
+    return respond_with_etag(DocumentView.of(entry, collection.settings, layers, stale), version)
 
 
 @router.patch(
@@ -159,13 +159,15 @@ def change_document(
     author = entry.author if change.author is None else change.author.strip()
     if not title:
         raise Problem("The title is empty: give it at least one character.")
-    if not collection.store.describe(entry, title, author):
-        raise NotFound(f"The document {quoted(document)} has been removed.")
-    state.audit.note(
+    if not collection.store.set_description(entry, title, author):
+        raise NotFound(f"The document {quote_name(document)} has been removed.")
+    state.audit.record(
         caller, "change document", f"{collection.name}/{entry.id}", title=title, author=author
     )
     changed = document_of(collection, document)
-    return answered(DocumentView.of(changed, collection.settings), version_of(changed, [], None))
+    return respond_with_etag(
+        DocumentView.of(changed, collection.settings), version_of(changed, [], None)
+    )
 
 
 @router.delete(
@@ -179,4 +181,6 @@ def remove_document(
     """Remove a document and its graphs at once, even while a graph of it is being built."""
     entry = document_of(collection, document)
     collection.store.remove(collection.name, entry.id)
-    state.audit.note(caller, "remove document", f"{collection.name}/{entry.id}", title=entry.title)
+    state.audit.record(
+        caller, "remove document", f"{collection.name}/{entry.id}", title=entry.title
+    )

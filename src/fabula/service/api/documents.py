@@ -13,9 +13,9 @@ from fabula.service.core.views import TextView, document_of, read_text, version_
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
-from fabula.service.http.etags import answered, answered_as, unchanged
+from fabula.service.http.etags import not_modified, respond_text_with_etag, respond_with_etag
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
-from fabula.service.http.streams import wants
+from fabula.service.http.streams import accepts
 
 router = APIRouter(tags=["documents"])
 
@@ -48,14 +48,14 @@ def show_text(
     response has an ETag.
     """
     entry = document_of(collection, document)
-    as_text = wants(request.headers.get("accept", ""), "text/plain")
+    as_text = accepts(request.headers.get("accept", ""), "text/plain")
     version = version_of(entry, start, end, as_text)
-    if same := unchanged(request, version):
+    if same := not_modified(request, version):
         return same
     view = read_text(collection, entry, start, end)
     if as_text:
-        return answered_as(view.text, "text/plain; charset=utf-8", version)
-    return answered(view, version)
+        return respond_text_with_etag(view.text, "text/plain; charset=utf-8", version)
+    return respond_with_etag(view, version)
 
 
 @router.get(

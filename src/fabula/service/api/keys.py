@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from fabula.service.core.keys import Key
 from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, State
-from fabula.text.names import LONGEST
+from fabula.text.names import MAX_NAME_BYTES
 
 router = APIRouter(tags=["keys"])
 MAX_QUOTA = 10**15
 """Beyond it a quota would limit nothing."""
 
 
-Name = Annotated[str, StringConstraints(max_length=LONGEST)]
+Name = Annotated[str, StringConstraints(max_length=MAX_NAME_BYTES)]
 
 
 class NewKey(BaseModel):
@@ -100,7 +100,7 @@ def list_keys(state: State, caller: AdminOfAll) -> KeyViews:
 def make_key(new: NewKey, state: State, caller: AdminOfAll) -> CreatedKey:
     """Create a key. Its secret is returned only this one time."""
     id, key = state.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
-    state.audit.note_key(caller, id, new.name, new.role, new.collections)
+    state.audit.record_key(caller, id, new.name, new.role, new.collections)
     return CreatedKey(id=id, key=key)
 
 
@@ -108,7 +108,7 @@ def make_key(new: NewKey, state: State, caller: AdminOfAll) -> CreatedKey:
 def revoke_key(id: str, state: State, caller: AdminOfAll) -> None:
     """Revoke a key at once, and end the sessions that were begun with it."""
     state.keys.revoke(id)
-    state.audit.note(caller, "revoke key", id)
+    state.audit.record(caller, "revoke key", id)
 
 
 @router.get("/audit", summary="Read the audit log")

@@ -16,8 +16,8 @@ from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
 from fabula.service.core.jobs.start import (
-    Choice,
     Estimate,
+    IngestOptions,
     begin_build,
     begin_ingest,
     estimate,
@@ -214,7 +214,7 @@ async def add_documents(
     archives are unpacked. Send several files in one form.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = Choice(_choose_graphs(graphs, body_graphs), rebuild)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild)
     idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:
@@ -247,7 +247,7 @@ async def estimate_documents(
     The request that adds them then names them in `uploads`, and need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = Choice(_choose_graphs(graphs, body_graphs), rebuild)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild)
 
     def answer() -> EstimateView:
         state.uploads.lend(caller, uploads)

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from fabula.service.core.accounts import By
+from fabula.service.core.accounts import GroupBy
 from fabula.service.http.dependencies import Reader, State
 
 router = APIRouter(tags=["usage"])
@@ -40,7 +40,7 @@ class UsageViews(BaseModel):
 def usage(
     state: State,
     caller: Reader,
-    by: By = "day",
+    by: GroupBy = "day",
     days: Annotated[int, Query(ge=1, le=366)] = 31,
 ) -> UsageViews:
     """Return the usage of the last days: of all keys for admins, of the caller's key for others."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")
-By = Literal["day", "key", "collection"]
+GroupBy = Literal["day", "key", "collection"]
 Unpriced = Literal["stop", "tokens"]
 """How a quota of money works if a price is not known: see `Serving.unpriced`."""
 FLUSH_SECONDS = 1.0
@@ -217,7 +217,7 @@ class Ledger:
         return Budget(tokens=max(0, int(quota.allowed - quota.spent)), refusal=refuse)
 
     def usage(
-        self, by: By, key: str = "", collections: Sequence[str] | None = None, days: int = 31
+        self, by: GroupBy, key: str = "", collections: Sequence[str] | None = None, days: int = 31
     ) -> list[Spent]:
         """Return what was spent in the last days.
 

@@ -26,7 +26,7 @@ from fabula.app.collection import Collection
 from fabula.ask.query import Query, query_options
 from fabula.ask.quotes import quote_cited
 from fabula.errors import FabulaError, first_problem
-from fabula.graph.trace import Path
+from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
@@ -149,7 +149,7 @@ class Comparison(Asking):
         return [Question(**own, mode=mode) for mode in dict.fromkeys(self.modes)]
 
 
-class Found(MoneyView):
+class SearchView(MoneyView):
     """The passages that serve a question best, best first, and the way to them."""
 
     question: str
@@ -158,7 +158,7 @@ class Found(MoneyView):
     usage: UsageByStep
 
 
-class Compared(View):
+class ComparedAnswer(View):
     """What one mode answered; or why it did not, as a problem says it."""
 
     mode: str
@@ -166,7 +166,7 @@ class Compared(View):
     problem: dict[str, Any] | None = None
 
 
-class Shared(View):
+class SharedPassage(View):
     """A passage that answers of several modes were given."""
 
     id: str
@@ -177,8 +177,8 @@ class ComparisonView(View):
     """The answers side by side, and the passages that more than one of them was given."""
 
     question: str
-    answers: list[Compared]
-    shared: list[Shared]
+    answers: list[ComparedAnswer]
+    shared: list[SharedPassage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def search(
     caller: Caller,
     question: Question,
     stop: Stop | None = None,
-) -> Found:
+) -> SearchView:
     """Return the passages that answer a question best.
 
     Args:
@@ -209,10 +209,10 @@ def search(
     """
     services.ledger.refuse_spent(caller)
     meter = Meter(services.ledger.account(caller, collection.name, "search"))
-    path, began = Path(), time.perf_counter()
+    path, began = Trace(), time.perf_counter()
     hits = collection.retrieve(question.query(collection), meter=meter, path=path, stop=stop)
     services.metrics.retrieved(_mode(path), time.perf_counter() - began)
-    return Found(
+    return SearchView(
         question=question.question,
         hits=[PassageView.of(hit) for hit in hits],
         path=_steps(path),
@@ -229,7 +229,7 @@ def ask(
     *,
     idempotency: Idempotency | None = None,
     stop: Stop | None = None,
-) -> Answering | Answered:
+) -> Answering | RepeatedAnswer:
     """Find the passages for an answer, and return the answer that is to be written from them.
 
     A question with a `conversation` becomes a turn of it, and is answered with its earlier turns.
@@ -255,7 +255,7 @@ def ask(
         services.conversations.find_answer(collection.name, idempotency) if idempotency else None
     )
     if isinstance(known, AnswerView):
-        return Answered(known)
+        return RepeatedAnswer(known)
     if known:
         return _ask_again(services, collection, caller, question, known, stop)
     conversation = question.conversation
@@ -330,7 +330,7 @@ class Answering:
         services.ledger.refuse_spent(caller)
         self._services, self._collection, self._caller = services, collection, caller
         self._question, self._turn = question, turn
-        self._path = Path()
+        self._path = Trace()
         self._began = time.perf_counter()
         self._is_closed = False
         self._ending = threading.Lock()
@@ -455,7 +455,7 @@ class Answering:
         self._is_saved = write_behind(save, f"The answer of turn {self._turn}")
 
 
-class Answered:
+class RepeatedAnswer:
     """An answer that was given before, with the interface of `Answering`."""
 
     def __init__(self, view: AnswerView) -> None:
@@ -498,37 +498,39 @@ def compare(
         FabulaError: No mode could answer. If some could, the others have a `problem`.
 
     """
-    answers: list[Compared] = []
+    answers: list[ComparedAnswer] = []
     failures: list[FabulaError] = []
     stop = stop or Stop()
     for question in comparison.questions():
         mode = str(question.mode)
         try:
             view = ask(services, collection, caller, question, stop=stop).view()
-            answers.append(Compared(mode=mode, answer=view))
+            answers.append(ComparedAnswer(mode=mode, answer=view))
         except FabulaError as error:
             if stop.is_set():
                 raise
             failures.append(error)
-            answers.append(Compared(mode=mode, problem=errors.describe_problem(error)))
+            answers.append(ComparedAnswer(mode=mode, problem=errors.describe_problem(error)))
     if len(failures) == len(answers):
         raise failures[0]
-    return ComparisonView(question=comparison.question, answers=answers, shared=share(answers))
+    return ComparisonView(
+        question=comparison.question, answers=answers, shared=find_shared_passages(answers)
+    )
 
 
-def share(answers: Sequence[Compared]) -> list[Shared]:
+def find_shared_passages(answers: Sequence[ComparedAnswer]) -> list[SharedPassage]:
     """Return the passages that several answers were given, in the order of the first of them."""
     modes_of: dict[str, list[str]] = {}
     for compared in answers:
         for passage in compared.answer.context if compared.answer else ():
             modes_of.setdefault(passage.id, []).append(compared.mode)
-    return [Shared(id=id, modes=modes) for id, modes in modes_of.items() if len(modes) > 1]
+    return [SharedPassage(id=id, modes=modes) for id, modes in modes_of.items() if len(modes) > 1]
 
 
-def _mode(path: Path) -> str:
+def _mode(path: Trace) -> str:
     """Return the modes that were used, as the trace of the retrieval names them."""
     return next((step.note for step in path.root.steps if step.name == "retrieve"), "")
 
 
-def _steps(path: Path) -> list[StepView]:
+def _steps(path: Trace) -> list[StepView]:
     return [StepView.of(step) for step in path.root.steps]

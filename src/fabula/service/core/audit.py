@@ -43,14 +43,14 @@ class Audit:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def note_key(
+    def record_key(
         self, caller: Caller, id: str, name: str, role: Role, collections: Sequence[str] | None
     ) -> None:
         """Record that a caller created a key for some collections; None means all of them."""
         scope = "all collections" if collections is None else ", ".join(collections)
-        self.note(caller, "make key", f"{id} {name}, {role}, {scope or 'no collection'}")
+        self.record(caller, "make key", f"{id} {name}, {role}, {scope or 'no collection'}")
 
-    def note(self, caller: Caller, what: str, target: str, **details: object) -> None:
+    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
         """Record a change.
 
         Args:

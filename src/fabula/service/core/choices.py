@@ -10,7 +10,7 @@ from fabula.app.collection import Collection
 from fabula.ask.choosing import count_parts
 from fabula.ask.modes import modes
 from fabula.ask.query import query_options
-from fabula.config.settings import SECRET, Settings, names
+from fabula.config.settings import SECRET, Settings, setting_fields
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Mode
@@ -104,7 +104,7 @@ def settings_of(settings: Settings, caller: Caller) -> list[SettingView]:
     values = settings.values()
     return [
         SettingView(name=name, value=values[name], about=field.description or "")
-        for name, field in names().items()
+        for name, field in setting_fields().items()
         if name in values and (name in CHOSEN or (caller.may_all and name not in SECRET))
     ]
 
@@ -121,7 +121,7 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
                 about=field.description or "",
                 default=to_jsonable_python(field.get_default(call_default_factory=True)),
             )
-            for knob, field in mode.knobs.model_fields.items()
+            for knob, field in mode.options.model_fields.items()
         ],
         documents=documents,
         ready=None if documents is None else documents > 0,

@@ -13,7 +13,7 @@ from fabula.models import Turn
 from fabula.service.core.errors import Conflict
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import AnswerView, View
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -183,7 +183,7 @@ class Conversations:
             feedback=feedback,
         )
         if not row["turns"]:
-            raise NotFound(f"There is no turn {quoted(turn)}.")
+            raise NotFound(f"There is no turn {quote_name(turn)}.")
 
     def find_answer(self, collection: str, idempotency: Idempotency) -> AnswerView | Retaken | None:
         """Return the answer that was given under an Idempotency-Key.
@@ -298,4 +298,4 @@ class Conversations:
 
 
 def _not_found(id: str) -> NotFound:
-    return NotFound(f"There is no conversation {quoted(id)}.")
+    return NotFound(f"There is no conversation {quote_name(id)}.")

@@ -150,7 +150,7 @@ class DailyDump:
             with pause_jobs(), self._maintenance.begin(REASON, self._took):
                 if not self._maintenance.wait_for_requests(self._serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")
-                dump = self._server.keep_dump(unless_since=due_at)
+                dump = self._server.make_dump(unless_since=due_at)
                 # It may have been down before.
                 self._server.start()
                 self._supervisor.follow_server()

@@ -18,7 +18,7 @@ from typing import Any
 from fabula.errors import NotFound, SettingsError
 from fabula.service.core.callers import ROLES, Caller, Quotas, Role
 from fabula.store import Store
-from fabula.text.names import problem, quoted
+from fabula.text.names import name_problem, quote_name
 
 PREFIX = "fab_"
 ID = re.compile(r"[0-9a-f]{10}")
@@ -79,10 +79,12 @@ class Keys:
                 f"Say whom the key is for, in {MAX_NAME_CHARACTERS} characters at most."
             )
         if role not in ROLES:
-            raise SettingsError(f"There is no role {quoted(role)}: {', '.join(ROLES)}.")
+            raise SettingsError(f"There is no role {quote_name(role)}: {', '.join(ROLES)}.")
         for collection in collections or ():
-            if fault := problem(collection):
-                raise SettingsError(f"The name of the collection, {quoted(collection)}, {fault}.")
+            if fault := name_problem(collection):
+                raise SettingsError(
+                    f"The name of the collection, {quote_name(collection)}, {fault}."
+                )
         id, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
         self._store.rows(
             "service/save_key",
@@ -112,7 +114,7 @@ class Keys:
         """Revoke a key, and end its sessions and jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
             raise NotFound(
-                f"There is no key {quoted(id)}.", advice="`fabula keys list` shows them."
+                f"There is no key {quote_name(id)}.", advice="`fabula keys list` shows them."
             )
 
     def holds(self, caller: Caller) -> bool:
@@ -131,7 +133,7 @@ class Keys:
             return None
         if rows[0]["is_idle"]:
             self._store.rows("service/save_use", id=id)
-        return caller(rows[0]["key"])
+        return make_caller(rows[0]["key"])
 
 
 def digest(secret: str) -> str:
@@ -139,7 +141,7 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def caller(row: Mapping[str, Any]) -> Caller:
+def make_caller(row: Mapping[str, Any]) -> Caller:
     """Return the caller of a key's row."""
     names = row["collections"]
     return Caller(

@@ -9,7 +9,7 @@ from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.service.core.views import PassageView, View
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 Direction = Literal["up", "down", "beside"]
 
@@ -95,7 +95,9 @@ def find_passage(collection: Collection, id: str) -> PassageWhole:
     """Return a passage by its id. Raises NotFound."""
     rows = collection.store.rows("core/find_passages", collection=collection.name, ids=[id])
     if not rows:
-        raise NotFound(f"There is no passage {quoted(id)} in collection {quoted(collection.name)}.")
+        raise NotFound(
+            f"There is no passage {quote_name(id)} in collection {quote_name(collection.name)}."
+        )
     sources = [
         StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
         for source in collection.store.sources(collection.name, [id]).get(id, [])

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from fabula.app.collection import Collection
 from fabula.errors import Refused
-from fabula.graph.explore import Query, names, parse, shipped
+from fabula.graph.explore import AnalystQuery, parse_query, query_names, shipped_query
 from fabula.service.core.errors import Problem, TooManyRequests
 from fabula.service.core.views import View
 from fabula.store import Store
-from fabula.store.user_query import run
+from fabula.store.user_query import run_user_query
 
 Slots = BoundedSemaphore
 """How many queries may run at once in this process (`serve.queries_at_once`)."""
@@ -63,12 +63,12 @@ class TableView(View):
 
 def queries() -> list[QueryView]:
     """Return the queries that come with Fabula, by name."""
-    return [_view(shipped(name)) for name in names()]
+    return [_view(shipped_query(name)) for name in query_names()]
 
 
 def find_query(name: str) -> QueryView:
     """Return a shipped query by its name. Raises NotFound."""
-    return _view(shipped(name))
+    return _view(shipped_query(name))
 
 
 def run_query(
@@ -84,7 +84,7 @@ def run_query(
     """
     if COLLECTION in parameters:
         raise Problem("The collection is given by the path: leave out the parameter `collection`.")
-    query = shipped(name)
+    query = shipped_query(name)
     return _run(slots, collection.store, query, {COLLECTION: collection.name, **parameters})
 
 
@@ -92,20 +92,22 @@ def run_statement(
     slots: Slots, store: Store, statement: str, parameters: Mapping[str, Any]
 ) -> TableView:
     """Run an admin's own statement on the whole graph, across all collections."""
-    return _run(slots, store, parse(statement), parameters)
+    return _run(slots, store, parse_query(statement), parameters)
 
 
-def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]) -> TableView:
+def _run(
+    slots: Slots, store: Store, query: AnalystQuery, parameters: Mapping[str, Any]
+) -> TableView:
     values = query.fill(parameters)
     with _slot(slots):
         try:
-            table = run(
+            table = run_user_query(
                 store,
                 query.statement,
                 values,
-                seconds=MAX_SECONDS,
-                most=MAX_ROWS,
-                most_bytes=MAX_BYTES,
+                timeout_seconds=MAX_SECONDS,
+                max_rows=MAX_ROWS,
+                max_bytes=MAX_BYTES,
             )
         except Refused as error:
             raise Problem(error.message) from error
@@ -131,7 +133,7 @@ def _slot(slots: Slots) -> Iterator[None]:
         slots.release()
 
 
-def _view(query: Query) -> QueryView:
+def _view(query: AnalystQuery) -> QueryView:
     return QueryView(
         name=query.name,
         purpose=query.purpose,

@@ -71,7 +71,9 @@ class Readiness:
             spaces = [space for space in store.spaces() if space.documents]
             indexes = store.indexes() if spaces else []
             faults = {
-                fault.name for space in spaces for fault in schema.faults(store, space, indexes)
+                fault.name
+                for space in spaces
+                for fault in schema.find_faults(store, space, indexes)
             }
         except StoreError:
             return "Neo4j does not answer."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from fabula.service.core.callers import PERSON, Caller
-from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, caller, digest
+from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, digest, make_caller
 from fabula.store import Store
 
 LINK_MINUTES = 15
@@ -43,7 +43,7 @@ class Sessions:
             return None
         if not rows[0]["id"]:
             return PERSON
-        return caller(rows[0]["key"]) if rows[0]["key"] else None
+        return make_caller(rows[0]["key"]) if rows[0]["key"] else None
 
     def end(self, cookie: str) -> None:
         """End the session of a cookie."""

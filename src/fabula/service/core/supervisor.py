@@ -170,7 +170,7 @@ class Supervisor:
         assert self._server
         self._fall(message, "Neo4j has ended unexpectedly and is being started again.")
         self._must_start = True
-        self._server.mend()
+        self._server.repair()
         self._recover()
 
     def _recover(self) -> None:

@@ -14,11 +14,11 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Hit, Passage, Quote, in_document
-from fabula.graph.trace import Step
+from fabula.graph.hits import Hit, Passage, Quote, document_spans
+from fabula.graph.trace import TraceStep
 from fabula.models.usage import Usage
 from fabula.store.space import Space
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 END_OF_TEXT = 10**9
 """An offset beyond the last character of any text."""
@@ -253,7 +253,7 @@ class ReadView(PassageView):
     def of_passage(cls, passage: Passage) -> Self:
         """Return the view of a passage of the context."""
         fields = asdict(passage.hit) | {"text": passage.text}
-        spans = in_document(passage.hit, passage.spans)
+        spans = document_spans(passage.hit, passage.spans)
         return cls(**fields, number=passage.number, spans=spans)
 
 
@@ -274,7 +274,7 @@ class QuoteView(PassageView):
         return Quote(self.number, hit, tuple(self.matches))
 
 
-class FoundBy(View):
+class StepHit(View):
     """A hit of a step: its score there, and whether the next step got it."""
 
     id: str
@@ -288,18 +288,19 @@ class StepView(View):
     step: str
     note: str
     seconds: float
-    hits: list[FoundBy]
+    hits: list[StepHit]
     steps: list[StepView]
 
     @classmethod
-    def of(cls, step: Step) -> Self:
+    def of(cls, step: TraceStep) -> Self:
         """Return the view of a step."""
         return cls(
             step=step.name,
             note=step.note,
             seconds=round(step.seconds, 6),
             hits=[
-                FoundBy(id=hit.id, score=hit.score, kept=hit.id in step.kept) for hit in step.hits
+                StepHit(id=hit.id, score=hit.score, kept=hit.id in step.passed_on)
+                for hit in step.hits
             ],
             steps=[cls.of(inner) for inner in step.steps],
         )
@@ -307,10 +308,12 @@ class StepView(View):
 
 def document_of(collection: Collection, id: str) -> Entry:
     """Return the document of an id. Raises NotFound, also for a title or the start of an id."""
-    for entry in collection.store.named(collection.name, id, 2, whole=True):
+    for entry in collection.store.find_named(collection.name, id, 2, whole=True):
         if entry.id == id:
             return entry
-    raise NotFound(f"There is no document {quoted(id)} in collection {quoted(collection.name)}.")
+    raise NotFound(
+        f"There is no document {quote_name(id)} in collection {quote_name(collection.name)}."
+    )
 
 
 def version_of(entry: Entry, *more: object) -> str:
@@ -332,7 +335,7 @@ def read_text(
         end: The character after the last one; None for the end of the text.
 
     """
-    rows = collection.store.text(entry, 0, END_OF_TEXT)
+    rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
     first = min(start, last)

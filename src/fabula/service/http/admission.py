@@ -30,7 +30,7 @@ from fabula.service.core.rate_limits import RateLimit
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
-from fabula.text.names import has_control, quoted
+from fabula.text.names import has_control, quote_name
 
 if TYPE_CHECKING:
     from fabula.service.state import ServiceState
@@ -370,7 +370,7 @@ def _refuse_unprintable(request: Request) -> None:
         raise Problem(f"An address may have {MAX_PARAMETERS} parameters at most.") from error
     for name, value in parameters:
         if has_control(name) or has_control(value, ALLOWED_CONTROLS):
-            raise Problem(f"The parameter {quoted(name)} has a control character in it.")
+            raise Problem(f"The parameter {quote_name(name)} has a control character in it.")
 
 
 def _refuse_large(request: Request, max_bytes: int) -> None:

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def add(service: FastAPI, state: ServiceState) -> None:
+def add_middleware(service: FastAPI, state: ServiceState) -> None:
     """Install the middleware for admission and for CORS."""
     service.add_middleware(Admission, state=state)
     if state.serving.origins:

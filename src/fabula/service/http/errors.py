@@ -73,7 +73,7 @@ def is_for_people(request: Request) -> bool:
     return not request.url.path.startswith(programs)
 
 
-def add(service: FastAPI) -> None:
+def add_handlers(service: FastAPI) -> None:
     """Install the exception handlers of a service."""
 
     @service.exception_handler(FabulaError)

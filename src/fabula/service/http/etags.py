@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 
-def unchanged(request: Request, version: str) -> Response | None:
+def not_modified(request: Request, version: str) -> Response | None:
     """Return the 304 for a client that has this version; None if it has not."""
     header = request.headers.get("if-none-match", "")
     tags = {tag.removeprefix("W/") for tag in re.split(r"\s*,\s*", header.strip())}
@@ -18,14 +18,14 @@ def unchanged(request: Request, version: str) -> Response | None:
     return None
 
 
-def answered(view: BaseModel, version: str) -> Response:
+def respond_with_etag(view: BaseModel, version: str) -> Response:
     """Return the response for a view, with the ETag of its version."""
     return Response(
         view.model_dump_json(), media_type="application/json", headers=_headers(version)
     )
 
 
-def answered_as(text: str, media_type: str, version: str) -> Response:
+def respond_text_with_etag(text: str, media_type: str, version: str) -> Response:
     """Return the response for a text of another media type, with the ETag of its version."""
     return Response(text, media_type=media_type, headers=_headers(version))
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Header, Query, Request
 
 from fabula.errors import did_you_mean
 from fabula.service.core.errors import Problem
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 Key = Annotated[
     str | None,
@@ -47,7 +47,7 @@ def refuse_unknown(request: Request) -> None:
     if unknown:
         all_known = f"There are: {', '.join(known)}." if known else "It has none."
         raise UnknownParameter(
-            f"{request.method} {request.url.path} has no query parameter {quoted(unknown[0])}. "
+            f"{request.method} {request.url.path} has no query parameter {quote_name(unknown[0])}. "
             f"{did_you_mean(unknown[0], known, all_known)}",
             parameter=unknown[0],
         )

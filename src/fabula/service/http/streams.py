@@ -177,7 +177,7 @@ class EventStream(StreamingResponse):
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(loop.call_later, seconds, queue.cut, last)
 
-        with state.stopping.telling(cut_later):
+        with state.stopping.calling(cut_later):
             yield
 
     def _run(self, queue: _Queue) -> None:
@@ -249,7 +249,7 @@ def format_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
     return f"{id_line}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-def wants(accept: str, kind: str) -> bool:
+def accepts(accept: str, kind: str) -> bool:
     """Return whether an Accept header names a media type, and does not rank it below JSON."""
     ranks: dict[str, float] = {}
     for media_range in accept.lower().split(","):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fabula.config.serving import Serving
 from fabula.errors import SettingsError
 from fabula.service.observe.repeats import RepeatsCounted
-from fabula.service.observe.requests import AsJson, AsText
+from fabula.service.observe.requests import JsonFormatter, TextFormatter
 
 ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 """OpenTelemetry's own variables for where traces go."""
@@ -24,8 +24,8 @@ def begin_log(serving: Serving) -> None:
     MCP SDK does, finds this one and leaves it.
     """
     handler = RepeatsCounted(sys.stderr)
-    text = AsText("%(asctime)s %(levelname)s %(message)s")
-    handler.setFormatter(AsJson() if serving.log == "json" else text)
+    text = TextFormatter("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonFormatter() if serving.log == "json" else text)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     log = logging.getLogger("fabula")
     log.handlers.clear()

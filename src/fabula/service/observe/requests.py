@@ -33,7 +33,7 @@ file descriptors."""
 TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
-class Watch:
+class RequestLog:
     """Middleware that gives each request an id, and logs and counts its end."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -67,12 +67,12 @@ class Watch:
             finally:
                 route = _pattern(scope)
                 seconds = time.perf_counter() - began
-                span.tell({"http.route": route, "http.response.status_code": status})
+                span.record({"http.route": route, "http.response.status_code": status})
                 self._metrics.answered(method, route, status, seconds)
                 _log(scope, method, status, seconds, id, trace)
 
 
-class AsText(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """Format a record as one line of text: line breaks in a path or a title are escaped."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
@@ -83,7 +83,7 @@ class AsText(logging.Formatter):
         )
 
 
-class AsJson(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Format a record as one line of JSON, with the record's `fields` beside its message."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabula.ask.answer import CITED
-from fabula.export.markdown import told
+from fabula.ask.answer import CITATION
+from fabula.export.markdown import format_answer
 from fabula.models import NO_ANSWER
 from fabula.models.usage import Usage
 from fabula.service.core.views import AnswerView, PassageView, QuoteView, ReadView
@@ -142,7 +142,7 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
         says_nothing=view.answer.strip() == NO_ANSWER,
         calls=usage.calls,
         tokens=usage.prompt_tokens + usage.completion_tokens,
-        markdown=told(
+        markdown=format_answer(
             view.question,
             view.answer,
             [quote.quote() for quote in view.quotes],
@@ -181,7 +181,7 @@ def _renumber(view: AnswerView) -> AnswerView:
 
     return view.model_copy(
         update={
-            "answer": CITED.sub(rewrite, view.answer),
+            "answer": CITATION.sub(rewrite, view.answer),
             "cited": [new_numbers[number] for number in cited],
             "context": [
                 passage.model_copy(update={"number": new_numbers[passage.number]})
@@ -201,7 +201,7 @@ def _paragraphs(text: str, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
     for paragraph in filter(None, map(str.strip, PARAGRAPH_BREAK.split(text))):
         runs: list[TextRun] = []
         at = 0
-        for citation in CITED.finditer(paragraph):
+        for citation in CITATION.finditer(paragraph):
             cited = [int(digits) for digits in re.findall(r"\d+", citation[1])]
             if not numbers.issuperset(cited):
                 continue

@@ -12,9 +12,9 @@ from fabula.app.reading import CHARACTERS, SPAN
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store import Store
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 MAX_PAGE_CHARACTERS = 600_000
 """Characters on one page, which holds whole sections: enough for most novels. A longer book is
@@ -170,11 +170,11 @@ def read_page(
             f"This address names {most} ranges of the text; at most {MAX_NOTES} can be shown."
         )
     if chars and not targets:
-        raise NotFound(f"{quoted(chars)} is not a range of characters: write one as 1200-1388.")
+        raise NotFound(f"{quote_name(chars)} is not a range of characters: write one as 1200-1388.")
     if passage:
-        shown_passage = store.place(entry, passage.lower(), -1)
+        shown_passage = store.find_place(entry, passage.lower(), -1)
         if shown_passage is None or shown_passage.id != passage.lower():
-            raise NotFound(f"{entry.title} has no passage {quoted(passage)}.")
+            raise NotFound(f"{entry.title} has no passage {quote_name(passage)}.")
         targets = [(shown_passage.start, shown_passage.end)]
         if shown_passage.kind != "chunk":
             id = shown_passage.id
@@ -282,10 +282,10 @@ def make_notes(
 
 def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
     """Read the summaries and details over the chunks with any of these characters."""
-    rows = store.text(entry, start, end)
+    rows = store.find_chunks(entry, start, end)
     if not rows:
         return Margin(start, end)
-    hits = store.said(entry, [row["id"] for row in rows], MAX_MARGIN_PASSAGES)
+    hits = store.find_passages_on(entry, [row["id"] for row in rows], MAX_MARGIN_PASSAGES)
     trees: dict[str, list[Hit]] = {}
     for hit in hits:
         if hit.kind == "summary":
@@ -305,9 +305,11 @@ def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterato
     There are two statements for all notes together, however many there are.
     """
     starts = [note.span[0] for note in notes]
-    rows = store.texts(entry, [(at, at + 1) for at in starts]) if notes else []
-    statement = query("aspects/find_parents")
-    above = store.related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
+    rows = store.find_chunks_of_spans(entry, [(at, at + 1) for at in starts]) if notes else []
+    statement = read_statement("aspects/find_parents")
+    above = (
+        store.find_related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
+    )
     firsts = [row["start"] for row in rows]
     for note in notes:
         place = bisect_right(firsts, note.span[0]) - 1
@@ -326,7 +328,7 @@ def _read_texts(
 ) -> Iterator[SectionText]:
     if not sections:
         return
-    rows = store.text(entry, sections[0].start, sections[-1].end)
+    rows = store.find_chunks(entry, sections[0].start, sections[-1].end)
     text = "".join(row["text"] for row in rows)
     start = rows[0]["start"] if rows else 0
     for section in sections:

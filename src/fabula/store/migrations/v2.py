@@ -13,7 +13,7 @@ from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store.database import Database
 from fabula.store.migration import Step
 from fabula.store.schema import ensure
@@ -126,8 +126,8 @@ def _settle_embeddings(store: Database) -> None:
     for space in store.rows("migrate/2_find_space"):
         with store.session() as session:
             if space["phase"] == "moving":
-                session.run(query("migrate/2_save_moved_embeddings")).consume()
-            session.run(query("migrate/2_clear_next_embeddings")).consume()
+                session.run(read_statement("migrate/2_save_moved_embeddings")).consume()
+            session.run(read_statement("migrate/2_clear_next_embeddings")).consume()
     store.rows("migrate/2_clear_phase")
 
 

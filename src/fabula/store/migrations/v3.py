@@ -6,7 +6,7 @@ one changes no full-text index.
 
 from __future__ import annotations
 
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.store.database import Database
 from fabula.store.migration import Step
 from fabula.store.schema import ensure, wait
@@ -22,7 +22,7 @@ def _drop_indexes(store: Database) -> None:
 
 def _save_labels(store: Database) -> None:
     with store.session() as session:
-        session.run(query("migrate/3_save_text_labels")).consume()
+        session.run(read_statement("migrate/3_save_text_labels")).consume()
 
 
 def _make_indexes(store: Database) -> None:

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph import Edge, Node
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.method import Built, Graph, Known, Text, Work
+from fabula.graph.method import BuildText, BuildWork, Built, Graph, Known
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.queries import read
+from fabula.graph.queries import read_statement_file
 from fabula.models import Reply
 from fabula.models.roles import Models
 from fabula.text import tokens
@@ -46,7 +46,7 @@ class Stretch:
         return f"{self.heading}\n{self.beginning}"
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: BuildText, knobs: Knobs, models: Models, known: Known, work: BuildWork) -> Built:
     """A passage for each section, an element for each heading, and the chunks below."""
     found = [_stretch(list(chunks), knobs.words) for chunks in _sections(text.chunks)]
     ids = [_id(text.document.id, str(place), one.text) for place, one in enumerate(found)]
@@ -76,7 +76,9 @@ def _stretch(chunks: Sequence[Chunk], words: int) -> Stretch:
     return Stretch(chunks[0].section, " ".join(said[:words]), tuple(chunks))
 
 
-def _embed(texts: Mapping[str, str], models: Models, work: Work) -> Iterator[tuple[str, Vector]]:
+def _embed(
+    texts: Mapping[str, str], models: Models, work: BuildWork
+) -> Iterator[tuple[str, Vector]]:
     waiting = iter(texts.items())
     while batch := list(islice(waiting, models.embedder.batch)):
         work.progress.expect("embeddings", 1)
@@ -125,10 +127,10 @@ class Width(BaseModel):
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """The sections whose beginnings are nearest."""
     vector = tools.embed(question)
-    with tools.path.step("contents") as step:
-        statement = read(CYPHER / "find_sections.cypher")
-        hits = tools.found(statement, vector, filters, depth=tools.knobs.width, limit=tools.k)
-        step.found(hits)
+    with tools.trace.step("contents") as step:
+        statement = read_statement_file(CYPHER / "find_sections.cypher")
+        hits = tools.find_hits(statement, vector, filters, depth=tools.options.width, limit=tools.k)
+        step.record(hits)
     return hits
 
 
@@ -150,7 +152,7 @@ GRAPH = Graph(
     name="sections",
     about="the sections of a text, each under its heading",
     version=2,
-    knobs=Knobs,
+    options=Knobs,
     build=build,
     passages=("Section",),
     elements=("Heading",),
@@ -160,5 +162,5 @@ GRAPH = Graph(
         "headings": Mode(retrieve_headings, "headings alone", graph="sections"),
     },
     cypher=CYPHER,
-    tell=tell,
+    describe=tell,
 )

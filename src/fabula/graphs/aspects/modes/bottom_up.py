@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 
 STARTS_PER_WIDTH = 4
 """The search starts from this multiple of `width` chunks and details."""
@@ -29,24 +29,24 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     They are ranked by cosine, and by the share of the starting passages that they cover. A passage
     covers itself and what is below it, and a chunk its details. One round trip.
     """
-    starts = STARTS_PER_WIDTH * tools.knobs.width
+    starts = STARTS_PER_WIDTH * tools.options.width
     vector = tools.embed(question)
-    with tools.path.step("bottom-up", f"from {starts} chunks and details") as step:
-        hits = tools.found(
-            query("aspects/find_bottom_up"),
+    with tools.trace.step("bottom-up", f"from {starts} chunks and details") as step:
+        hits = tools.find_hits(
+            read_statement("aspects/find_bottom_up"),
             vector,
             filters,
             limit=starts,
             depth=starts,
             covering=COVERAGE_WEIGHT,
         )
-        step.found(hits, hits[: tools.k])
+        step.record(hits, hits[: tools.k])
     return hits[: tools.k]
 
 
 MODE = Mode(
     retrieve,
     "from the best chunks and details up to the summaries that cover them",
-    knobs=Options,
+    options=Options,
     graph="aspects",
 )

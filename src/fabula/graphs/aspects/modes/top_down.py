@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 
 
 class Options(BaseModel):
@@ -26,19 +26,19 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     `depth` times, it goes on to the best `width` members of the passages that it has. The best of
     all passages on the way are returned.
     """
-    width, depth = tools.knobs.width, tools.knobs.depth
+    width, depth = tools.options.width, tools.options.depth
     vector = tools.embed(question)
-    with tools.path.step("top-down", f"width {width}, depth {depth}") as step:
-        hits = tools.found(
-            query("aspects/find_top_down"), vector, filters, width=width, depth=depth
+    with tools.trace.step("top-down", f"width {width}, depth {depth}") as step:
+        hits = tools.find_hits(
+            read_statement("aspects/find_top_down"), vector, filters, width=width, depth=depth
         )
-        step.found(hits, hits[: tools.k])
+        step.record(hits, hits[: tools.k])
     return hits[: tools.k]
 
 
 MODE = Mode(
     retrieve,
     "from the top summaries of each aspect to their best members, level by level",
-    knobs=Options,
+    options=Options,
     graph="aspects",
 )

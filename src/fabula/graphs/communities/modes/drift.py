@@ -16,8 +16,8 @@ from itertools import islice
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.answer import shown
-from fabula.ask.context import fill
+from fabula.ask.answer import escape_citations
+from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Mode, Pieces, Tools
@@ -46,12 +46,12 @@ from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
-from fabula.models.prompted import WORDS
-from fabula.models.prompts import filled
-from fabula.models.replies import ask, ask_once, read_object, read_summary, said, shortened
+from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.prompts import fill_template
+from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
 from fabula.text.document import Vector
 
-LOCAL_OPTIONS = local.Knobs(report_share=0.1, entity_share=0.0, relation_share=0.0)
+LOCAL_OPTIONS = local.Options(report_share=0.1, entity_share=0.0, relation_share=0.0)
 """How a follow-up question is looked up: in chunks and a few reports, as Microsoft's code does."""
 MIN_SAME_COSINE = 0.9
 """Two follow-up questions whose cosine is at least this are the same question."""
@@ -137,7 +137,7 @@ def answer(
         return None
     reports = [
         report
-        for report in reports_at_level(read_reports(filters, tools), tools.knobs.level)
+        for report in reports_at_level(read_reports(filters, tools), tools.options.level)
         if allows_report(filters, report.hit.level)
     ]
     return _search_and_answer(question, reports, context, filters, tools) if reports else None
@@ -155,7 +155,7 @@ def _search_and_answer(
     primed = read_folds(question, nearest, tools)
 
     def look_up(text: str) -> list[Passage]:
-        return fill(_look_up(text, filters, tools), tools.tokens)
+        return fill_with_passages(_look_up(text, filters, tools), tools.tokens)
 
     results = primed + follow_up(question, vector, primed, look_up, tools)
     points = rank_points([helpful_points(results)])
@@ -177,11 +177,11 @@ def _nearest_to_hypothesis(
 
     It is made up in the form of the report nearest to the question.
     """
-    with tools.path.step("hypothesis") as step:
+    with tools.trace.step("hypothesis") as step:
         example, *_ = rank_by_cosine(vector, reports, filters, tools) or reports
         prompt = Prompt(
-            system=filled(PROMPTS / "hypothesis_system.txt"),
-            user=filled(
+            system=fill_template(PROMPTS / "hypothesis_system.txt"),
+            user=fill_template(
                 PROMPTS / "hypothesis.txt", question=question, report=format_report(example, 1)
             ),
             max_tokens=1000,
@@ -189,15 +189,15 @@ def _nearest_to_hypothesis(
         )
         hypothesis = question
         try:
-            hypothesis = read_summary(said(tools.models.chat("model", "primer"), prompt))
+            hypothesis = read_summary(complete(tools.models.chat("model", "primer"), prompt))
             step.note = f"in the form of {example.title}"
         except BadReply as error:
             step.note = f"the question alone, as the model's reply cannot be used: {error}"
     [hypothesis_vector] = embed_texts([hypothesis], tools)
-    with tools.path.step("primer", "reports by cosine") as step:
+    with tools.trace.step("primer", "reports by cosine") as step:
         ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools)
-        nearest = ranked[: tools.knobs.reports]
-        step.found([report.hit for report in ranked], [report.hit for report in nearest])
+        nearest = ranked[: tools.options.reports]
+        step.record([report.hit for report in ranked], [report.hit for report in nearest])
     return nearest
 
 
@@ -206,7 +206,7 @@ def read_folds(question: str, reports: Sequence[StoredReport], tools: Tools) -> 
 
     Folds whose reply cannot be used are left out, and named in the path.
     """
-    size = max(1, math.ceil(len(reports) / tools.knobs.folds))
+    size = max(1, math.ceil(len(reports) / tools.options.folds))
     folds = [reports[start : start + size] for start in range(0, len(reports), size)]
     chat = tools.models.chat("model", "primer")
 
@@ -218,8 +218,8 @@ def read_folds(question: str, reports: Sequence[StoredReport], tools: Tools) -> 
         except BadReply as error:
             return error
 
-    with tools.path.step("folds") as step:
-        results = tools.each(ask_fold, folds)
+    with tools.trace.step("folds") as step:
+        results = tools.run_each(ask_fold, folds)
         step.note = _describe(results, "fold")
     return [result for result in results if isinstance(result, StepResult)]
 
@@ -247,7 +247,7 @@ def follow_up(
         tools: The model, and the mode's options.
 
     """
-    options = tools.knobs
+    options = tools.options
     scores = [result.point.score for result in primed]
     score = sum(scores) / len(scores) if scores else MAX_SCORE
     texts = [text for result in primed for text in result.follow_ups] or [question]
@@ -317,9 +317,9 @@ def _ask_round(
     """
     contexts: list[tuple[str, list[Passage]]] = []
     for text in chosen:
-        with tools.path.step("follow up", text) as step:
+        with tools.trace.step("follow up", text) as step:
             passages = look_up(text)
-            step.found([passage.hit for passage in passages])
+            step.record([passage.hit for passage in passages])
         contexts.append((text, passages))
     chat = tools.models.chat("model", "follow-ups")
 
@@ -334,8 +334,8 @@ def _ask_round(
         except BadReply as error:
             return error
 
-    with tools.path.step("round") as step:
-        results = tools.each(ask_follow_up, contexts)
+    with tools.trace.step("round") as step:
+        results = tools.run_each(ask_follow_up, contexts)
         step.note = _describe(results, "follow-up")
     chunks = {
         passage.hit.id
@@ -350,7 +350,7 @@ def _look_up(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     # Without a model, a report consists of sentences of the chunks that are returned here anyway.
     offline = tools.models.offline
     options = LOCAL_OPTIONS.model_copy(update={"report_share": 0.0}) if offline else LOCAL_OPTIONS
-    return local.retrieve(question, filters, replace(tools, knobs=options))
+    return local.retrieve(question, filters, replace(tools, options=options))
 
 
 def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
@@ -359,8 +359,12 @@ def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
     Reports come first, without a number: they help to understand the chunks and are not cited.
     """
     chunks = [passage for passage in passages if passage.hit.kind == "chunk"]
-    reports = [shown(passage.text) for passage in passages if passage.hit.kind != "chunk"]
-    numbered = [f"[{number}] {shown(chunk.text)}" for number, chunk in enumerate(chunks, 1)]
+    reports = [
+        escape_citations(passage.text) for passage in passages if passage.hit.kind != "chunk"
+    ]
+    numbered = [
+        f"[{number}] {escape_citations(chunk.text)}" for number, chunk in enumerate(chunks, 1)
+    ]
     return "\n\n".join([*reports, *numbered]), {
         number: (chunk.hit.id,) for number, chunk in enumerate(chunks, 1)
     }
@@ -370,11 +374,11 @@ def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
 
 
 def _prompt(name: str, tools: Tools, **values: object) -> Prompt:
-    words = tools.knobs.reply_words
+    words = tools.options.reply_words
     return Prompt(
-        system=filled(PROMPTS / f"{name}_system.txt"),
-        user=filled(PROMPTS / f"{name}.txt", words=words, **values),
-        max_tokens=round(2 * words / WORDS),
+        system=fill_template(PROMPTS / f"{name}_system.txt"),
+        user=fill_template(PROMPTS / f"{name}.txt", words=words, **values),
+        max_tokens=round(2 * words / WORDS_PER_TOKEN),
         temperature=0,
         schema=StepReply,
     )
@@ -400,7 +404,7 @@ def read_step(reply: str, cites: Cites) -> StepResult:
     questions = dict.fromkeys(line for line in lines if 0 < len(line) <= MAX_FOLLOW_UP_CHARACTERS)
     if not text and not questions:
         raise BadReply('Expected "response" or "follow_up_queries" to say something.')
-    point = Point(shortened(text, MAX_RESPONSE_TOKENS), score, cites)
+    point = Point(shorten(text, MAX_RESPONSE_TOKENS), score, cites)
     return StepResult(point, tuple(islice(questions, MAX_FOLLOW_UPS)))
 
 
@@ -418,7 +422,7 @@ def _describe(results: Sequence[StepResult | BadReply], noun: str) -> str:
 MODE = Mode(
     retrieve,
     "questions that reports open, looked up in the text one after another (Microsoft DRIFT)",
-    knobs=Options,
+    options=Options,
     graph="communities",
     answer=answer,
 )

@@ -26,8 +26,8 @@ from fabula.graphs.communities.report_search import (
 )
 from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
-from fabula.models.prompts import filled
-from fabula.models.replies import read_object, said
+from fabula.models.prompts import fill_template
+from fabula.models.replies import complete, read_object
 
 MIN_HELPFUL_RATING, MAX_RATING = 1, 5
 
@@ -83,12 +83,12 @@ def _answer_from_helpful(
     def rate(batch: Sequence[StoredReport]) -> list[int]:
         nonlocal rated
         rated += len(batch)
-        return tools.each(lambda report: ask_rating(question, report, tools), batch)
+        return tools.run_each(lambda report: ask_rating(question, report, tools), batch)
 
-    with tools.path.step("rate") as step:
-        selected = select_reports(reports, rate, tools.knobs.deepest)
+    with tools.trace.step("rate") as step:
+        selected = select_reports(reports, rate, tools.options.deepest)
         step.note = f"{rated} of {len(reports)} reports, of which {len(selected)} are read"
-        step.found([report.hit for report in selected])
+        step.record([report.hit for report in selected])
     yield from answer_from_reports(question, selected, context, filters, tools)
 
 
@@ -138,14 +138,16 @@ def select_reports(
 def ask_rating(question: str, report: StoredReport, tools: Tools) -> int:
     """Ask a model how much a report helps, from 0 to 5; 1 where its reply has no rating."""
     prompt = Prompt(
-        system=filled(PROMPTS / "rate_system.txt"),
-        user=filled(PROMPTS / "rate.txt", report=format_report(report, 1), question=question),
+        system=fill_template(PROMPTS / "rate_system.txt"),
+        user=fill_template(
+            PROMPTS / "rate.txt", report=format_report(report, 1), question=question
+        ),
         max_tokens=100,
         temperature=0,
         schema=RatingReply,
     )
     try:
-        return read_rating(said(tools.models.chat("model", "rate"), prompt))
+        return read_rating(complete(tools.models.chat("model", "rate"), prompt))
     except BadReply:
         return MIN_HELPFUL_RATING
 
@@ -166,7 +168,7 @@ def read_rating(reply: str) -> int:
 MODE = Mode(
     retrieve,
     "reports that help, as a model rates them from the top down (Microsoft GraphRAG)",
-    knobs=Options,
+    options=Options,
     graph="communities",
     answer=answer,
 )

@@ -64,8 +64,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     reports = read_reports(filters, tools)
     if not reports:
         return fall_back(question, filters, tools)
-    with tools.path.step("level", f"{tools.knobs.level}") as step:
-        chosen = reports_at_level(reports, tools.knobs.level)
+    with tools.trace.step("level", f"{tools.options.level}") as step:
+        chosen = reports_at_level(reports, tools.options.level)
         step.note += f": {len(chosen):,} of {len(reports):,} reports"
     return to_hits(rank_by_cosine_and_words(question, chosen, filters, tools), filters, tools)
 
@@ -76,7 +76,7 @@ def answer(
     """Answer from all reports of the level, whether the context has them or not."""
     if tools.models.offline:
         return None
-    at_level = reports_at_level(read_reports(filters, tools), tools.knobs.level)
+    at_level = reports_at_level(read_reports(filters, tools), tools.options.level)
     reports = [report for report in at_level if allows_report(filters, report.hit.level)]
     return answer_from_reports(question, reports, context, filters, tools) if reports else None
 
@@ -89,7 +89,7 @@ def answer_from_reports(
     tools: Tools,
 ) -> Pieces:
     """Answer from all these reports: one call for each batch of them, and one for the answer."""
-    with tools.path.step("map") as step:
+    with tools.trace.step("map") as step:
         points, step.note = ask_points(question, reports, tools)
     yield from reduce(question, points, context, filters, tools)
 
@@ -97,7 +97,7 @@ def answer_from_reports(
 MODE = Mode(
     retrieve,
     "all reports of one level, from which one answer is written (Microsoft GraphRAG)",
-    knobs=Options,
+    options=Options,
     graph="communities",
     answer=answer,
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.

@@ -15,9 +15,9 @@ from typing import Any
 from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.queries import query
+from fabula.graph.queries import read_statement
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
-from fabula.graphs.discourse.options import Knobs
+from fabula.graphs.discourse.options import Options
 from fabula.graphs.discourse.reading import read_question
 from fabula.graphs.discourse.senses import matches, read_senses
 from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
@@ -38,11 +38,11 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         why = (
             "there is no discourse graph" if terms is None else "the filters let no chunks through"
         )
-        with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
-            hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
-            step.found(hits)
+        with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
+            hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
+            step.record(hits)
         return hits
-    knobs = tools.knobs
+    knobs = tools.options
     sought = read_question(question, terms, read_senses(knobs.senses), tools)
     vector = tools.embed(question)
     ranked = passages(question, vector, filters, tools, max(knobs.near, tools.k))
@@ -51,10 +51,10 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     matched = _matched(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
     rest = [hit.id for hit in ranked if hit.id not in order]
-    with tools.path.step("together", "near, each with its related, then matched") as step:
+    with tools.trace.step("together", "near, each with its related, then matched") as step:
         chosen = [*order, *rest][: tools.k]
         hits = chunk_hits({id: 1 / place for place, id in enumerate(chosen, 1)}, filters, tools)
-        step.found(hits)
+        step.record(hits)
     return hits
 
 
@@ -64,18 +64,18 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
     They are read by three statements, and kept in memory until the graph changes.
     """
     whole = Filters(filters.collection, filters.document)
-    with tools.path.step("terms") as step:
-        terms = tools.keep("terms", whole, ("text", "discourse"), lambda: _read(whole, tools))
+    with tools.trace.step("terms") as step:
+        terms = tools.cached("terms", whole, ("text", "discourse"), lambda: _read(whole, tools))
         count = sum(map(len, terms.by_slot.values())) if terms else 0
         step.note = f"{count:,}" if terms else "there are none: no discourse graph was built"
     return terms
 
 
 def _read(filters: Filters, tools: Tools) -> Terms:
-    texts = tools.read(query("discourse/find_places"), filters)
+    texts = tools.read(read_statement("discourse/find_places"), filters)
     languages = Counter(row["language"] for row in texts).most_common(1)
-    terms = tools.read(query("discourse/find_terms"), filters)
-    resolved = tools.read(query("discourse/find_resolved"), filters)
+    terms = tools.read(read_statement("discourse/find_terms"), filters)
+    resolved = tools.read(read_statement("discourse/find_resolved"), filters)
     return make_terms(
         languages[0][0] if languages else "",
         [id for row in texts for id in row["chunks"]],
@@ -91,19 +91,21 @@ def _related(
 
     If there are none, those beside the nearest, if they are nearer to the question than usual.
     """
-    with tools.path.step("related", ", ".join(senses) or "no sense is asked for") as step:
+    with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
         nodes = list(near) if senses else []
-        rows = tools.read(query("discourse/find_linked"), filters, nodes=nodes)
-        related = choose(rows, senses, tools.knobs.related)
+        rows = tools.read(read_statement("discourse/find_linked"), filters, nodes=nodes)
+        related = choose(rows, senses, tools.options.related)
         step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
         step.note += f": {sum(map(len, related.values()))} chunks"
-    if related or not near or not tools.knobs.related:
+    if related or not near or not tools.options.related:
         return related
-    with tools.path.step("fall back", "beside the nearest, nearer than is usual") as step:
-        beside = tools.rows(query("discourse/find_beside"), vector, filters, nodes=[near[0]])
+    with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
+        beside = tools.find_rows(
+            read_statement("discourse/find_beside"), vector, filters, nodes=[near[0]]
+        )
         nearer = [row["id"] for row in beside if row["cosine"] > row["usual"]]
         step.note += f": {len(nearer)} chunks"
-    return {near[0]: nearer[: tools.knobs.related]} if nearer else {}
+    return {near[0]: nearer[: tools.options.related]} if nearer else {}
 
 
 def choose(
@@ -124,15 +126,15 @@ def choose(
 
 def _matched(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
     """The chunks that have the same event as the question, best first."""
-    with tools.path.step("matched", ", ".join(slots) or "the question has no event") as step:
+    with tools.trace.step("matched", ", ".join(slots) or "the question has no event") as step:
         ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
         step.note += f": {len(ranked)} chunks"
-    return ranked[: tools.knobs.matched]
+    return ranked[: tools.options.matched]
 
 
 MODE = Mode(
     retrieve,
     "chunks near to a question, in the sense it asks for, and with its who, when and where",
-    knobs=Knobs,
+    options=Options,
     graph="discourse",
 )

@@ -55,7 +55,7 @@ class Senses:
         """Return whether a path is that of a leaf."""
         return any(sense.path == path for sense in self.leaves)
 
-    def here(self, pdtb3: str) -> str:
+    def equivalent(self, pdtb3: str) -> str:
         """Return the deepest sense that includes all leaves of a sense of PDTB-3; '' for none.
 
         So what is known of the senses of PDTB-3 can be used with another set.
@@ -63,7 +63,7 @@ class Senses:
         paths = [leaf.path for leaf in self.leaves if f"{leaf.pdtb3}.".startswith(f"{pdtb3}.")]
         return _common(paths) if paths else ""
 
-    def like(self, pdtb3: str) -> str:
+    def nearest_leaf(self, pdtb3: str) -> str:
         """Return the leaf that is a sense of PDTB-3, or is nearest to it."""
         parts = pdtb3.split(".")
         for depth in range(len(parts), 0, -1):

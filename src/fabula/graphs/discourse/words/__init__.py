@@ -26,7 +26,7 @@ class Connective:
 
 
 @dataclass(frozen=True)
-class Asking:
+class QuestionWords:
     """Words of questions, and the senses that they ask for."""
 
     senses: tuple[str, ...]
@@ -41,7 +41,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class DiscourseWords:
     """The words of a language that say when, where, why and how; all in lower case.
 
     Attributes:
@@ -55,7 +55,7 @@ class Words:
     lists: Mapping[str, frozenset[str]]
     connectives: tuple[Connective, ...]
     verbs: Mapping[str, str]
-    asking: tuple[Asking, ...]
+    asking: tuple[QuestionWords, ...]
 
     def asked_by(self, question: str) -> list[str]:
         """Return the senses of PDTB-3 that a question asks for by its words."""
@@ -70,7 +70,7 @@ class Words:
 
 
 @functools.cache
-def words_of(language: str) -> Words | None:
+def words_of(language: str) -> DiscourseWords | None:
     """Return the words of a language, by ISO 639-1; None if it has no file."""
     code = language.lower().replace("_", "-").split("-")[0]
     file = resources.files(__name__) / f"{code}.toml"
@@ -83,8 +83,10 @@ def words_of(language: str) -> Words | None:
     )
     verbs = {form: verb for verb, forms in table.pop("irregular").items() for form in forms.split()}
     asking = tuple(
-        Asking(tuple(entry["senses"]), tuple(entry["words"]), tuple(entry.get("not_before", ())))
+        QuestionWords(
+            tuple(entry["senses"]), tuple(entry["words"]), tuple(entry.get("not_before", ()))
+        )
         for entry in table.pop("asking")
     )
     lists = {name: frozenset(words.split()) for name, words in table.items()}
-    return Words(lists, connectives, verbs, asking)
+    return DiscourseWords(lists, connectives, verbs, asking)

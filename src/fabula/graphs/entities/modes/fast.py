@@ -13,22 +13,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.fusion import by_scores
+from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
 from fabula.graphs.entities.questions import Sought, find_names, read_question, rows_of
 from fabula.graphs.entities.retrieval import (
-    are_read,
     best_chunks,
     embed,
     entity_hits,
     fall_back,
+    join_hits,
     link_hits,
     nearest_entities,
+    needs_records,
     passages,
     read_network,
-    together,
 )
 from fabula.text.ranking import Scores
 
@@ -43,7 +43,7 @@ PASSAGES_WEIGHT = 0.7
 """What passages count beside the walk where there is no model: the walk alone loses much."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """How the walk goes, and how much of what it meets is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -86,7 +86,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     network = read_network(filters, tools)
     if network is None:
         return []
-    options, offline = tools.knobs, tools.models.offline
+    options, offline = tools.options, tools.models.offline
     sought = (
         Sought(named=find_names(question, network))
         if offline
@@ -104,7 +104,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             tools,
         )
     note = f"damping {options.damping}, from {_describe(seeds, network)}"
-    with tools.path.step("walk", note) as step:
+    with tools.trace.step("walk", note) as step:
         ranks = pagerank(network.ties, seeds, options.damping)
         entities = select_entities(ranks, network, options.entities, options.least)
         relations = select_relations(entities, network, options.relations)
@@ -112,27 +112,27 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         chunks = best_chunks(scores, network, filters, tools, max(DEPTH, tools.k))
         step.note += f", {len(entities)} entities, {len(relations)} relations"
         step.walked = network.ids(entities)
-        step.found(chunks)
+        step.record(chunks)
     share = options.passages
     if share is None:
         share = PASSAGES_WEIGHT if offline else 0.0
     if share and chunks:
         vector = tools.embed(question)
         alone = passages(question, vector, filters, tools, max(DEPTH, tools.k))
-        with tools.path.step("fuse", f"by scores, passages {share}") as step:
-            chunks = by_scores([(chunks, 1 - share), (alone, share)], DEPTH + tools.k)
-            step.found(chunks, chunks[: tools.k])
+        with tools.trace.step("fuse", f"by scores, passages {share}") as step:
+            chunks = fuse_by_scores([(chunks, 1 - share), (alone, share)], DEPTH + tools.k)
+            step.record(chunks, chunks[: tools.k])
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if offline else (options.entity_share, options.relation_share)
     records: list[Sequence[Hit]] = [(), ()]
-    if are_read(shares, filters):
+    if needs_records(shares, filters):
         links = network.relations
         records = [
             entity_hits(entities, network, filters, tools),
             link_hits(relations, links, "relation", filters, tools),
         ]
     chunks = chunks[: options.chunks]
-    hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
+    hits = join_hits(list(zip(records, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(
         question, "the walk reaches no chunk", entities, network, filters, tools
     )
@@ -231,7 +231,7 @@ def _describe(seeds: Scores, network: Network) -> str:
 MODE = Mode(
     retrieve,
     "a walk over entities from those that a question names or is near to (Fast GraphRAG)",
-    knobs=Knobs,
+    options=Options,
     graph="entities",
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
     serves={"fact": 56.95, "reasoning": 48.55, "overview": 56.41, "creative": 46.18},

@@ -21,20 +21,20 @@ from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.network import Network, best, pagerank
 from fabula.graphs.entities.questions import PROMPTS, find_names, rows_of
 from fabula.graphs.entities.retrieval import (
-    are_read,
     best_chunks,
     entity_hits,
     fall_back,
+    join_hits,
     link_hits,
     nearest_links,
+    needs_records,
     passages,
     read_network,
-    together,
 )
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import filled
+from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
-from fabula.text.ranking import Scores, scaled
+from fabula.text.ranking import Scores, scale
 
 MAX_NEAR_FACTS = 100
 """How many facts the index is asked for; their cosines are scaled among themselves."""
@@ -46,7 +46,7 @@ Measured without a model on seven novels (GraphRAG-Bench): 0.05 is 7 points belo
 ranking, 1 is level."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """Where the walk begins, and how it goes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -81,30 +81,30 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     vector = tools.embed(question)
     if tools.models.offline:
         named = _find_named(question, network, tools)
-        phrases = name_weights(named, network, tools.knobs.phrases)
+        phrases = name_weights(named, network, tools.options.phrases)
     else:
         kind = "triple" if network.facts.ids else "relation"
         near = nearest_links(vector, network.linked, kind, filters, tools, MAX_NEAR_FACTS)
-        nearest = choose(near, tools.knobs.facts)
+        nearest = choose(near, tools.options.facts)
         helpful = _filter(question, nearest, kind, network, filters, tools)
-        phrases = fact_weights(helpful, network, tools.knobs.phrases)
+        phrases = fact_weights(helpful, network, tools.options.phrases)
     if not phrases:
         why = "the question names no entity" if tools.models.offline else "no fact helps"
         return fall_back(question, why, (), network, filters, tools)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
-    weight = tools.knobs.passage_weight
+    weight = tools.options.passage_weight
     if weight is None:
         weight = WEIGHT_WITH_NAMES if tools.models.offline else WEIGHT_WITH_FACTS
-    note = f"damping {tools.knobs.damping}, passages {weight}, from {_describe(phrases, network)}"
-    with tools.path.step("walk", note) as step:
-        ranks = walk(phrases, alone, weight, tools.knobs.damping, network)
+    note = f"damping {tools.options.damping}, passages {weight}, from {_describe(phrases, network)}"
+    with tools.trace.step("walk", note) as step:
+        ranks = walk(phrases, alone, weight, tools.options.damping, network)
         entities, chunks = np.split(ranks, [len(network.entities)])
         hits = best_chunks(chunks, network, filters, tools, tools.k)
         step.walked = network.ids([*phrases, *best(entities, tools.k)])
-        step.found(hits)
-    if are_read((), filters):
+        step.record(hits)
+    if needs_records((), filters):
         shares = {row: float(entities[row]) for row in best(entities, tools.k)}
-        hits = together([(entity_hits(shares, network, filters, tools), 1.0)], (), filters, tools)
+        hits = join_hits([(entity_hits(shares, network, filters, tools), 1.0)], (), filters, tools)
     return hits or fall_back(question, "the walk reaches no chunk", (), network, filters, tools)
 
 
@@ -117,7 +117,7 @@ def choose(near: Mapping[int, float], most: int) -> dict[int, float]:
     Where all are equal, each is 1. The published code stops at a fact of score 0, which the last of
     a small graph has.
     """
-    shares = scaled(np.array(list(near.values())))
+    shares = scale(np.array(list(near.values())))
     if not shares.any():
         shares = np.ones(len(near))
     scored = dict(zip(near, shares.tolist(), strict=True))
@@ -170,7 +170,7 @@ def walk(
     seeds = np.zeros(len(network.entities) + len(network.chunks))
     for row, phrase_weight in phrases.items():
         seeds[row] = phrase_weight
-    shares = scaled(np.array([hit.score for hit in passages])).tolist()
+    shares = scale(np.array([hit.score for hit in passages])).tolist()
     for hit, share in zip(passages, shares, strict=True):
         if hit.id in network.chunk_row:
             seeds[len(network.entities) + network.chunk_row[hit.id]] = weight * share
@@ -188,7 +188,7 @@ def _largest(weights: Mapping[int, float], most: int) -> dict[int, float]:
 
 
 def _find_named(question: str, network: Network, tools: Tools) -> list[int]:
-    with tools.path.step("names") as step:
+    with tools.trace.step("names") as step:
         names = find_names(question, network)
         step.note = ", ".join(names) or "none"
     return rows_of(names, network)
@@ -207,7 +207,7 @@ def _filter(
     facts = link_hits(near, network.linked, kind, unfiltered, tools)
     if not facts:
         return {}
-    with tools.path.step("facts", f"which of {len(facts)} help") as step:
+    with tools.trace.step("facts", f"which of {len(facts)} help") as step:
         try:
             chat = tools.models.chat("model", "facts")
             numbers = ask_which_help(question, [hit.text for hit in facts], chat)
@@ -215,7 +215,7 @@ def _filter(
             step.note = f"all, as no reply of the model could be used: {error}"
             numbers = set(range(1, len(facts) + 1))
         helpful = [hit for number, hit in enumerate(facts, 1) if number in numbers]
-        step.found(facts, helpful)
+        step.record(facts, helpful)
     rows = [network.linked.row[hit.id] for hit in helpful]
     return {row: near[row] for row in rows}
 
@@ -231,8 +231,8 @@ def ask_which_help(question: str, facts: Sequence[str], chat: Chat) -> Collectio
     """
     numbered = "\n".join(f"[{number}] {fact}" for number, fact in enumerate(facts, 1))
     request = Prompt(
-        system=filled(PROMPTS / "facts_system.txt"),
-        user=filled(PROMPTS / "facts.txt", facts=numbered, question=question),
+        system=fill_template(PROMPTS / "facts_system.txt"),
+        user=fill_template(PROMPTS / "facts.txt", facts=numbered, question=question),
         max_tokens=100 + 6 * len(facts),
         temperature=0,
         schema=FactsReply,
@@ -258,7 +258,7 @@ def _describe(phrases: Mapping[int, float], network: Network) -> str:
 MODE = Mode(
     retrieve,
     "a walk over entities and chunks from the question's facts and passages (HippoRAG 2)",
-    knobs=Knobs,
+    options=Options,
     graph="entities",
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy; with facts.
     serves={"fact": 60.14, "reasoning": 53.38, "overview": 64.10, "creative": 48.28},

@@ -29,16 +29,16 @@ from fabula.graphs.entities.retrieval import (
     embed,
     entity_hits,
     fall_back,
-    fit,
+    fit_budgets,
+    join_hits,
     link_hits,
     nearest_entities,
     nearest_links,
     passages,
     read_network,
-    together,
 )
 from fabula.text.document import Vector, Vectors
-from fabula.text.ranking import Scores, maximal_marginal_relevance, scaled
+from fabula.text.ranking import Scores, maximal_marginal_relevance, scale
 
 MAX_COMPARED = 400
 """How many relations' vectors are compared with the question: those most particular to their
@@ -49,7 +49,7 @@ RELATED_CHUNKS = 5
 """Chunks of an entity or a relation, as in the published code."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """What is looked for, and how it is ranked."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,7 +98,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     network = read_network(filters, tools)
     if network is None:
         return []
-    options = tools.knobs
+    options = tools.options
     sought = with_low(read_question(question, network, tools), question)
     low = sought.low if options.search != "high" else ()
     high = sought.high if options.search != "low" else ()
@@ -117,15 +117,15 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     ]
     shares = (options.entity_share, options.relation_share)
     budgets = [int(share * tools.tokens) for share in shares]
-    fitting = fit([[hit.tokens for hit in block] for block in candidates], budgets)
-    with tools.path.step("records", ", ".join(low) + " | " + ", ".join(high)) as step:
+    fitting = fit_budgets([[hit.tokens for hit in block] for block in candidates], budgets)
+    with tools.trace.step("records", ", ".join(low) + " | " + ", ".join(high)) as step:
         entity_records, relation_records = (
             [block[position] for position in positions]
             for block, positions in zip(candidates, fitting, strict=True)
         )
-        step.found([*chain.from_iterable(candidates)], [*entity_records, *relation_records])
+        step.record([*chain.from_iterable(candidates)], [*entity_records, *relation_records])
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
-    with tools.path.step("chunks", f"by {options.picking}") as step:
+    with tools.trace.step("chunks", f"by {options.picking}") as step:
         rows = _pick_chunks(
             [network.row[hit.id] for hit in entity_records],
             [network.relations.row[hit.id] for hit in relation_records],
@@ -135,21 +135,21 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         )
         scored = {network.chunks[row]: score for row, score in rows.items()}
         chunks = chunk_hits(scored, filters, tools)
-        step.found(chunks)
+        step.record(chunks)
     records = [
         [hit for hit in block if allows(filters, hit.kind)]
         for block in (entity_records, relation_records)
     ]
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if tools.models.offline else shares
-    hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
+    hits = join_hits(list(zip(records, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(
         question, "no entity and no relation is near", entities, network, filters, tools
     )
 
 
 def _embed_each(
-    lists: Sequence[Sequence[str]], options: Knobs, tools: Tools
+    lists: Sequence[Sequence[str]], options: Options, tools: Tools
 ) -> tuple[list[Vector], list[Vector], list[Vector]]:
     """The embeddings of low keywords, of high ones, and of the question, in one request."""
     if options.keywords == "together":
@@ -168,7 +168,7 @@ def _find_entities(
     tools: Tools,
 ) -> list[int]:
     """The entities of details: those that have such a name, then the nearest."""
-    options = tools.knobs
+    options = tools.options
     if not low:
         return []
     near = [
@@ -186,7 +186,7 @@ def _find_relations(
     high: Sequence[str], vectors: Sequence[Vector], network: Network, filters: Filters, tools: Tools
 ) -> list[int]:
     """The relations of themes."""
-    options = tools.knobs
+    options = tools.options
     links, limit = network.relations, options.relations
     near = [
         nearest_links(vector, links, "relation", filters, tools, limit, keyword)
@@ -206,7 +206,7 @@ def _relations_of(
     entities: Sequence[int], vector: Vector, network: Network, filters: Filters, tools: Tools
 ) -> list[int]:
     """The relations of the entities of details, ranked."""
-    options = tools.knobs
+    options = tools.options
     of_entities = [columns_of(network.incident, row) for row in entities]
     if options.ranking == "degree":
         return by_degree(of_entities, network)
@@ -231,7 +231,7 @@ def _pick_chunks(
     tools: Tools,
 ) -> dict[int, float]:
     """Chunks by turns of the question's own, the entities' and the relations'; scored by rank."""
-    options = tools.knobs
+    options = tools.options
     place = {
         network.chunk_row[hit.id]: number
         for number, hit in enumerate(alone)
@@ -312,7 +312,7 @@ def diversify(
         vectors: Their embeddings in the same order, of length 1; shape (rows, dimensions).
         diversity: What likeness to better rows counts against one, from 0 to 1.
     """
-    relevance = scaled(np.array([scores[row] for row in rows]))
+    relevance = scale(np.array([scores[row] for row in rows]))
     costs = [1] * len(rows)
     order = maximal_marginal_relevance(relevance, vectors, costs, len(rows), 1 - diversity)
     return [rows[position] for position in order]
@@ -377,7 +377,7 @@ def _by_rank(rows: Sequence[int]) -> dict[int, float]:
 MODE = Mode(
     retrieve,
     "entities by a question's details, relations by its themes, and their chunks (LightRAG)",
-    knobs=Knobs,
+    options=Options,
     graph="entities",
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
     serves={"fact": 58.62, "reasoning": 49.07, "overview": 48.85, "creative": 23.80},

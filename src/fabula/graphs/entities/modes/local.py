@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.fusion import by_scores
+from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.network import Network, columns_of
@@ -24,12 +24,12 @@ from fabula.graphs.entities.retrieval import (
     chunk_hits,
     entity_hits,
     fall_back,
+    join_hits,
     link_hits,
     nearest_entities,
     passages,
     read_network,
-    report_hits,
-    together,
+    reports_of_entities,
 )
 from fabula.text.ranking import Scores
 
@@ -42,7 +42,7 @@ PASSAGES_WEIGHT = 0.7
 of one entity come before those of the next, whatever they say."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """How many entities there are, and how much of them is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -81,32 +81,32 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     network = read_network(filters, tools)
     if network is None:
         return []
-    options = tools.knobs
+    options = tools.options
     named = rows_of(find_names(question, network), network) if options.named else []
     vector = tools.embed(question)
     near = nearest_entities(vector, network, filters, tools, options.entities, -1.0, question)
     selected = list(dict.fromkeys([*named, *near]))[: max(options.entities, len(named))]
     if not selected:
         return fall_back(question, "there is no entity", (), network, filters, tools)
-    with tools.path.step("entities", f"{len(named)} named, the rest by cosine") as step:
+    with tools.trace.step("entities", f"{len(named)} named, the rest by cosine") as step:
         entities = entity_hits(_by_rank(selected), network, filters, tools)
-        step.found(entities)
-    with tools.path.step("relations", "among them, then outwards") as step:
+        step.record(entities)
+    with tools.trace.step("relations", "among them, then outwards") as step:
         rows = rank_relations(selected, network, options.relations)
         relations = link_hits(_by_rank(rows), network.relations, "relation", filters, tools)
-        step.found(relations)
+        step.record(relations)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
-    with tools.path.step("chunks", "of the entities, those with most of their relations") as step:
+    with tools.trace.step("chunks", "of the entities, those with most of their relations") as step:
         place = {hit.id: place for place, hit in enumerate(alone)}
         ranked = rank_chunks(selected, place, network)[: tools.k]
         scored = {network.chunks[row]: score for row, score in _by_rank(ranked).items()}
         chunks = chunk_hits(scored, filters, tools)
-        step.found(chunks)
+        step.record(chunks)
     if tools.models.offline and chunks:
-        with tools.path.step("fuse", f"by scores, passages {PASSAGES_WEIGHT}") as step:
+        with tools.trace.step("fuse", f"by scores, passages {PASSAGES_WEIGHT}") as step:
             weighted = [(chunks, 1 - PASSAGES_WEIGHT), (alone, PASSAGES_WEIGHT)]
-            chunks = by_scores(weighted, MAX_PASSAGES + tools.k)
-            step.found(chunks, chunks[: tools.k])
+            chunks = fuse_by_scores(weighted, MAX_PASSAGES + tools.k)
+            step.record(chunks, chunks[: tools.k])
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (options.entity_share, options.relation_share)
     if tools.models.offline:
@@ -117,7 +117,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         share = 0.0 if tools.models.offline else REPORT_SHARE
     if share and (reports := _reports(selected, network, filters, tools)):
         records.insert(0, (reports, share))
-    return together(records, chunks, filters, tools) or fall_back(
+    return join_hits(records, chunks, filters, tools) or fall_back(
         question, "the entities have no chunks", (), network, filters, tools
     )
 
@@ -125,9 +125,9 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 def _reports(
     selected: Sequence[int], network: Network, filters: Filters, tools: Tools
 ) -> list[Hit]:
-    with tools.path.step("reports", "of communities with most of the entities inside") as step:
-        hits = report_hits(_by_rank(selected), network, filters, tools)
-        step.found(hits)
+    with tools.trace.step("reports", "of communities with most of the entities inside") as step:
+        hits = reports_of_entities(_by_rank(selected), network, filters, tools)
+        step.record(hits)
     return hits
 
 
@@ -183,7 +183,7 @@ def _by_rank(rows: Sequence[int]) -> dict[int, float]:
 MODE = Mode(
     retrieve,
     "the entities nearest to a question, what ties them, and their chunks (Microsoft GraphRAG)",
-    knobs=Knobs,
+    options=Options,
     graph="entities",
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy; with reports.
     serves={"fact": 49.29, "reasoning": 50.93, "overview": 64.40, "creative": 39.10},

@@ -17,21 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.fusion import by_ranks
+from fabula.ask.fusion import fuse_by_ranks
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.network import Network, columns_of, within
 from fabula.graphs.entities.questions import Sought, read_question, rows_of
 from fabula.graphs.entities.retrieval import (
-    are_read,
     best_chunks,
     embed,
     entity_hits,
     fall_back,
+    join_hits,
     nearest_entities,
+    needs_records,
     passages,
     read_network,
-    together,
 )
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores
@@ -44,7 +44,7 @@ TIE_BREAK = 1e-9
 """What each entity and relation of a path adds to a chunk, so that it orders equal chunks only."""
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """Where paths begin and end, and what they are ranked by."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,20 +84,20 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     network = read_network(filters, tools)
     if network is None:
         return []
-    options, offline = tools.knobs, tools.models.offline
+    options, offline = tools.options, tools.models.offline
     sought = read_question(question, network, tools)
     *vectors, vector = embed([*sought.named[:MAX_NAMES], question], tools)
-    with tools.path.step("starts") as step:
+    with tools.trace.step("starts") as step:
         starts = _find_starts(sought, vectors, network, filters, tools)
         step.note = _describe(starts, network)
         step.walked = network.ids(starts)
     if not starts:
         return fall_back(question, "the question names no entity", (), network, filters, tools)
-    with tools.path.step("answers") as step:
+    with tools.trace.step("answers") as step:
         answers = _find_answers(vector, sought.answer_types, network, filters, tools)
         names = [network.name(row) for row in answers[:MAX_NAMES]]
         step.note = ", ".join(names) + _and_more(answers)
-    with tools.path.step("paths") as step:
+    with tools.trace.step("paths") as step:
         edges = weigh_edges(starts, answers, network, options.relations, options.hops)
         paths = rank_paths(starts, answers, edges, network, options.paths)
         step.note = "; ".join(" - ".join(map(network.name, path.entities)) for path in paths[:5])
@@ -106,19 +106,19 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         return fall_back(question, "there is no path", starts, network, filters, tools)
     most = min(options.chunks, tools.k)
     alone = passages(question, vector, filters, tools, options.chunks)
-    with tools.path.step("chunks", f"along {len(paths)} paths") as step:
+    with tools.trace.step("chunks", f"along {len(paths)} paths") as step:
         scores = rank_chunks(paths, network)
         along = best_chunks(scores, network, filters, tools, options.chunks, alone)
-        step.found(along)
-    with tools.path.step("fuse", "by ranks") as step:
-        chunks = by_ranks([along, alone], most) if along else []
-        step.found(chunks)
+        step.record(along)
+    with tools.trace.step("fuse", "by ranks") as step:
+        chunks = fuse_by_ranks([along, alone], most) if along else []
+        step.record(chunks)
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     share = 0.0 if offline else options.entity_share
     records: list[Hit] = []
-    if are_read([share], filters):
+    if needs_records([share], filters):
         records = entity_hits(_score_entities(paths), network, filters, tools)
-    return together([(records, share)], chunks, filters, tools) or fall_back(
+    return join_hits([(records, share)], chunks, filters, tools) or fall_back(
         question, "the paths have no chunks", starts, network, filters, tools
     )
 
@@ -146,7 +146,7 @@ def _find_starts(
     starts: dict[int, float] = {}
     for name, vector in zip(sought.named, vectors, strict=False):
         near = dict.fromkeys(rows_of([name], network), 1.0) or nearest_entities(
-            vector, network, filters, tools, tools.knobs.names, tools.knobs.least
+            vector, network, filters, tools, tools.options.names, tools.options.least
         )
         for row, likeness in near.items():
             starts[row] = max(starts.get(row, -1.0), likeness)
@@ -157,7 +157,7 @@ def _find_answers(
     vector: Vector, types: Collection[str], network: Network, filters: Filters, tools: Tools
 ) -> list[int]:
     """The entities of these types that are nearest to the question; all, where they are few."""
-    most = tools.knobs.answers
+    most = tools.options.answers
     if not types or not most:
         return []
     rows = [row for row, type in enumerate(network.types) if type in types]
@@ -302,6 +302,6 @@ def _relations_between(pair: tuple[int, int], network: Network) -> list[int]:
 MODE = Mode(
     retrieve,
     "paths from what a question names to what its answer may be, and their chunks (MiniRAG)",
-    knobs=Knobs,
+    options=Options,
     graph="entities",
 )

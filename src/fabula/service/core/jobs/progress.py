@@ -127,7 +127,7 @@ class JobProgress:
             begun = self._ended + len(self._paces)
             if left is None or not begun:
                 return None
-            done, known = self._total_pace.made.total(), self._total_pace.expected.total()
+            done, known = self._total_pace.completed.total(), self._total_pace.expected.total()
             more = known * max(0, self._expected - begun) / begun
             return round(left * (1 + more / max(1, known - done)), 1)
 
@@ -143,7 +143,7 @@ class JobProgress:
             else:
                 pace.done(step)
                 self._total_pace.done(step)
-            steps = {name: (pace.made[name], known) for name, known in pace.expected.items()}
+            steps = {name: (pace.completed[name], known) for name, known in pace.expected.items()}
             item = replace(self._items[index], steps=steps)
             if usage is not None:
                 # The usage is that of all steps together, so the difference is booked on the step

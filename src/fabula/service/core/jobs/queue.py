@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.errors import NotFound, SettingsError
 from fabula.service.core.errors import Conflict, Forbidden
-from fabula.service.core.jobs.recipes import ANY, Recipes
+from fabula.service.core.jobs.recipes import ANY_SERVER, Recipes
 from fabula.store.space import refuse_other_model, refuse_reembedding
-from fabula.text.names import collection_problem, quoted
+from fabula.text.names import collection_problem, quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -59,7 +59,7 @@ class Jobs:
         self.recipes = recipes
         self.changed = Condition()
         """Notified of each change that this process makes."""
-        self.begun: deque[str] = deque(maxlen=MAX_OWN_JOBS)
+        self.own_ids: deque[str] = deque(maxlen=MAX_OWN_JOBS)
         """The ids of the jobs that this process added last."""
 
     def add(
@@ -115,9 +115,9 @@ class Jobs:
             milliseconds=IDEMPOTENCY_MILLISECONDS,
         )
         if rows[0]["id"] is None:
-            self.begun.append(id)
+            self.own_ids.append(id)
             self.notify()
-            self._audit.note(caller, f"begin {kind}", collection, job=id)
+            self._audit.record(caller, f"begin {kind}", collection, job=id)
         elif idempotency:
             idempotency.refuse_other_body(rows[0]["said"])
             id = rows[0]["id"]
@@ -127,7 +127,7 @@ class Jobs:
         """Return a job. Raises NotFound if the caller may not see its collection, too."""
         job = self.read(id)
         if job is None or not caller.may_see(job.collection):
-            raise NotFound(f"There is no job {quoted(id)}.")
+            raise NotFound(f"There is no job {quote_name(id)}.")
         return job
 
     def read(self, id: str) -> Job | None:
@@ -280,7 +280,7 @@ class Jobs:
             if rows:
                 self.notify()
                 job = self.find(caller, id)
-                self._audit.note(caller, f"{what} job", job.collection, job=id)
+                self._audit.record(caller, f"{what} job", job.collection, job=id)
                 return job
         job = self.find(caller, id)
         states = " or ".join(state for transition in transitions for state in transition.states)
@@ -299,7 +299,7 @@ class Jobs:
 
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
-        if digest != ANY:
+        if digest != ANY_SERVER:
             self._app.store.rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
@@ -307,11 +307,11 @@ class Jobs:
         """Return the parameters of the statements that say which jobs are taken here."""
         if takes_others:
             return {"recipes": self.recipes.digests, "ids": []}
-        return {"recipes": [], "ids": list(self.begun)}
+        return {"recipes": [], "ids": list(self.own_ids)}
 
     def read_job(self, row: Mapping[str, Any]) -> Job:
         """Return the job of a row; its problem says if this process does not take it, and why."""
-        job, recipe = read_job(row), row["job"].get("recipe", ANY)
+        job, recipe = read_job(row), row["job"].get("recipe", ANY_SERVER)
         if job.state != "queued" or not (
             waits := self.recipes.explain(recipe, row["made_with"], job.kind)
         ):
@@ -323,10 +323,12 @@ class Jobs:
         collection = self._app.collection(name)
         space = collection.space()
         if space is None and (reason := collection_problem(name)):
-            raise SettingsError(f"The name of a collection {reason}: {quoted(name)} can't be one.")
+            raise SettingsError(
+                f"The name of a collection {reason}: {quote_name(name)} can't be one."
+            )
         if space and (space.documents or space.phase):
             refuse_reembedding(space)
-            refuse_other_model(space, collection.kit.embedder.model)
+            refuse_other_model(space, collection.models.embedder.model)
 
 
 @dataclass(frozen=True, slots=True)

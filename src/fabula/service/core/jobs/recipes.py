@@ -14,14 +14,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import differences, fingerprint
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.service.core.jobs.job import Item, Kind
     from fabula.service.core.jobs.uploads import Uploads
 
-ANY = ""
+ANY_SERVER = ""
 """The digest of jobs that every worker does alike, and of jobs that an older version added."""
 MAX_DIFFERENCES = 4
 """How many differences between two recipes are named; the others are counted."""
@@ -55,12 +55,12 @@ class Recipes:
         """The digests of all recipes by which this process does jobs."""
         ours = self._own_recipes
         each = (ours.build, ours.ingest, ours.ingest_default, ours.embed)
-        return [ANY, *map(fingerprint, each)]
+        return [ANY_SERVER, *map(fingerprint, each)]
 
     @cached_property
     def _own_recipes(self) -> _OwnRecipes:
         settings = self._app.settings
-        build = self._app.kit.build_recipe()
+        build = self._app.models.build_recipe()
         ingest = build | {"uploads": self._uploads.id()}
         return _OwnRecipes(
             build=build,
@@ -96,7 +96,9 @@ class Recipes:
             recipe = ours.build
         else:
             recipe = ours.embed if kind == "reembed" else {}
-        return (fingerprint(recipe) if recipe else ANY), json.dumps(recipe, ensure_ascii=False)
+        return (fingerprint(recipe) if recipe else ANY_SERVER), json.dumps(
+            recipe, ensure_ascii=False
+        )
 
     def explain(self, digest: str, made_with: str | None, kind: Kind) -> str:
         """Return why this process does not take a job; '' if it does."""
@@ -148,7 +150,7 @@ def _value(recipe: Mapping[str, Any], path: Sequence[str]) -> str:
     for part in path:
         value = value.get(part) if isinstance(value, Mapping) else None
     if isinstance(value, str):
-        return quoted(value)
+        return quote_name(value)
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -44,10 +44,10 @@ from fabula.service.core.jobs.job import (
 )
 from fabula.service.core.jobs.progress import JobProgress
 from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.start import read
+from fabula.service.core.jobs.start import read_document
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
-from fabula.store.locks import Turn, find_held, turn
+from fabula.store.locks import ProcessLock, find_held_names, process_lock
 
 LOG = logging.getLogger("fabula.service")
 LEASE_SECONDS = 30.0
@@ -188,7 +188,7 @@ class Runner:
     def _take_one(self) -> bool:
         """Run the job that has waited longest. Return False if there is none."""
         store, jobs = self._services.app.store, self._services.jobs
-        if not (self._takes_others or jobs.begun):
+        if not (self._takes_others or jobs.own_ids):
             return False
         is_due, workers = jobs.is_any_waiting(takes_others=self._takes_others)
         if not (is_due or self._dead(workers)):
@@ -197,7 +197,7 @@ class Runner:
         store.make_schema()
         worker = f"{self._services.app.settings.neo4j_username} {uuid.uuid4().hex}"
         # Other processes see the lock as long as this worker lives, and no longer.
-        with turn(store, [worker]) as lock:
+        with process_lock(store, [worker]) as lock:
             dead = self._dead(workers, worker)
             id = jobs.take(
                 worker, dead, round(LEASE_SECONDS * 1000), takes_others=self._takes_others
@@ -223,7 +223,7 @@ class Runner:
         if not (visible and self._sees_locks):
             return []
         with self._services.app.store.session() as session:
-            held = find_held(session)
+            held = find_held_names(session)
         if own and own not in held:
             self._sees_locks = False
             return []
@@ -270,7 +270,7 @@ class JobRun:
         services: JobServices,
         job: Job,
         worker: str,
-        lock: Turn,
+        lock: ProcessLock,
         stop: Stop,
         is_releasing: Callable[[], bool],
     ) -> None:
@@ -381,7 +381,7 @@ class JobRun:
         )
         sources = {
             item.source: Source(
-                item.source, partial(read, self._services.uploads, collection.name, item)
+                item.source, partial(read_document, self._services.uploads, collection.name, item)
             )
             for item in waiting
         }

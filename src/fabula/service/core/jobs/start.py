@@ -12,7 +12,7 @@ from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.errors import LoadError, SettingsError
 from fabula.graph.installed import graph
-from fabula.load import find_in_zip, load_kept, read_text
+from fabula.load import find_in_zip, load_stored, read_text
 from fabula.load.source import Source
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.core.errors import Conflict, Problem
@@ -20,7 +20,7 @@ from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.uploads import is_zip, label
 from fabula.service.core.views import money
 from fabula.text.document import Document
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class IngestOptions:
     """How documents are to be ingested."""
 
     graphs: tuple[str, ...] | None = None
@@ -79,7 +79,7 @@ def refuse_same_names(items: Iterable[Item]) -> None:
     """Raise Conflict for two items of one source: each would replace the other's document."""
     for source, count in Counter(item.source for item in items).items():
         if count > 1:
-            raise Conflict(f"A text and a file are both called {quoted(source)}.")
+            raise Conflict(f"A text and a file are both called {quote_name(source)}.")
 
 
 def begin_ingest(
@@ -87,7 +87,7 @@ def begin_ingest(
     caller: Caller,
     collection: Collection,
     items: Sequence[Item],
-    choice: Choice,
+    choice: IngestOptions,
     idempotency: Idempotency | None = None,
 ) -> Job:
     """Add a job that ingests documents, and return it.
@@ -102,7 +102,7 @@ def begin_ingest(
         raise Problem("There is no file and no text in this request.")
     refuse_same_names(items)
     for name in choice.graphs or ():
-        if graph(name).settle:
+        if graph(name).build_collection:
             raise SettingsError(
                 f"{name} belongs to the whole collection: build it once the documents are there."
             )
@@ -113,7 +113,7 @@ def estimate(
     uploads: Uploads,
     collection: Collection,
     items: Iterable[Item],
-    choice: Choice,
+    choice: IngestOptions,
     reader: Callable[[Item], Document] | None = None,
 ) -> Estimate:
     """Return what `begin_ingest` would do and cost, without writing or asking a model.
@@ -128,7 +128,7 @@ def estimate(
 
     """
     items = list(items)
-    reader = reader or partial(read, uploads, collection.name)
+    reader = reader or partial(read_document, uploads, collection.name)
     ready = [item for item in items if item.state == "queued"]
     sources = [Source(item.source, partial(reader, item)) for item in ready]
     outcomes = collection.ingest_sources(
@@ -150,7 +150,7 @@ def begin_build(
     idempotency: Idempotency | None = None,
 ) -> Job:
     """Add a job that builds a graph of some documents, of all, or of the collection itself."""
-    if graph(name).settle and documents:
+    if graph(name).build_collection and documents:
         raise SettingsError(
             f"{name} belongs to the whole collection: it can't be built of single documents."
         )
@@ -160,7 +160,7 @@ def begin_build(
     return jobs.add(caller, collection.name, "build", items, options, idempotency)
 
 
-def read(uploads: Uploads, collection: str, item: Item) -> Document:
+def read_document(uploads: Uploads, collection: str, item: Item) -> Document:
     """Read the document of an item. Raises LoadError if its file is unreadable or was deleted."""
     path = uploads.path(item.upload)
     if not path.is_file():
@@ -170,4 +170,4 @@ def read(uploads: Uploads, collection: str, item: Item) -> Document:
         return read_text(text, source=item.source, collection=collection, **item.metadata)
     if is_zip(item.source) and not item.book:
         find_in_zip(path, item.source)
-    return load_kept(path, item.book, item.source, collection, uploads.max_bytes)
+    return load_stored(path, item.book, item.source, collection, uploads.max_bytes)

@@ -22,7 +22,7 @@ from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
 from fabula.service.core.errors import BodyTooLarge, Conflict, Problem
 from fabula.service.core.jobs.job import Item
-from fabula.text.names import quoted
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -92,7 +92,7 @@ class Uploads:
     def path(self, sha256: str) -> Path:
         """Return the path that a file has or would have. Raises NotFound for an invalid SHA-256."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
-            raise NotFound(f"There is no uploaded file {quoted(sha256)}.")
+            raise NotFound(f"There is no uploaded file {quote_name(sha256)}.")
         return self.folder / sha256[:2] / sha256
 
     def begin(self, name: str) -> IncomingFile:
@@ -144,7 +144,7 @@ class Uploads:
         for sha256 in requested:
             if sha256 not in lent or not self.path(sha256).is_file():
                 raise NotFound(
-                    f"There is no uploaded file {quoted(sha256)} of yours: send it again."
+                    f"There is no uploaded file {quote_name(sha256)} of yours: send it again."
                 )
             # So that it is not deleted before the job is added.
             os.utime(self.path(sha256))
@@ -162,7 +162,7 @@ class Uploads:
             for item in self._items(upload):
                 if by_source.setdefault(item.source, item) != item:
                     name = item.source.removeprefix(f"{SOURCE_FOLDER}/")
-                    raise Conflict(f"Two different files are both called {quoted(name)}.")
+                    raise Conflict(f"Two different files are both called {quote_name(name)}.")
         if len(by_source) > MAX_ITEMS:
             raise BodyTooLarge(
                 f"There are {len(by_source):,} documents, and one job may have {MAX_ITEMS:,}."
@@ -237,7 +237,7 @@ class IncomingFile:
         self.size += len(piece)
         if self.size > self._uploads.max_bytes:
             raise BodyTooLarge(
-                f"{quoted(self.name)} is larger than {self._uploads.max_bytes / 1e6:,.0f} MB: "
+                f"{quote_name(self.name)} is larger than {self._uploads.max_bytes / 1e6:,.0f} MB: "
                 "split it, or have max_file_mb (FABULA_MAX_FILE_MB) of this service raised."
             )
         self._digest.update(piece)

@@ -21,17 +21,17 @@ from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import LoadError
 from fabula.graph.installed import graphs
-from fabula.load import SUFFIXES, known
+from fabula.load import SUFFIXES, readable_suffixes
 from fabula.models.usage import sum_usage
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
 from fabula.service.core.jobs.start import (
-    Choice,
     Estimate,
+    IngestOptions,
     begin_ingest,
     estimate,
-    read,
+    read_document,
     refuse_same_names,
     text_item,
 )
@@ -97,7 +97,7 @@ class BatchReader:
 
     def _read(self, item: Item) -> Document | LoadError:
         try:
-            document = read(self.state.uploads, self.collection, item)
+            document = read_document(self.state.uploads, self.collection, item)
         except LoadError as error:
             return error
         self.facts[item.source] = (
@@ -143,7 +143,7 @@ def add(
     """
     values: dict[str, Any] = {
         "collection": collection.name,
-        "readable": known(),
+        "readable": readable_suffixes(),
         "most_mb": state.serving.max_upload_mb,
         "most_files": MAX_PARTS - len(FIELDS),
         "longest": MAX_PASTED_CHARACTERS,
@@ -152,7 +152,7 @@ def add(
         return show(request, "add.html", values)
     items = _items(state, caller, batch)
     names = graphs or list(collection.settings.graphs)
-    choice = Choice(tuple(names))
+    choice = IngestOptions(tuple(names))
     paths = {state.uploads.path(item.upload) for item in items}
     size = sum(path.stat().st_size for path in paths)
     reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
@@ -221,7 +221,7 @@ def begin(
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(state, caller, batch)
     key = Idempotency.of(f"{once} {chosen}", caller, request.url.path, batch)
-    job = begin_ingest(state.jobs, caller, collection, items, Choice(tuple(graphs)), key)
+    job = begin_ingest(state.jobs, caller, collection, items, IngestOptions(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 
 
@@ -324,7 +324,7 @@ def _graph_rows(
             "needs": graph.rests_on,
         }
         if reader.keeps_documents and _may_cost(collection):
-            alone = estimate(state.uploads, collection, items, Choice((name,)), reader)
+            alone = estimate(state.uploads, collection, items, IngestOptions((name,)), reader)
             usage = sum_usage([alone.usage]).values()
             row["calls"] = sum(model.calls for model in usage)
             row["money"], row["unpriced"] = alone.money, alone.unpriced

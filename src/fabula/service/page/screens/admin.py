@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
-from fabula.models.cache import Info, ResponseCache
-from fabula.service.core.accounts import By
+from fabula.models.cache import CacheInfo, ResponseCache
+from fabula.service.core.accounts import GroupBy
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import status_of
 from fabula.service.http.dependencies import (
@@ -50,7 +50,7 @@ def show_admin(
     request: Request,
     state: State,
     caller: Reader,
-    by: By = "day",
+    by: GroupBy = "day",
     before: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """Show the screen; keys and the audit log are only shown to admins."""
@@ -91,7 +91,7 @@ def make_key(
             days=int(days) if days.strip() else None,
             quotas=quotas,
         )
-        state.audit.note_key(caller, id, name, role, None if every else names)
+        state.audit.record_key(caller, id, name, role, None if every else names)
     except FabulaError as error:
         key_error, status = error.message, status_of(error)
         if status >= 500:
@@ -106,20 +106,20 @@ def make_key(
 def revoke_key(state: State, caller: AdminOfAll, id: str) -> Response:
     """Revoke a key at once."""
     state.keys.revoke(id)
-    state.audit.note(caller, "revoke key", id)
+    state.audit.record(caller, "revoke key", id)
     return RedirectResponse("/admin#access-keys", 303)
 
 
-def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[str, Any]:
+def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> dict[str, Any]:
     """Return the values of the template that the caller may see."""
     app, is_admin = state.app, caller.may_all
     values: dict[str, Any] = {
         "is_admin": is_admin,
         "version": version("fabula"),
         "models": _models(state),
-        "limits": app.kit.limits(),
+        "limits": app.models.limits(),
         "by": by,
-        "bys": get_args(By),
+        "bys": get_args(GroupBy),
         "days": USAGE_DAYS,
         "usage": state.ledger.usage(by, "" if is_admin else caller.id, days=USAGE_DAYS),
         "left": state.ledger.left(caller),
@@ -144,7 +144,7 @@ def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[s
     return values
 
 
-def _cache(state: ServiceState) -> Info | None:
+def _cache(state: ServiceState) -> CacheInfo | None:
     """Return the size of the response cache; None if it is turned off."""
     settings = state.app.settings
     if not settings.cache:
@@ -181,5 +181,5 @@ def _indexes(state: ServiceState) -> list[tuple[str, list[str]]]:
     return [
         (space.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
         for space in store.spaces()
-        if (faults := schema.faults(store, space)) or space.documents
+        if (faults := schema.find_faults(store, space)) or space.documents
     ]

@@ -16,7 +16,7 @@ from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.stop import Stop
 from fabula.service.core import asking
-from fabula.service.core.asking import Compared, Comparison, Question, share
+from fabula.service.core.asking import ComparedAnswer, Comparison, Question, find_shared_passages
 from fabula.service.core.choices import aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.core.views import AnswerView, ReadView
@@ -76,7 +76,7 @@ PostedAnswer = Annotated[
 """An answer that the script got from the API, and posts to have it drawn."""
 
 
-class PostedColumn(Compared):
+class PostedColumn(ComparedAnswer):
     """The answer or the problem of one mode; neither while the mode is still being asked."""
 
     answer: PostedAnswer | None = None
@@ -279,7 +279,7 @@ def draw_columns(
     return show_part(request, "columns.html", _lay_out_columns(posted.answers, collection.name))
 
 
-def _lay_out_columns(answers: Sequence[Compared], collection: str) -> dict[str, Any]:
+def _lay_out_columns(answers: Sequence[ComparedAnswer], collection: str) -> dict[str, Any]:
     """Return the values of the template: a column for each mode, and the shared passages."""
     columns = [
         {
@@ -296,7 +296,7 @@ def _lay_out_columns(answers: Sequence[Compared], collection: str) -> dict[str, 
         if isinstance(answer := column["answer"], AnswerLayout)
         for card in (*answer.cited, *answer.uncited)
     }
-    shared = share(answers)
+    shared = find_shared_passages(answers)
     return {
         "columns": columns,
         "shared": {passage.id: number for number, passage in enumerate(shared, start=1)},

@@ -14,7 +14,7 @@ from fabula.service.core.views import money
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
 from fabula.service.page.rendering import show
-from fabula.store.rows import entry
+from fabula.store.rows import read_entry
 
 router = APIRouter()
 PAGE_SIZE = 24
@@ -60,7 +60,7 @@ def list_documents(
     state = {"words": words, "language": language, "order": order, "look": look}
     values = {
         "collection": collection.name,
-        "books": _books(collection, [entry(row) for row in rows[:PAGE_SIZE]]),
+        "books": _books(collection, [read_entry(row) for row in rows[:PAGE_SIZE]]),
         "count": sum(row["documents"] for row in counts),
         "matching": sum(matching),
         "languages": sorted(languages | {language} - {""}),

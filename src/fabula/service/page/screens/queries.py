@@ -11,8 +11,8 @@ from fastapi.responses import Response
 
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
-from fabula.export.cells import cell, table_csv
-from fabula.graph.explore import shipped
+from fabula.export.cells import format_cell, format_csv
+from fabula.graph.explore import shipped_query
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service.core import queries
 from fabula.service.core.errors import status_of
@@ -22,7 +22,7 @@ from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, State
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
-from fabula.text.names import LONGEST
+from fabula.text.names import MAX_NAME_BYTES
 
 router = APIRouter()
 FORMAT_PARAMETER = "as"
@@ -103,7 +103,7 @@ def show_query(
     }
 
     def find() -> TableView:
-        typed = shipped(name).values(entered)
+        typed = shipped_query(name).values(entered)
         parameters = {parameter.name: typed[parameter.name] for parameter in query.parameters}
         return queries.run_query(state.query_slots, target, name, parameters)
 
@@ -137,7 +137,7 @@ def _answer(
     if table is not None and format:
         headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
         if format == "csv":
-            text = table_csv(table.columns, table.rows)
+            text = format_csv(table.columns, table.rows)
         else:
             text = json.dumps(
                 [dict(zip(table.columns, row, strict=True)) for row in table.rows],
@@ -182,7 +182,7 @@ def _document_choices(collection: Collection, value: str, about: str) -> list[tu
     rows = collection.store.rows("core/find_document_ids", collection=collection.name, **page)
     if len(rows) > MAX_CHOICES:
         return []
-    entries = collection.store.same(collection.name, [row["id"] for row in rows])
+    entries = collection.store.find_same(collection.name, [row["id"] for row in rows])
     titles = {entry.id: entry.title for entry in entries}
     # A query's text says what an empty document stands for, such as "'' for all documents".
     choices = [("", about.partition("'' for ")[2] or "any")]
@@ -211,7 +211,7 @@ def _field(
 def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]]:
     """Return the cells of a table; the ids of documents and passages link to the book."""
     texts = {value for row in table.rows for value in row if isinstance(value, str)}
-    ids = sorted(text for text in texts if 0 < len(text) <= LONGEST)
+    ids = sorted(text for text in texts if 0 < len(text) <= MAX_NAME_BYTES)
     places = {
         row["id"]: row["document"]
         for row in collection.store.rows("service/find_places", collection=collection.name, ids=ids)
@@ -230,7 +230,7 @@ def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]
         rows.append(
             [
                 {
-                    "text": cell(value),
+                    "text": format_cell(value),
                     "url": find_url(value)
                     or (row_url if column in LINKED_COLUMNS and value else ""),
                     "is_id": bool(find_url(value)),
