@@ -30,12 +30,12 @@ from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.core.errors import Unauthorized
-from fabula.service.core.paging import cursor
+from fabula.service.core.paging import make_cursor
 from fabula.service.core.rate_limits import RateLimit
 from fabula.service.http.admission import is_open
 from fabula.service.http.dependencies import PERSON, Caller, Quotas
 from fabula.service.http.openid import OpenID
-from fabula.service.state import GUESSES, LARGE_TASKS, REQUESTS
+from fabula.service.state import MAX_GUESSES, MAX_LARGE_TASKS, MAX_REQUESTS
 from fabula.store import Store
 from served import Served, served
 
@@ -75,7 +75,7 @@ def it(
 @pytest.fixture
 def stranger(it: Served) -> Iterator[httpx2.Client]:
     """Somebody without a key, who has not guessed yet."""
-    it.state.guess_limit = RateLimit(GUESSES)
+    it.state.guess_limit = RateLimit(MAX_GUESSES)
     with httpx2.Client(base_url=it.url) as client:
         yield client
 
@@ -310,7 +310,7 @@ def test_signing_in_goes_on_to_a_path_of_ours_alone(it: Served, stranger: httpx2
         assert (reply.status_code, reply.headers["location"]) == (303, leads)
     wrong = stranger.post("/signin", data={"key": "fab_x_y", "to": "/"})
     assert wrong.status_code == 401
-    assert "This key is not valid" in wrong.text
+    assert "That key is not valid" in wrong.text
 
 
 def test_another_sites_page_can_change_nothing_with_our_cookie(it: Served) -> None:
@@ -408,11 +408,11 @@ def name_of(client: httpx2.Client) -> str:
 def test_one_key_can_not_have_all_threads(it: Served) -> None:
     client, other = it.client("read"), it.client("read")
     with ExitStack() as stack:
-        for _ in range(REQUESTS):
-            stack.enter_context(it.state.request_limit.one(name_of(client)))
+        for _ in range(MAX_REQUESTS):
+            stack.enter_context(it.state.request_limit.hold(name_of(client)))
         refused = client.get("/api/v1/usage")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-        assert f"At most {REQUESTS} requests of one key at once" in refused.json()["detail"]
+        assert f"At most {MAX_REQUESTS} requests of one key at once" in refused.json()["detail"]
         assert other.get("/api/v1/usage").status_code == 200
     assert client.get("/api/v1/usage").status_code == 200
 
@@ -423,8 +423,8 @@ def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
     form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
     it.state.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
     with ExitStack() as stack:
-        for _ in range(LARGE_TASKS):
-            stack.enter_context(it.state.large_task_limit.one(name_of(client)))
+        for _ in range(MAX_LARGE_TASKS):
+            stack.enter_context(it.state.large_task_limit.hold(name_of(client)))
         for refused in (
             client.get(f"{shelf}/export"),
             client.post(f"{shelf}/estimate", files=form),
@@ -506,8 +506,8 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
         pages += page["items"]
         place = page["next"]
     assert pages == whole
-    forged = admin.get("/api/v1/audit", params={"after": cursor("yesterday a")})
-    assert (forged.status_code, "no place" in forged.json()["detail"]) == (400, True)
+    forged = admin.get("/api/v1/audit", params={"after": make_cursor("yesterday a")})
+    assert (forged.status_code, "not a place" in forged.json()["detail"]) == (400, True)
     listed = {one["name"]: one for one in admin.get("/api/v1/keys").json()["items"]}
     assert listed["Dora"]["revoked"]
     assert listed["Dora"]["collections"] == ["plays"]
@@ -604,7 +604,7 @@ def test_an_issuer_that_is_away_is_not_asked_for_each_token(
     for _ in range(3):
         with pytest.raises(Unauthorized):
             openid.find(token)
-    assert len([one for one in caplog.messages if "can't be had" in one]) == 1
+    assert len([one for one in caplog.messages if "can't be fetched" in one]) == 1
 
 
 @contextmanager
@@ -659,7 +659,7 @@ def test_whatever_an_issuer_sends_a_token_is_refused_and_no_more(
         openid = OpenID(Serving(oidc_issuer=url, oidc_audience="fabula"))
         with pytest.raises(Unauthorized):
             openid.find(token)
-    assert len([one for one in caplog.messages if "can't be had" in one]) == 1
+    assert len([one for one in caplog.messages if "can't be fetched" in one]) == 1
 
 
 def test_a_token_of_any_depth_is_refused() -> None:

@@ -364,7 +364,7 @@ def test_a_finished_answer_is_told_though_neo4j_does_not_take_it_and_kept_later(
             assert events(answer)[-1][0] == "answer"
         assert view["answer"]
         assert view["kept"] is False
-        assert "could not be kept" in view["warning"]
+        assert "could not be saved" in view["warning"]
     until = time.monotonic() + 60
     while (kept := turns(client, id)[0]["answer"]) is None:
         assert time.monotonic() < until, "it was never kept"

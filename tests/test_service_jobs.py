@@ -97,7 +97,7 @@ def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(service: Served
     files = {"empty.txt": "", "bad.pdf": "%PDF-1.4 no", "books.zip": "PK no", "good.txt": WINTER}
     job = until(client, begin(client, "mixed", files))
     assert (job["state"], job["counts"]) == ("failed", {"failed": 3, "succeeded": 1})
-    assert job["problem"] == "3 of 4 failed; what is said of each says why."
+    assert job["problem"] == "3 of 4 failed; each one's error says why."
     for item in job["items"]:
         assert bool(item["error"]) == (item["state"] == "failed"), item
         assert str(service.state.uploads.folder) not in item["error"]
@@ -317,7 +317,7 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
     assert until(client, ids[0])["state"] == "succeeded"
     failed = until(client, ids[1])
     assert failed["state"] == "failed"
-    assert "got nowhere" in failed["problem"]
+    assert "made no progress" in failed["problem"]
 
 
 def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(

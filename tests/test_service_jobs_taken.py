@@ -331,7 +331,10 @@ def test_a_document_that_is_named_twice_is_one(service: ServiceState) -> None:
 
 
 def test_a_text_and_a_file_of_one_name_are_refused(service: ServiceState) -> None:
-    items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
+    items = [
+        Item("uploads/a.txt", "0" * 64),
+        Item("uploads/a.txt", "1" * 64, metadata={"title": ""}),
+    ]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
         begin_ingest(service.jobs, PERSON, service.app.collection("named"), items, Choice())
 

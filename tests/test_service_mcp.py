@@ -151,7 +151,7 @@ def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
         nowhere = called(it, tool, collection="nowhere", **given)
         assert nowhere.endswith(missing.replace("other", "nowhere"))
     refused = called(it, "add_text", collection="mine", text="A tale.", source="tale")
-    assert refused.endswith("That takes a key with the role write; this one has read.")
+    assert refused.endswith("This needs a key with the role write; this key has the role read.")
 
 
 def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
@@ -172,7 +172,7 @@ def test_a_text_from_nowhere_or_without_a_word_is_none(it: Served) -> None:
     writer = Caller("bob", "Bob", "write", frozenset({"mine"}))
     assert "no text" in called(it, "add_text", writer, text=" ", source="a", collection="mine")
     told = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
-    assert "where the text is from" in told
+    assert "by which its document is known" in told
 
 
 def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
@@ -180,7 +180,7 @@ def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
     asked = {"question": "Where did Anna walk?", "collection": "mine"}
     with ExitStack() as stack:
         for _ in range(it.state.serving.asks_at_once):
-            stack.enter_context(it.state.question_limit.one(reader.id))
+            stack.enter_context(it.state.question_limit.hold(reader.id))
         for tool in ("ask", "search"):
             assert "questions of one key at once" in called(it, tool, reader, **asked)
         assert called(it, "list_collections", reader) == {"result": ["mine"]}

@@ -330,7 +330,7 @@ def test_money_that_is_not_known_falls_back_to_tokens_where_that_is_set(
     account = ledger.account(both, "novels", "ask")
     account.add("answer", Usage.of_model("brand-new", Usage(1, 900)))
     ledger.refuse_spent(both)
-    with pytest.raises(BudgetSpent, match="a quota of tokens a day, which holds instead"):
+    with pytest.raises(BudgetSpent, match="a quota of tokens per day, which applies instead"):
         ledger.refuse_spent(alone)
     account.add("answer", Usage.of_model("brand-new", Usage(1, 200)))
     with pytest.raises(BudgetSpent, match=r"has spent 1,100 of the 1,000 tokens"):

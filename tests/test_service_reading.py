@@ -207,7 +207,7 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
         assert refused.status_code == 400, statement
         assert "--write" not in refused.json()["detail"]
     assert put("RETURN $x").status_code == 400
-    monkeypatch.setattr(queries, "SECONDS", 0.3)
+    monkeypatch.setattr(queries, "MAX_SECONDS", 0.3)
     slow = put("UNWIND range(1, 100000000) AS x WITH x WHERE x % 7 = 8 RETURN x")
     assert slow.status_code == 400
     assert "took longer" in slow.json()["detail"]
@@ -216,7 +216,7 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
 def test_who_asks_too_many_queries_at_once_comes_again(
     it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "WAIT", 0.05)
+    monkeypatch.setattr(queries, "SLOT_WAIT_SECONDS", 0.05)
     for _ in range(it.state.serving.queries_at_once):
         assert it.state.query_slots.acquire(blocking=False)
     try:

@@ -218,8 +218,8 @@ def test_what_repeats_in_the_log_is_one_line_and_a_count() -> None:
     log.addHandler(handler)
     for _ in range(5000):
         log.warning("socket.accept() out of system resource")
-        log.info("GET /x 401", extra={"told": {"status": 401, "caller": ""}})
-        log.info("GET /x 200", extra={"told": {"status": 200, "caller": "ada"}})
+        log.info("GET /x 401", extra={"fields": {"status": 401, "caller": ""}})
+        log.info("GET /x 200", extra={"fields": {"status": 200, "caller": "ada"}})
     log.error("another")
     before = written.getvalue().splitlines()
     assert before.count("socket.accept() out of system resource") == 1
@@ -228,8 +228,8 @@ def test_what_repeats_in_the_log_is_one_line_and_a_count() -> None:
     assert before.count("another") == 1
     handler.flush_counts()
     assert written.getvalue().splitlines()[len(before) :] == [
-        "4,999 more in the last 3600 s, as: socket.accept() out of system resource",
-        "4,800 more in the last 3600 s, as: GET /x 401",
+        "4,999 more in the last 3600 s, such as: socket.accept() out of system resource",
+        "4,800 more in the last 3600 s, such as: GET /x 401",
     ]
     log.warning("socket.accept() out of system resource")
     assert written.getvalue().count("socket.accept()") == 3, "a new window has begun"

@@ -54,7 +54,7 @@ def test_each_request_has_an_id_of_its_own_and_its_trace_beside_it(
     ids = [one.headers["x-request-id"] for one in (*traced, *own)]
     assert len({*ids, trace}) == 5, "no two have one, and the caller gives none"
     assert all(len(id) == 32 for id in ids)
-    logged = [one.told for one in caplog.records if hasattr(one, "told")]
+    logged = [record.fields for record in caplog.records if hasattr(record, "fields")]
     told = {one["request_id"]: one["trace_id"] for one in logged if "request_id" in one}
     assert [told[id] for id in ids] == [trace, trace, "", ""]
 
@@ -81,7 +81,9 @@ def test_beyond_this_machine_it_listens_only_for_keys_that_hold(graph_url: str) 
             if key:
                 made = "CREATE (:ServiceKey {id: $id, name: 'a', role: 'read', made: datetime()"
                 cypher(app.store, f"{made}, expires: {key['expires']}}})", id=key["id"])
-            with pytest.raises(SettingsError, match=r"listens at 0\.0\.0\.0, beyond this machine"):
+            with pytest.raises(
+                SettingsError, match=r"listen at 0\.0\.0\.0, which other machines reach"
+            ):
                 serve(app, ready=print)
 
 

@@ -21,7 +21,7 @@ from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.server import Address
-from fabula.service.core.jobs.uploads import LONGEST, MOST_ITEMS, YOUNG, label
+from fabula.service.core.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 from test_service_jobs import BASE, begin, books, until
@@ -176,7 +176,7 @@ def test_a_megabyte_is_a_million_bytes_wherever_a_body_is_counted(service: Serve
     for content in (b" " * (80 * MB + 1), (b" " * MB for _ in range(81))):
         refused = service.client("write").post(path, content=content, headers=kind)
         assert refused.status_code == 413
-        assert "80 MB (serve.max_upload_mb): send the files in several." in refused.text
+        assert "80 MB (serve.max_upload_mb): send the files in several requests." in refused.text
         assert refused.json()["type"] == "/problems/too-large"
 
 
@@ -253,7 +253,7 @@ def test_a_zip_is_its_books(service: Served) -> None:
 def test_a_label_is_one_line_that_leads_nowhere(name: str) -> None:
     made = label(name)
     assert made
-    assert len(made) <= LONGEST
+    assert len(made) <= MAX_LABEL_CHARACTERS
     assert made.isprintable()
     assert not {"", ".", ".."} & set(made.split("/"))
     assert label(made) == made
@@ -309,7 +309,7 @@ def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(service: 
         "failed": uploads.take([b" \n"], "x").sha256,
         "young": uploads.take([texts["young"].encode()], "x").sha256,
     }
-    old = time.time() - YOUNG - 60
+    old = time.time() - MIN_AGE_SECONDS - 60
     for name in ("done", "failed"):
         os.utime(uploads.path(kept[name]), (old, old))
     uploads.sweep()
@@ -320,7 +320,7 @@ def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(service: 
 def test_a_job_has_a_bounded_number_of_documents(service: Served) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for number in range(MOST_ITEMS + 1):
+        for number in range(MAX_ITEMS + 1):
             archive.writestr(f"{number}.txt", "words")
     form = [("files", ("books.zip", packed.getvalue()))]
     refused = service.client("write").post(f"{BASE}/collections/much/documents", files=form)

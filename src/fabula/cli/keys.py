@@ -80,7 +80,7 @@ def list_(settings: Settings) -> None:
         click.echo("There is no key yet: `fabula keys make NAME`.", err=True)
     for key in found:
         sees = "all collections" if key.collections is None else ", ".join(key.collections)
-        given = key.quotas.given().items()
+        given = key.quotas.limits().items()
         quotas = [f"{quota.replace('_', ' ')}: {most:,}" for quota, most in given]
         state = f"revoked {key.revoked[:10]}" if key.revoked else ""
         if not state and key.expires:

@@ -1,8 +1,8 @@
-"""Fabula for a room of people and for other programs: HTTP, a page to read in, MCP.
+"""Fabula as a service: an HTTP API, a page, MCP, and OpenAI's interface.
 
-All of it stands on `App` and `Collection`, as the command line does. A request passes, from the
-outside in: a request id and the log (`watch`), who asks and how often (`access`), and a route of
-`api`, `page`, `openai` or `mcp`. What goes wrong is said by `problems` alone.
+It uses `App` and `Collection`, as the command line does. A request passes through `observe`
+(request id, log, metrics), `http.admission` (caller and limits), and a route of `api`, `page`,
+`openai` or `mcp`. `core` does the work and knows no HTTP. `http.errors` responds to all errors.
 """
 
 from __future__ import annotations
@@ -27,19 +27,22 @@ BASE = "/api/v1"
 
 
 def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
-    """The service over an App, which stays its maker's to close.
+    """Return the service of an App, which stays its owner's to close.
 
-    `clock` tells the time by which dumps fall due, in seconds since the epoch.
+    Args:
+        app: The App.
+        clock: Returns the time, in seconds since the epoch, by which dumps are due.
+
     """
     state = ServiceState(app, clock)
-    assistants = make_mcp(state)
-    mcp_routes = over_http(assistants).routes
+    mcp = make_mcp(state)
+    mcp_routes = over_http(mcp).routes
 
     @asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(state.open())
-            await stack.enter_async_context(assistants.session_manager.run())
+            await stack.enter_async_context(mcp.session_manager.run())
             state.daily_dump.start(state.runner.paused)
             yield
 
@@ -57,14 +60,14 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
         service.include_router(router, prefix=BASE, dependencies=[Depends(refuse_unknown)])
     service.include_router(openai.router)
     service.include_router(health.router)
-    # Not mounted: a mount answers at /mcp/, and sends whoever asks at /mcp there.
+    # Not mounted: a mount answers at /mcp/, and redirects requests for /mcp to it.
     service.router.routes += mcp_routes
     page.add(service)
     errors.add(service)
-    # The last that is added is the first that a request meets.
+    # The middleware that is added last sees a request first.
     dependencies.add(service, state)
     service.add_middleware(Watch, metrics=state.metrics)
-    # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
+    # FastAPI builds the parts of a route at its first request, which would have to wait for that.
     for route in service.routes:
         route.matches(
             {"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []}

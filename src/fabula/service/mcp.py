@@ -29,7 +29,7 @@ from fabula.service.core.errors import Forbidden
 from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as build_outline
-from fabula.service.core.views import WHOLE, PassageView
+from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
@@ -212,7 +212,9 @@ class _Access:
         """Return the caller if it may write. Raises Forbidden."""
         caller = self.caller(context)
         if not caller.may("write"):
-            raise Forbidden(f"That takes a key with the role write; this one has {caller.role}.")
+            raise Forbidden(
+                f"This needs a key with the role write; this key has the role {caller.role}."
+            )
         return caller
 
     async def run_question(
@@ -226,7 +228,7 @@ class _Access:
         stop = Stop()
         request = context.request_context.request
         try:
-            with self.state.question_limit.one(self.caller(context).id):
+            with self.state.question_limit.hold(self.caller(context).id):
                 return await run_while_connected(
                     request, partial(answer, stop), stop.set, self.state.question_threads
                 )
@@ -289,12 +291,12 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         context: Context[Any, Any],
         collection: CollectionName,
         document: DocumentName,
-        start: Annotated[int, Field(ge=0, le=WHOLE, description="first character")] = 0,
+        start: Annotated[int, Field(ge=0, le=END_OF_TEXT, description="first character")] = 0,
         end: Annotated[
             int,
             Field(
                 ge=0,
-                le=WHOLE,
+                le=END_OF_TEXT,
                 description="character after the last one; 0 for as many as one call returns",
             ),
         ] = 0,

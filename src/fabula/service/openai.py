@@ -138,7 +138,7 @@ async def complete(body: Completion, state: State, caller: Reader, request: Requ
         request, begin, stop.set, state.question_threads
     )
     if body.stream:
-        return EventStream(completion, write=_write_event, name_error=_error_event)
+        return EventStream(completion, format=_write_event, make_error=_error_event)
     return JSONResponse(
         await run_while_connected(
             request, completion.whole, completion.close, state.question_threads

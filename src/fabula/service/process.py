@@ -1,4 +1,4 @@
-"""The service as a process: it listens, says where, and ends without cutting answers short."""
+"""Run the service as a process: listen, print the address, and shut down in order."""
 
 from __future__ import annotations
 
@@ -22,13 +22,19 @@ from fabula.service.state import ServiceState, make_schema
 
 LOG = logging.getLogger("fabula.service")
 SPARE_SECONDS = 2.0
-"""How long after the grace the process ends at the latest, to close connections in order."""
+"""How much longer than the grace the process may take to close its connections."""
 
 
 def serve(app: App, ready: Callable[[str], None]) -> None:
-    """Serves until it is stopped; `ready` is told a link that signs in, once it answers.
+    """Serve an App until the process is stopped.
 
-    Raises SettingsError where it can't listen there, or may not: nobody would be let in.
+    Args:
+        app: The App.
+        ready: Is called with a link that signs in, once the service answers.
+
+    Raises:
+        SettingsError: The address is in use or not allowed, or there is no key for it.
+
     """
     serving: Serving = app.settings.table(TABLE)
     _refuse_unkeyed(app, serving)
@@ -36,8 +42,8 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     begin_log(serving)
     service = make_service(app)
     state: ServiceState = service.state.service_state
-    listening = _listen(serving)
-    address = (serving.url or _address(serving.host, listening)).rstrip("/")
+    listener = _listen(serving)
+    address = (serving.url or _address(serving.host, listener)).rstrip("/")
     server = _Server(
         uvicorn.Config(
             service,
@@ -56,24 +62,32 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
         end_traces,
     )
     try:
-        server.run([listening])
+        server.run([listener])
     finally:
         if server.limit:
             server.limit.cancel()
 
 
 def _refuse_unkeyed(app: App, serving: Serving) -> None:
-    """Raises SettingsError where nobody could be let in from beyond this machine."""
+    """Raise SettingsError if the service listens beyond this machine and there is no valid key."""
     make_schema(app.store)
     if not is_loopback(serving.host) and not Keys(app.store).is_any():
         raise SettingsError(
-            f"Fabula listens at {serving.host}, beyond this machine, only for keys, and there is "
-            "none that holds: make one with `fabula keys make NAME --role admin`."
+            f"Fabula can't listen at {serving.host}, which other machines reach, without a valid "
+            "key: make one with `fabula keys make NAME --role admin`."
         )
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers, and when it has answered the last."""
+    """uvicorn's server, which says when it is ready, and limits the time of its shutdown.
+
+    Args:
+        config: The configuration of uvicorn.
+        state: Is stopped at the shutdown.
+        ready: Is called once the service answers.
+        ended: Is called after the last response.
+
+    """
 
     def __init__(
         self,
@@ -85,21 +99,21 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._state = state
         self.limit: threading.Timer | None = None
-        """Ends the process where it does not end by itself."""
+        """Ends the process if the shutdown takes too long."""
         self._ready = ready
         self._ended = ended
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts, and says so."""
+        """Start, and call `ready`."""
         await super().startup(sockets)
         if not self.should_exit:
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Ends. The signal that it was ended by is raised again at once: nothing runs after it."""
+        """Shut down. Nothing runs afterwards, as uvicorn raises the signal again."""
         self._state.stop()
-        # A thread that works for a request can't be ended from outside; a process can. Whatever
-        # was not complete is in the graph as if the service had been killed, and goes on later.
+        # A thread that works for a request can't be ended from outside; a process can. The graph is
+        # then as if the service had been killed: jobs that were not complete continue later.
         self.limit = threading.Timer(self._state.seconds_left + SPARE_SECONDS, self._give_up)
         self.limit.daemon = True
         self.limit.start()
@@ -107,7 +121,9 @@ class _Server(uvicorn.Server):
         self._ended()
 
     def _give_up(self) -> None:
-        LOG.warning("Not all work ended within serve.grace; the service ends without it.")
+        LOG.warning(
+            "Not all work ended within serve.grace: the process ends without waiting for it."
+        )
         self._ended()
         logging.shutdown()
         os._exit(0)
@@ -115,22 +131,23 @@ class _Server(uvicorn.Server):
 
 def _listen(serving: Serving) -> socket.socket:
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
-    # Named TCP, or asyncio leaves Nagle's algorithm on: answers then wait 40 ms for the client.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # With IPPROTO_TCP given, as asyncio else leaves Nagle's algorithm on: answers would wait 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((serving.host, serving.port))
+        listener.bind((serving.host, serving.port))
     except OSError as error:
-        listening.close()
+        listener.close()
         raise SettingsError(
             f"Fabula can't listen at {serving.host}, port {serving.port}: {error.strerror}. Is one "
             "running already? Another port: `fabula serve --port 8041`."
         ) from error
-    listening.listen(BACKLOG)
-    return listening
+    listener.listen(BACKLOG)
+    return listener
 
 
-def _address(host: str, listening: socket.socket) -> str:
-    port = listening.getsockname()[1]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{shown}:{port}"
+def _address(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    # Wildcard addresses are no addresses to open.
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}"

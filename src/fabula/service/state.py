@@ -1,4 +1,4 @@
-"""What all requests of one service share."""
+"""The state of a service: everything that its requests share."""
 
 from __future__ import annotations
 
@@ -37,27 +37,31 @@ from fabula.service.observe.metrics import Metrics
 from fabula.store import Store, schema
 from fabula.text.names import problem, quoted
 
-ASKS = 100
-"""Questions that are worked on at once, in threads of their own, so that reading goes on."""
-DOOR = 20
-"""Threads that look who asks: whatever the others are at, everybody is let in, or told why not."""
-REQUESTS = 20
-"""Requests of one key, or one stranger's address, at once, beside its questions: half of the
-threads that there are for all, and each stream of events has one of its own.
-"""
-LARGE_TASKS = 2
-"""Exports and estimates of one key at once, among those requests: each takes seconds of the CPU,
-and an export takes as much of the disk as the graph that it holds."""
+MAX_QUESTION_THREADS = 100
+"""How many questions are answered at the same time, in threads of their own, so that they don't
+hold up other requests."""
+MAX_ADMISSION_THREADS = 20
+"""How many callers are identified at the same time, in threads of their own, so that requests are
+admitted or refused whatever the other threads do."""
+MAX_REQUESTS = 20
+"""How many requests one key, or the address of one stranger, may have at the same time, beside its
+questions: half of the threads that there are for all. Each stream of events has its own thread."""
+MAX_LARGE_TASKS = 2
+"""How many of these requests may be exports and estimates: each takes seconds of CPU time, and an
+export takes as much of the disk as its graph."""
 RENEW_SECONDS = 60.0
-"""How often a turn that is being answered is renewed: its key lapses after ten minutes without."""
-GUESSES = 20
-"""Keys, links and tokens that don't hold, of one address in a minute."""
+"""How often the leases of turns that are being answered are renewed; they last ten minutes."""
+MAX_GUESSES = 20
+"""How many invalid keys, links and tokens one address may send in a minute."""
 
 
 class ServiceState:
-    """One App, and what the service keeps beside it; `open` for as long as it serves.
+    """An App, and what the service has beside it. It is `open` while the service runs.
 
-    `clock` tells the time by which dumps fall due.
+    Args:
+        app: The App, which stays its owner's to close.
+        clock: Returns the time, in seconds since the epoch, by which dumps are due.
+
     """
 
     def __init__(self, app: App, clock: Callable[[], float] = time.time) -> None:
@@ -76,10 +80,10 @@ class ServiceState:
         self.audit = Audit(app.store)
         self.question_threads: CapacityLimiter
         self.admission_threads: CapacityLimiter
-        self.request_limit = ConcurrencyLimit(REQUESTS, "requests")
-        self.large_task_limit = ConcurrencyLimit(LARGE_TASKS, "exports and estimates")
+        self.request_limit = ConcurrencyLimit(MAX_REQUESTS, "requests")
+        self.large_task_limit = ConcurrencyLimit(MAX_LARGE_TASKS, "exports and estimates")
         self.question_limit = ConcurrencyLimit(self.serving.asks_at_once, "questions")
-        self.guess_limit = RateLimit(GUESSES)
+        self.guess_limit = RateLimit(MAX_GUESSES)
         self.conversations = Conversations(app)
         self.asking_services = AskingServices(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
@@ -87,7 +91,7 @@ class ServiceState:
         self.readiness = Readiness(app, self.neo4j.outage)
         self.query_slots = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.stopping = Stop()
-        """Set when the service begins to stop: streams of events end, and jobs are let go of."""
+        """Set when the service begins to stop: streams of events end, and jobs are released."""
         self._stop_by = math.inf
         self._closing: threading.Thread | None = None
         self._is_closed = threading.Event()
@@ -110,7 +114,7 @@ class ServiceState:
         self.metrics.watch("state", self._count_state)
 
     def _count_state(self) -> dict[str, Mapping[str, float]]:
-        """Return what the metrics show of jobs, of the store's cache and of learned limits."""
+        """Return the gauges of jobs, of the store's cache and of endpoints' learned limits."""
         counts: dict[str, Mapping[str, float]] = {
             "fabula_jobs": self.jobs.count(),
             "fabula_kept": asdict(self.app.store.kept()),
@@ -120,14 +124,16 @@ class ServiceState:
 
     @asynccontextmanager
     async def open(self, *, takes_others: bool = True) -> AsyncIterator[None]:
-        """Makes the schema that the service is kept by, and starts what runs beside requests.
+        """Create the schema of the service, and run its background threads while the block runs.
 
-        Without `takes_others` no jobs are worked on but those that this process begins.
+        Args:
+            takes_others: Whether jobs are taken that other processes have added.
+
         """
         make_schema(self.app.store)
-        self.question_threads = CapacityLimiter(ASKS)
-        self.admission_threads = CapacityLimiter(DOOR)
-        self.runner = Runner(self.job_services, others=takes_others)
+        self.question_threads = CapacityLimiter(MAX_QUESTION_THREADS)
+        self.admission_threads = CapacityLimiter(MAX_ADMISSION_THREADS)
+        self.runner = Runner(self.job_services, takes_others=takes_others)
         try:
             self.neo4j.start()
             self.ledger.open()
@@ -142,15 +148,15 @@ class ServiceState:
             await to_thread.run_sync(self.ledger.close)
 
     def _renew(self) -> None:
-        """Says now and then of the turns that are being answered that they still are."""
+        """Renew the leases of the turns that are being answered here."""
         while not self._is_closed.wait(RENEW_SECONDS):
             with suppress(FabulaError):
                 self.conversations.renew()
 
     def stop(self) -> None:
-        """Begin to stop, once: everything has `serve.grace` seconds from now, all together.
+        """Begin to stop, and return at once. Calling it again does nothing.
 
-        It does not wait. Jobs are let go of while answers under way go on.
+        All work together has `serve.grace` seconds from now. Jobs are released; answers go on.
         """
         if self._closing is not None:
             return
@@ -162,21 +168,27 @@ class ServiceState:
         self.daily_dump.close()
         self.neo4j.close()
         self.stopping.set()
-        self.jobs.tell()
+        self.jobs.notify()
 
     @property
     def seconds_left(self) -> float:
-        """How many seconds of the grace are left; infinite before the service begins to stop."""
+        """How many seconds of the grace are left; infinite before `stop` is called."""
         return max(0.0, self._stop_by - time.monotonic())
 
     def collection(self, name: str, caller: Caller) -> Collection:
-        """A collection as a caller sees it. Raises NotFound for one that it may not see."""
+        """Return a collection for a caller. Raises NotFound if the caller may not see it."""
         if not caller.may_see(name):
             raise NotFound(f"There is no collection {quoted(name)}.")
         return self.app.collection(name, budget=self.ledger.budget(caller), takes_paths=False)
 
     def filled_collection(self, name: str, caller: Caller) -> Collection:
-        """A collection with documents. One without is told of as one that a caller may not see."""
+        """Return a collection that has documents.
+
+        Raises:
+            NotFound: The collection has no documents, or the caller may not see it. The message is
+                the same, so that nobody learns which collections exist.
+
+        """
         if caller.may_see(name) and not problem(name):
             collection = self.collection(name, caller)
             if self.app.store.count(name)[0]:
@@ -184,22 +196,23 @@ class ServiceState:
         raise NotFound(f"There is no collection {quoted(name)}.")
 
     def default_collection(self, caller: Caller) -> str:
-        """The collection that is meant where none is named, if a caller may see it, else another;
-        '' where there is none.
+        """Return the name of the collection that is used if a caller names none.
+
+        It is that of the settings if the caller may see it, else another one; '' if there is none.
         """
-        meant = self.app.meant().name
-        if caller.may_see(meant):
-            return meant
+        default = self.app.meant().name
+        if caller.may_see(default):
+            return default
         return next(
             iter([*self.visible_collections(caller), *sorted(caller.collections or ())]), ""
         )
 
     def visible_collections(self, caller: Caller) -> list[str]:
-        """The names of the collections that hold documents and that a caller may see."""
+        """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
 
 
 def make_schema(store: Store) -> None:
-    """Makes what the service's own nodes are kept by; what is there stays."""
+    """Create the constraints and indexes of the service's own nodes; existing ones stay."""
     for file in sorted((FOLDER / "service").glob("schema_*.cypher")):
         schema.ensure(store, f"service/{file.stem}")

@@ -15,7 +15,7 @@ from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
-from fabula.service.http.streams import KIND, EventStream, run_while_connected, wants
+from fabula.service.http.streams import MEDIA_TYPE, EventStream, run_while_connected, wants
 
 router = APIRouter(tags=["asking"])
 
@@ -41,7 +41,7 @@ async def search(
         200: {
             "description": "The answer. If the request accepts text/event-stream: the events "
             "retrieval, passages, token (many), and answer or error.",
-            "content": {KIND: {"schema": {"type": "string"}}},
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
 )
@@ -78,7 +78,7 @@ async def ask(
         stop=stop,
     )
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
-    if wants(request.headers.get("accept", ""), KIND):
+    if wants(request.headers.get("accept", ""), MEDIA_TYPE):
         return EventStream(answering)
     view = await run_while_connected(
         request, answering.view, answering.close, state.question_threads

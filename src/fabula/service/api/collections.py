@@ -15,7 +15,7 @@ from fabula.errors import NotFound
 from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import (
     CollectionView,
     DocumentView,
@@ -55,14 +55,14 @@ def list_collections(
     state: State, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[CollectionView]:
     """List the collections that your key may see, by name."""
-    [begin] = begin_after(after, str) or ("",)
+    [begin] = read_cursor(after, str) or ("",)
     spaces = [
         space
         for space in state.app.store.spaces()
         if space.documents and caller.may_see(space.collection) and space.collection > begin
     ]
-    page, more = take(sorted(spaces, key=lambda space: space.collection), limit)
-    next = cursor(page[-1].collection) if more else None
+    page, more = take_page(sorted(spaces, key=lambda space: space.collection), limit)
+    next = make_cursor(page[-1].collection) if more else None
     return Page(items=[CollectionView.of(space) for space in page], next=next)
 
 
@@ -72,7 +72,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quoted(collection.name)}.")
-    settled = [SettledView.made(graph) for graph in collection.settled()]
+    settled = [SettledView.of_settled(graph) for graph in collection.settled()]
     return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
 
 
@@ -99,9 +99,9 @@ def list_documents(
     after: After = "",
 ) -> Page[DocumentView]:
     """List the documents of a collection by title."""
-    title, id = begin_after(after, str, str) or ("", "")
+    title, id = read_cursor(after, str, str) or ("", "")
     entries = collection.store.documents(collection.name, limit + 1, (title, id))
-    page, more = take(entries, limit)
+    page, more = take_page(entries, limit)
     items = [
         DocumentView.of(
             entry,
@@ -111,7 +111,7 @@ def list_documents(
         )
         for entry in page
     ]
-    next = cursor(page[-1].title.casefold(), page[-1].id) if more else None
+    next = make_cursor(page[-1].title.casefold(), page[-1].id) if more else None
     return Page(items=items, next=next)
 
 

@@ -11,7 +11,7 @@ from fabula.service.core import passages
 from fabula.service.core.passages import OutlineView
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
-from fabula.service.http.admission import refuse_led
+from fabula.service.http.admission import refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.etags import answered, answered_as, unchanged
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
@@ -127,6 +127,6 @@ def plot_document(
     ] = "",
 ) -> Response:
     """Return a picture as an interactive page, an SVG or a PNG."""
-    refuse_led(request, question)
+    refuse_cross_site_question(request, question)
     entry = document_of(collection, document)
     return files.draw(state, collection, caller, entry, kind, drawn, question.strip())

@@ -11,11 +11,11 @@ from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
 from fabula.service.core.jobs.job import Item, ItemState, Job, JobState, Kind
-from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.http.parameters import After, Limit
-from fabula.service.http.streams import KIND, EventStream
+from fabula.service.http.streams import MEDIA_TYPE, EventStream
 from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["jobs"])
@@ -140,7 +140,7 @@ class JobEvents:
     def close(self) -> None:
         """End the stream."""
         self._is_closed.set()
-        self._service_state.jobs.tell()
+        self._service_state.jobs.notify()
 
 
 def respond_accepted(job: Job) -> Response:
@@ -162,11 +162,11 @@ def list_jobs(
     after: After = "",
 ) -> Page[JobView]:
     """List the jobs of the collections that your key may see, the newest first."""
-    [begin] = begin_after(after, str) or ("",)
+    [begin] = read_cursor(after, str) or ("",)
     jobs = service_state.jobs.list(caller, state or "", limit + 1, begin)
-    page, more = take(jobs, limit)
+    page, more = take_page(jobs, limit)
     items = [JobView.of(job, items=False) for job in page]
-    return Page(items=items, next=cursor(page[-1].place) if more else None)
+    return Page(items=items, next=make_cursor(page[-1].place) if more else None)
 
 
 @router.get("/jobs/{job}", summary="A job")
@@ -183,7 +183,7 @@ def show_job(service_state: State, caller: Reader, job: str) -> JobView:
         200: {
             "description": "The events snapshot (the job, with its version as id) and end. After "
             "stopping (the service stops) or error, connect again.",
-            "content": {KIND: {"schema": {"type": "string"}}},
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
 )

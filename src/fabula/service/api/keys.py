@@ -63,7 +63,7 @@ class KeyView(BaseModel):
     @classmethod
     def of(cls, key: Key) -> KeyView:
         """Return the view of a key."""
-        return cls(**asdict(key) | {"quotas": key.quotas.given()})
+        return cls(**asdict(key) | {"quotas": key.quotas.limits()})
 
 
 class KeyViews(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.service.core.errors import Unauthorized
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
-from fabula.service.http.cookies import keep_session
+from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State
 
 router = APIRouter(tags=["session"])
@@ -29,8 +29,8 @@ def sign_in(body: SignIn, state: State, response: Response, request: Request) ->
     cookie = state.sessions.enter(body.token) if body.token else state.sessions.sign_in(body.key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        raise Unauthorized("This key is not valid: it is unknown, revoked or expired.")
-    keep_session(response, cookie, request, state)
+        raise Unauthorized("That key is not valid: it is unknown, revoked or expired.")
+    set_session_cookie(response, cookie, request, state)
 
 
 @router.delete("/session", status_code=204, summary="Sign out")

@@ -32,7 +32,7 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
-from fabula.service.http.multipart import FORM, Body
+from fabula.service.http.multipart import MEDIA_TYPE, Body
 from fabula.service.http.parameters import Key
 from fabula.service.state import ServiceState
 
@@ -170,7 +170,7 @@ BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            FORM: {
+            MEDIA_TYPE: {
                 "schema": {
                     "type": "object",
                     "properties": {
@@ -219,7 +219,7 @@ async def add_documents(
 
     def answer() -> Response:
         if dry_run:
-            with state.large_task_limit.one(caller.id):
+            with state.large_task_limit.hold(caller.id):
                 view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
         return respond_accepted(
@@ -251,7 +251,7 @@ async def estimate_documents(
 
     def answer() -> EstimateView:
         state.uploads.lend(caller, uploads)
-        with state.large_task_limit.one(caller.id):
+        with state.large_task_limit.hold(caller.id):
             return EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
 
     return await to_thread.run_sync(answer)
@@ -329,7 +329,7 @@ async def _receive(
     """
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == FORM:
+    if kind == MEDIA_TYPE:
         form = await body.form(state.uploads)
         if unknown := sorted(form.fields.keys() - {"graphs"}):
             raise Problem(
@@ -340,7 +340,7 @@ async def _receive(
         items = await to_thread.run_sync(state.uploads.items, uploads)
         return items, uploads, None if graphs is None else [graphs]
     if kind != "application/json":
-        problem = Problem(f"Send the request as {FORM}, or as application/json.")
+        problem = Problem(f"Send the request as {MEDIA_TYPE}, or as application/json.")
         problem.status, problem.name = 415, "unsupported-media-type"
         raise problem
     try:

@@ -1,1 +1,1 @@
-"""What the service does, whoever asks for it and however: asking, jobs, conversations, accounts."""
+"""What the service does, without HTTP: asking, jobs, conversations, keys and accounts."""

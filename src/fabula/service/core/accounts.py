@@ -1,4 +1,4 @@
-"""What models were asked, by day, key, collection and kind of work, and what a key has left."""
+"""The ledger: what was spent on models by day, key, collection and kind of work, and the quotas."""
 
 from __future__ import annotations
 
@@ -25,43 +25,45 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("fabula.service")
 By = Literal["day", "key", "collection"]
 Unpriced = Literal["stop", "tokens"]
-"""What a quota of money does where a price is not known: see `Serving.unpriced`."""
+"""How a quota of money works if a price is not known: see `Serving.unpriced`."""
 FLUSH_SECONDS = 1.0
-"""How often what was spent is handed over to the graph."""
+"""How often the journal is written to the graph."""
 RENEWAL = {"day": "at midnight UTC", "month": "at midnight UTC, when the next month begins"}
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent by one day, key or collection; `name` is what that is called.
-
-    `money` is in US dollars, as far as prices are known; `unpriced` are the models whose are not.
-    """
+    """What was spent on one day, by one key or in one collection."""
 
     what: str
+    """The day, or the id of the key, or the name of the collection."""
     name: str
+    """The name of the key."""
     calls: int
     tokens: int
     saved: int
+    """Calls that the graph or the cache saved."""
     money: float
+    """US dollars, as far as prices are known."""
     unpriced: Sequence[str]
+    """The models whose price is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """One quota of a key: how much it may spend of a `unit` in a `period`, and how much it has.
-
-    `unpriced` are the models whose part of the money is not known.
-    """
+    """One quota of a key."""
 
     unit: Literal["tokens", "money"]
     period: Literal["day", "month"]
     allowed: float
+    """How much of the unit the key may spend in a period."""
     spent: float
+    """How much it has spent in this period."""
     unpriced: Sequence[str] = ()
+    """The models that were used and whose price is not known."""
 
     def explain(self, name: str, spent: float) -> str:
-        """Say how much of the quota the key called `name` has spent, and how much it may."""
+        """Return how much of the quota a key of that name has spent, as a part of a sentence."""
         if self.unit == "tokens":
             numbers = f"{spent:,.0f} of the {self.allowed:,.0f} tokens"
         else:
@@ -70,25 +72,25 @@ class Quota:
 
 
 class Account:
-    """Counts what one caller spends in one collection on one kind of work, call by call."""
+    """Counts what a caller spends in one collection on one kind of work, call by call."""
 
     def __init__(
         self, ledger: Ledger, graph: str, caller: Caller, collection: str, what: str
     ) -> None:
         self._ledger, self._graph = ledger, graph
-        self._who = (caller.id, caller.name, collection, what)
+        self._labels = (caller.id, caller.name, collection, what)
 
     def add(self, step: str, usage: Usage) -> None:
-        """Count `usage` in the ledger: it is in the journal when this returns."""
-        self._ledger.add(self._graph, self._who, step, usage)
+        """Count a usage in the ledger. It is in the journal when this returns."""
+        self._ledger.add(self._graph, self._labels, step, usage)
 
 
 class Ledger:
-    """What was spent, kept in the graph; days and months are UTC.
+    """What was spent on models, saved in the graph. Days and months are UTC.
 
-    Each call goes into a journal on the disk as it is answered, and from there into the graph: at
-    once where somebody asks what was spent, and within a second otherwise. While Neo4j is away it
-    waits in the journal, and so does what a killed process has left, until the next one starts.
+    Each call is written to a journal on the disk when it is answered, and from there to the graph:
+    at once if somebody asks what was spent, otherwise within a second. While Neo4j is down it waits
+    in the journal. What a killed process has left there is written by the next one.
     """
 
     def __init__(
@@ -108,12 +110,12 @@ class Ledger:
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Hand over what an earlier process has left, and from now on what is spent."""
+        """Start to write the journal to the graph, with what an earlier process has left in it."""
         self._thread = threading.Thread(target=self._keep_flushing, name="ledger", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Hand over what is left; what can't be, as Neo4j is away, stays in the journal."""
+        """Write the rest to the graph. While Neo4j is down it stays in the journal."""
         self._is_closing.set()
         if self._thread is not None:
             self._thread.join()
@@ -121,16 +123,24 @@ class Ledger:
         self._journal.close()
 
     def account(self, caller: Caller, collection: str, what: str) -> Account:
-        """Return what is to be told of each call for a caller. Raises StoreError."""
+        """Return the account that counts a caller's calls. Raises StoreError."""
         return Account(self, self._graph_id(), caller, collection, what)
 
-    def add(self, graph: str, who: tuple[str, str, str, str], step: str, usage: Usage) -> None:
-        """Write what a step has asked into the journal, a line for each model."""
+    def add(self, graph: str, labels: tuple[str, str, str, str], step: str, usage: Usage) -> None:
+        """Write the usage of a step to the journal, one line for each model.
+
+        Args:
+            graph: The id of the graph that the ledger is in.
+            labels: The id and the name of the key, the collection, and the kind of work.
+            step: The step that has asked the models.
+            usage: Its usage.
+
+        """
         self._metrics.spent({step: usage})
         try:
             prices = read_prices(self._settings.prices)
         except SettingsError:
-            # A call that was answered is counted whatever else is wrong, and priced later.
+            # An answered call is counted even if the prices can't be read, and is priced later.
             prices = {}
         for model, part in self._settings.by_model({step: usage}).items():
             if not (part.calls or part.saved or part.prompt_tokens or part.completion_tokens):
@@ -139,7 +149,7 @@ class Ledger:
             self._journal.add(
                 graph,
                 Line(
-                    *who,
+                    *labels,
                     model,
                     part.calls,
                     part.prompt_tokens,
@@ -151,7 +161,7 @@ class Ledger:
             )
 
     def flush(self) -> None:
-        """Hand over all that is in the journal. Raises StoreError, and nothing is lost then."""
+        """Write the journal to the graph. Raises StoreError; nothing is lost then."""
         graph = self._graph_id()
         with self._flushing:
             if not self._journal.is_pending(graph):
@@ -162,22 +172,23 @@ class Ledger:
                     journal=batch.owner,
                     batch=batch.number,
                     entries=[
-                        {**entry, "id": _id(*(entry[name] for name in PARTS))}
+                        {**entry, "id": _id(*(entry[name] for name in ENTRY_KEYS))}
                         for entry in batch.entries
                     ],
                 )
                 self._journal.delete(graph, batch)
 
     def refuse_spent(self, caller: Caller) -> None:
-        """Raises BudgetSpent where a key has spent what it may, of tokens or of money, or where a
-        quota of money can't be told as a price is not known.
+        """Raise BudgetSpent if a caller has spent one of its quotas.
+
+        It is also raised if a quota of money can't be checked, as a price is not known.
         """
         quotas = self._quotas(caller)
         for quota in quotas:
             if quota.spent >= quota.allowed:
                 raise BudgetSpent(
-                    f"Nothing more is asked: {quota.explain(caller.name, quota.spent)}. The quota "
-                    f"renews {RENEWAL[quota.period]}; a larger quota lets it go on at once."
+                    f"The quota is spent: {quota.explain(caller.name, quota.spent)}. The quota "
+                    f"renews {RENEWAL[quota.period]}; a larger quota takes effect at once."
                 )
         has_tokens = {quota.period for quota in quotas if quota.unit == "tokens"}
         for quota in quotas:
@@ -186,23 +197,21 @@ class Ledger:
                 raise BudgetSpent(_explain_unpriced(caller, quota, self._unpriced))
 
     def left(self, caller: Caller) -> int | None:
-        """Tokens that a key may still spend now; None: as many as it likes."""
+        """Return how many tokens a key may still spend now; None if it has no quota of tokens."""
         quota = _narrowest(self._quotas(caller))
         return None if quota is None else max(0, int(quota.allowed - quota.spent))
 
     def budget(self, caller: Caller) -> Budget | None:
-        """Return a budget of the tokens that a key may still spend; None where there is no quota
-        of tokens.
-        """
+        """Return a budget of the tokens that a key may still spend; None without such a quota."""
         quota = _narrowest(self._quotas(caller))
         if quota is None:
             return None
 
         def refuse(more: int) -> str:
             return (
-                f"Stopped before a call that the quota has no room for: "
+                f"Stopped before a call that would exceed the quota: "
                 f"{quota.explain(caller.name, quota.spent + more)}. The quota renews "
-                f"{RENEWAL[quota.period]}. Every reply until now is kept, and not paid for again."
+                f"{RENEWAL[quota.period]}. Every reply so far is kept, and not paid for again."
             )
 
         return Budget(tokens=max(0, int(quota.allowed - quota.spent)), refusal=refuse)
@@ -210,7 +219,15 @@ class Ledger:
     def usage(
         self, by: By, key: str = "", collections: Sequence[str] | None = None, days: int = 31
     ) -> list[Spent]:
-        """What was spent in the last days: of one key, or of all; in these collections."""
+        """Return what was spent in the last days.
+
+        Args:
+            by: What each row of the result is: a day, a key or a collection.
+            key: Only this key; '' for all.
+            collections: Only these collections; None for all.
+            days: How many days, today included.
+
+        """
         self.flush()
         rows = self._store.rows(
             "service/find_usage",
@@ -219,43 +236,43 @@ class Ledger:
             collections=None if collections is None else list(collections),
             days=days,
         )
-        found = []
+        spendings = []
         for row in rows:
-            late = self._price(row.pop("unpriced"))
-            money = row.pop("money") + late.known
-            found.append(Spent(**row, money=round(money, 8), unpriced=late.unpriced))
-        return found
+            priced_now = self._price(row.pop("unpriced"))
+            money = row.pop("money") + priced_now.known
+            spendings.append(Spent(**row, money=round(money, 8), unpriced=priced_now.unpriced))
+        return spendings
 
     def _quotas(self, caller: Caller) -> list[Quota]:
-        """Return each quota of a key, and what is spent of it."""
-        given = caller.quotas.given()
-        if not given:
+        """Return each quota of a key, with what is spent of it."""
+        limits = caller.quotas.limits()
+        if not limits:
             return []
         self.flush()
         [row] = self._store.rows("service/find_spent", key=caller.id)
         quotas = []
-        for name, allowed in given.items():
+        for name, allowed in limits.items():
             unit, _, period = name.partition("_a_")
             if unit == "tokens":
                 quotas.append(Quota("tokens", _period(period), allowed, row[name]))
                 continue
-            parts = [one for one in row["unpriced"] if one["is_today"] or period == "month"]
-            late = self._price(parts)
-            spent = row[name] + late.known
-            quotas.append(Quota("money", _period(period), allowed, spent, late.unpriced))
+            parts = [part for part in row["unpriced"] if part["is_today"] or period == "month"]
+            priced_now = self._price(parts)
+            spent = row[name] + priced_now.known
+            quotas.append(Quota("money", _period(period), allowed, spent, priced_now.unpriced))
         return quotas
 
     def _price(self, parts: Iterable[Mapping[str, Any]]) -> Cost:
-        """Price what had no price when it was spent, by the prices that are known now."""
+        """Return the cost, by today's prices, of what had no price when it was spent."""
         models: dict[str, Usage] = {}
-        for one in parts:
+        for part in parts:
             names = ("prompt_tokens", "completion_tokens", "cached_tokens")
-            usage = Usage(**{name: one[name] for name in names})
-            models[one["model"]] = models.get(one["model"], Usage()) + usage
+            usage = Usage(**{name: part[name] for name in names})
+            models[part["model"]] = models.get(part["model"], Usage()) + usage
         return cost(read_prices(self._settings.prices), models)
 
     def _graph_id(self) -> str:
-        """The id of the graph that the ledger is in: one journal may serve several."""
+        """Return the id of the ledger's graph: several graphs may share one journal."""
         if not self._graph:
             [row] = self._store.rows("service/save_ledger")
             self._graph = row["id"]
@@ -271,21 +288,24 @@ class Ledger:
             self.flush()
         except FabulaError as error:
             if is_first_failure:
-                LOG.warning("What was spent can't be kept now, and waits in its journal: %s", error)
+                LOG.warning(
+                    "Spending can't be written to Neo4j now, and waits in the journal: %s",
+                    error,
+                )
             return False
         except Exception:
             if is_first_failure:
-                LOG.exception("What was spent can't be kept now, and waits in its journal.")
+                LOG.exception("Spending can't be written to Neo4j now, and waits in the journal.")
             return False
         return True
 
 
-PARTS = ("key", "collection", "what", "model")
-"""What one node of the ledger adds up, beside the day."""
+ENTRY_KEYS = ("key", "collection", "what", "model")
+"""The fields that identify a node of the ledger, beside the day."""
 
 
 def _narrowest(quotas: Iterable[Quota]) -> Quota | None:
-    """Return the quota of tokens that has least left."""
+    """Return the quota of tokens of which the least is left."""
     of_tokens = [quota for quota in quotas if quota.unit == "tokens"]
     return min(of_tokens, key=lambda quota: quota.allowed - quota.spent, default=None)
 
@@ -297,15 +317,15 @@ def _period(name: str) -> Literal["day", "month"]:
 def _explain_unpriced(caller: Caller, quota: Quota, policy: Unpriced) -> str:
     models = ", ".join(quota.unpriced)
     why = (
-        f"The key {caller.name!r} may spend ${quota.allowed:,.2f} a {quota.period}, and what it "
-        f"has spent can't be told, as no price is known of {models}. Whoever runs the service "
-        "names a TOML file with its price (FABULA_PRICES); it counts from then on for what was "
-        "spent before, too."
+        f"The key {caller.name!r} may spend ${quota.allowed:,.2f} per {quota.period}, but how much "
+        f"it has spent can't be calculated, as no price is known of {models}. Whoever runs the "
+        "service can name a TOML file with that price (FABULA_PRICES), which then also applies to "
+        "what was spent before,"
     )
     if policy == "tokens":
-        return f"{why} Or gives the key a quota of tokens a {quota.period}, which holds instead."
+        return f"{why} or give the key a quota of tokens per {quota.period}, which applies instead."
     return (
-        f"{why} Or gives the key a quota of tokens a {quota.period}, which holds instead with "
+        f"{why} or give the key a quota of tokens per {quota.period}, which applies instead with "
         "FABULA_SERVE__UNPRICED=tokens."
     )
 

@@ -1,6 +1,6 @@
-"""Questions to a collection: what is found, what is answered, how modes compare.
+"""Ask a collection: search it, answer a question, and compare the answers of several modes.
 
-The API, the page, MCP and OpenAI's interface all ask by these.
+The API, the page, MCP and the OpenAI interface all use these functions.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ Level = Annotated[int, Field(ge=0, le=99)]
 
 
 NEW = "new"
-"""What a question says whose conversation begins with it."""
+"""The `conversation` of a question that begins one."""
 
 
-NOT_KEPT = (
-    "The answer is complete, but it could not be kept in its conversation yet, as Neo4j does not "
-    "take it. The service tries again for about two minutes: copy what you need."
+NOT_SAVED = (
+    "The answer is complete, but could not be saved in its conversation yet, as Neo4j does not "
+    "accept it. The service tries again for about two minutes: copy what you need."
 )
 
 
@@ -173,7 +173,7 @@ class ComparisonView(View):
 
 @dataclass(frozen=True, slots=True)
 class AskingServices:
-    """What answering a question needs of the service: who pays, what is measured, what was said."""
+    """What answering questions needs of the service."""
 
     ledger: Ledger
     metrics: Metrics
@@ -187,7 +187,16 @@ def search(
     question: Question,
     stop: Stop | None = None,
 ) -> Found:
-    """The passages that serve a question best; `stop`, set from any thread, ends what it asks."""
+    """Return the passages that answer a question best.
+
+    Args:
+        services: What answering needs of the service.
+        collection: What is searched.
+        caller: Who asks, and pays.
+        question: The question.
+        stop: Ends the search once it is set, from any thread.
+
+    """
     services.ledger.refuse_spent(caller)
     meter = Meter(services.ledger.account(caller, collection.name, "search"))
     path, began = Path(), time.perf_counter()
@@ -211,30 +220,50 @@ def ask(
     idempotency: Idempotency | None = None,
     stop: Stop | None = None,
 ) -> Answering | Answered:
-    """An answer that is to be written; what it is written from is found before this returns.
+    """Find the passages for an answer, and return the answer that is to be written from them.
 
-    A question with a `conversation` leans on what was said in it, and is a turn of it then: under
-    an Idempotency-Key, `once`, one turn for a day. NEW begins one. `stop`, set from any thread,
-    ends it, also while it is looked for. Raises NotFound for a conversation that is not the
-    caller's.
+    A question with a `conversation` becomes a turn of it, and is answered with its earlier turns.
+
+    Args:
+        services: What answering needs of the service.
+        collection: What is asked.
+        caller: Who asks, and pays.
+        question: The question; its conversation may be NEW.
+        idempotency: The Idempotency-Key of a question in a conversation: for a day, the same
+            request gets the same answer.
+        stop: Ends the search and the answer once it is set, from any thread.
+
+    Raises:
+        NotFound: The caller has no such conversation.
+
     """
     if question.conversation is None:
         return Answering(services, collection, caller, question, stop=stop)
-    # Before anything is asked: what can't be is no turn.
+    # Checked first, so that an invalid question does not become a turn.
     question.query(collection)
-    known = services.conversations.answered(collection.name, idempotency) if idempotency else None
+    known = (
+        services.conversations.find_answer(collection.name, idempotency) if idempotency else None
+    )
     if isinstance(known, AnswerView):
         return Answered(known)
     if known:
         return _ask_again(services, collection, caller, question, known, stop)
-    talk = question.conversation
-    if talk == NEW:
-        talk = services.conversations.begin(caller, collection.name).id
-        question = question.model_copy(update={"conversation": talk})
-    history = services.conversations.history(caller, collection.name, talk)
-    asked = question.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
+    conversation = question.conversation
+    if conversation == NEW:
+        conversation = services.conversations.begin(caller, collection.name).id
+        question = question.model_copy(update={"conversation": conversation})
+    history = services.conversations.history(caller, collection.name, conversation)
+    options = question.model_dump(
+        exclude={"question", "conversation", "note"}, exclude_defaults=True
+    )
     turn = services.conversations.begin_turn(
-        caller, collection.name, talk, question.question, asked, question.note, idempotency
+        caller,
+        collection.name,
+        conversation,
+        question.question,
+        options,
+        question.note,
+        idempotency,
     )
     try:
         return Answering(services, collection, caller, question, history, turn, stop)
@@ -251,10 +280,10 @@ def _ask_again(
     turn: Retaken,
     stop: Stop | None,
 ) -> Answering:
-    """Answer a turn whose answer never became whole, with what was said before it and no more.
+    """Answer a turn again whose answer was incomplete, with the turns before it.
 
-    It is asked again, and not finished behind a reader who left: whoever leaves ends the model's
-    call, so that nothing is paid for that nobody reads.
+    The first answer was not finished in the background: when a reader leaves, the model's call is
+    ended, so that nothing is paid for that nobody reads.
     """
     try:
         history = services.conversations.history(
@@ -269,13 +298,13 @@ def _ask_again(
 
 def _drop_turn(services: AskingServices, collection: Collection, turn: str) -> bool:
     drop = partial(services.conversations.drop_turn, collection.name, turn)
-    return write_behind(drop, f"That turn {turn} came to nothing")
+    return write_behind(drop, f"The deletion of turn {turn}, which has no answer,")
 
 
 class Answering:
-    """An answer as it is written: read its `events`, or its `view` at once; then it is counted.
+    """An answer that is being written: read its `events`, or its `view` once it is complete.
 
-    `close` ends it from any thread; what was said until then is what is kept of it.
+    `close` ends it from any thread; the part that was written by then is saved.
     """
 
     def __init__(
@@ -297,10 +326,10 @@ class Answering:
         self._ending = threading.Lock()
         self._is_ended = False
         self._is_complete = False
-        """Whether the model's last piece was read."""
-        self._is_kept: bool | None = None
-        self._whole: AnswerView | None = None
-        # The ledger counts each call as it is answered, also where a reader left or a model failed.
+        """Whether the whole answer of the model was read."""
+        self._is_saved: bool | None = None
+        self._view: AnswerView | None = None
+        # The ledger counts each call when it is answered, also if the reader leaves then.
         query, meter = (
             question.query(collection),
             Meter(services.ledger.account(caller, collection.name, "ask")),
@@ -311,24 +340,25 @@ class Answering:
         services.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
-        """What is told, in this order: the retrieval, the passages, the answer's pieces, and then
-        the whole answer or, where a model failed, the problem.
+        """Yield the retrieval, the passages, the pieces of the answer, and then the whole answer.
+
+        If a model fails, the last event is the problem instead.
         """
         stream = self._stream
-        steps = [one.model_dump() for one in _steps(self._path)]
-        made = {"conversation": self._question.conversation, "turn": self._turn}
+        steps = [step.model_dump() for step in _steps(self._path)]
+        ids = {"conversation": self._question.conversation, "turn": self._turn}
         yield (
             "retrieval",
-            {"mode": _mode(self._path), "sought": stream.sought, "path": steps} | made,
+            {"mode": _mode(self._path), "sought": stream.sought, "path": steps} | ids,
         )
-        context = [ReadView.read(one).model_dump() for one in stream.context]
+        context = [ReadView.of_passage(passage).model_dump() for passage in stream.context]
         yield "passages", {"context": context}
         try:
             for piece in self._pieces():
                 yield "token", {"text": piece}
             if self._is_complete:
-                # Kept before it is told, so that whoever has read it finds it; but a Neo4j that
-                # does not take it neither holds it up for long nor makes an error of it.
+                # Saved before the event, so that whoever has read it finds the turn. A Neo4j that
+                # is down delays the event by at most two seconds, and is no error.
                 self._end()
                 yield "answer", self._final().model_dump()
         except FabulaError as error:
@@ -337,7 +367,7 @@ class Answering:
             self._end()
 
     def view(self) -> AnswerView:
-        """The whole answer. Raises ModelError where a model failed."""
+        """Wait for the whole answer, and return it. Raises ModelError if a model fails."""
         try:
             for _ in self._pieces():
                 pass
@@ -346,13 +376,13 @@ class Answering:
         return self._final()
 
     def close(self) -> None:
-        """Ends it: what was said until now is what is kept, and the model is asked for no more."""
+        """End the model's call, and save the part that was written."""
         self._is_closed = True
         self._stream.close()
         self._end()
 
     def _pieces(self) -> Iterator[str]:
-        """The answer's pieces."""
+        """Yield the pieces of the answer."""
         is_first = True
         for piece in self._stream:
             if is_first:
@@ -362,17 +392,17 @@ class Answering:
         self._is_complete = not self._is_closed
 
     def _final(self) -> AnswerView:
-        """The whole answer, and whether it is kept."""
-        update = {"kept": self._is_kept, "warning": NOT_KEPT if self._is_kept is False else ""}
-        return self._told().model_copy(update=update)
+        """Return the whole answer, with whether it was saved."""
+        update = {"kept": self._is_saved, "warning": NOT_SAVED if self._is_saved is False else ""}
+        return self._answer_view().model_copy(update=update)
 
-    def _told(self) -> AnswerView:
-        """What is told of it, once it has ended: the same to its reader and to the turn."""
-        if self._whole is None:
-            self._whole = self._tell()
-        return self._whole
+    def _answer_view(self) -> AnswerView:
+        """Return the answer after its end: the same for the reader and for the turn."""
+        if self._view is None:
+            self._view = self._make_view()
+        return self._view
 
-    def _tell(self) -> AnswerView:
+    def _make_view(self) -> AnswerView:
         answer, settings = self._stream.answer, self._collection.settings
         return AnswerView(
             question=answer.question,
@@ -382,8 +412,8 @@ class Answering:
             model=settings.model,
             offline=settings.offline,
             cited=list(answer.cited),
-            context=[ReadView.read(one) for one in answer.context],
-            quotes=[QuoteView.quoted(one) for one in answer.quotes or quote_cited(answer)],
+            context=[ReadView.of_passage(passage) for passage in answer.context],
+            quotes=[QuoteView.of_quote(quote) for quote in answer.quotes or quote_cited(answer)],
             hits=[PassageView.of(hit) for hit in answer.hits],
             path=_steps(self._path),
             usage=usage_view(answer.usage),
@@ -394,48 +424,48 @@ class Answering:
         )
 
     def _end(self) -> None:
-        """Keeps the turn, once: also of a reader who left."""
+        """Save the turn, once, also if the reader has left."""
         with self._ending:
             if self._is_ended:
                 return
             self._is_ended = True
         if self._turn is None:
             return
-        # '' where a model failed: a part is no answer.
+        # '' if a model failed: then there is no answer to save.
         if not self._stream.said:
             _drop_turn(self._services, self._collection, self._turn)
             return
-        keep = partial(
+        save = partial(
             self._services.conversations.end_turn,
             self._collection.name,
             self._turn,
-            self._told().model_copy(update={"kept": True}),
+            self._answer_view().model_copy(update={"kept": True}),
             left=not self._is_complete,
         )
-        self._is_kept = write_behind(keep, f"The answer of turn {self._turn}")
+        self._is_saved = write_behind(save, f"The answer of turn {self._turn}")
 
 
 class Answered:
-    """An answer that was given before, told again as if it were written."""
+    """An answer that was given before, with the interface of `Answering`."""
 
     def __init__(self, view: AnswerView) -> None:
         self._view = view
 
     def events(self) -> Iterator[Event]:
-        """What `Answering` tells, the answer in one piece."""
+        """Yield the events of `Answering`, with the answer in one piece."""
         view = self._view.model_dump()
-        told = ("mode", "sought", "path", "conversation", "turn")
-        yield "retrieval", {name: view[name] for name in told}
+        names = ("mode", "sought", "path", "conversation", "turn")
+        yield "retrieval", {name: view[name] for name in names}
         yield "passages", {"context": view["context"]}
         yield "token", {"text": view["answer"]}
         yield "answer", view
 
     def view(self) -> AnswerView:
-        """The whole answer."""
+        """Return the whole answer."""
         return self._view
 
     def close(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: no call is under way."""
 
 
 def compare(
@@ -445,9 +475,18 @@ def compare(
     comparison: Comparison,
     stop: Stop | None = None,
 ) -> ComparisonView:
-    """One question by several modes, and what their answers were made of in common.
+    """Answer a question with several modes, and find the passages that their answers share.
 
-    A mode that can't be asked does not keep the others from answering, unless none can.
+    Args:
+        services: What answering needs of the service.
+        collection: What is asked.
+        caller: Who asks, and pays.
+        comparison: The question and the modes.
+        stop: Ends the answers once it is set, from any thread.
+
+    Raises:
+        FabulaError: No mode could answer. If some could, the others have a `problem`.
+
     """
     answers: list[Compared] = []
     failures: list[FabulaError] = []
@@ -468,16 +507,16 @@ def compare(
 
 
 def share(answers: Sequence[Compared]) -> list[Shared]:
-    """The passages that answers of several modes were given, in the order of the first of them."""
-    given: dict[str, list[str]] = {}
-    for one in answers:
-        for passage in one.answer.context if one.answer else ():
-            given.setdefault(passage.id, []).append(one.mode)
-    return [Shared(id=id, modes=modes) for id, modes in given.items() if len(modes) > 1]
+    """Return the passages that several answers were given, in the order of the first of them."""
+    modes_of: dict[str, list[str]] = {}
+    for compared in answers:
+        for passage in compared.answer.context if compared.answer else ():
+            modes_of.setdefault(passage.id, []).append(compared.mode)
+    return [Shared(id=id, modes=modes) for id, modes in modes_of.items() if len(modes) > 1]
 
 
 def _mode(path: Path) -> str:
-    """The modes that were asked, as the path of retrieval names them."""
+    """Return the modes that were used, as the trace of the retrieval names them."""
     return next((step.note for step in path.root.steps if step.name == "retrieve"), "")
 
 

@@ -1,4 +1,4 @@
-"""Who changed what, and when: kept in the graph, and a line in the log."""
+"""The audit: who changed what and when, saved in the graph and written to the log."""
 
 from __future__ import annotations
 
@@ -21,18 +21,24 @@ LOG = logging.getLogger("fabula.service")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A change: who, called what, did what, to what, when (ISO 8601), in which request."""
+    """One change."""
 
     key: str
+    """The id of the caller."""
     name: str
+    """The caller's name at that time."""
     what: str
+    """What was done, such as 'remove document'."""
     target: str
+    """To what."""
     request: str
+    """The id of the request."""
     at: str
+    """When, in ISO 8601."""
 
 
 class Audit:
-    """The acts of a graph."""
+    """The changes that were made to a graph through the service."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -40,32 +46,49 @@ class Audit:
     def note_key(
         self, caller: Caller, id: str, name: str, role: Role, collections: Sequence[str] | None
     ) -> None:
-        """Note that a caller made a key, and for which collections; None for all of them."""
+        """Record that a caller created a key for some collections; None means all of them."""
         scope = "all collections" if collections is None else ", ".join(collections)
         self.note(caller, "make key", f"{id} {name}, {role}, {scope or 'no collection'}")
 
-    def note(self, caller: Caller, what: str, target: str, **more: object) -> None:
-        """Somebody changed something: `what` is a verb, as 'remove document'; `more` is how."""
-        if given := [f"{name}: {value}" for name, value in more.items() if value is not None]:
-            target = f"{target} ({', '.join(given)})"
-        told = {
+    def note(self, caller: Caller, what: str, target: str, **details: object) -> None:
+        """Record a change.
+
+        Args:
+            caller: Who made it.
+            what: What was done, such as 'remove document'.
+            target: To what.
+            details: Further values by name; those that are None are left out.
+
+        """
+        if named := [f"{name}: {value}" for name, value in details.items() if value is not None]:
+            target = f"{target} ({', '.join(named)})"
+        fields = {
             "key": caller.id,
             "name": caller.name,
             "what": what,
             "target": target,
             "request": REQUEST.get(),
         }
-        LOG.info("%s: %s %s", caller.id, what, target, extra={"told": told})
-        self._store.rows("service/save_act", **told)
+        LOG.info("%s: %s %s", caller.id, what, target, extra={"fields": fields})
+        self._store.rows("service/save_act", **fields)
 
     def acts(self, limit: int, before: str = "") -> tuple[list[Act], str]:
-        """The newest, older than the place `before`; and the place to go on from, '' at the end.
+        """Return the newest changes before a place in the list, and where the next page begins.
 
-        Raises Problem for a place that none of these pages has told.
+        Args:
+            limit: How many at most.
+            before: The place at which the previous page ended; '' for the first page.
+
+        Returns:
+            The changes, and the place for the next page, '' at the end.
+
+        Raises:
+            Problem: `before` is not a place that this method has returned.
+
         """
         at, _, id = before.partition(" ")
         if before and not _is_time(at):
-            raise Problem("That is no place in the list of what was changed: begin at its start.")
+            raise Problem("That is not a place in the list of changes: start at the first page.")
         rows = self._store.rows("service/find_acts", limit=limit + 1, at=at, id=id)
         more = rows[limit - 1]["place"] if len(rows) > limit else ""
         return [Act(**row["act"]) for row in rows[:limit]], more

@@ -1,4 +1,4 @@
-"""Who asks: what it is called, what it may, what it may see and spend."""
+"""Callers: who sends a request, and what that caller may do, see and spend."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import Any, Literal, Self
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
-"""Each may do what those before it may."""
+"""Each role may also do what those before it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """What may be spent in a day and in a month (UTC); None: as much as one likes.
-
-    Money is in US dollars.
-    """
+    """What may be spent in a day and a month (UTC), in tokens and US dollars; None for no limit."""
 
     tokens_a_day: int | None = None
     tokens_a_month: int | None = None
@@ -25,41 +22,39 @@ class Quotas:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """Those among other values."""
-        return cls(**{one.name: row.get(one.name) for one in fields(cls)})
+        """Return the quotas among the values of a row."""
+        return cls(**{field.name: row.get(field.name) for field in fields(cls)})
 
-    def given(self) -> dict[str, float]:
-        """Those that there are."""
+    def limits(self) -> dict[str, float]:
+        """Return the quotas that are set."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever asks: a key, a person at a browser, or a person whose token another vouches for.
-
-    `id` is what the audit and the ledger call it. `collections` are the names of those it may see;
-    None: all.
-    """
+    """Who sends a request: a key, the person at the machine, or the subject of an OpenID token."""
 
     id: str
+    """The id in the audit and the ledger."""
     name: str
     role: Role
     collections: frozenset[str] | None = None
+    """The names of the collections that the caller may see; None for all."""
     quotas: Quotas = Quotas()
 
     def may(self, role: Role) -> bool:
-        """Whether it may do what that role may."""
+        """Return whether the caller may do what a role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     @property
     def may_all(self) -> bool:
-        """Whether it may do what concerns every collection: keys, the audit, Cypher of its own."""
+        """Whether the caller may use keys, the audit and Cypher, which concern all collections."""
         return self.may("admin") and self.collections is None
 
     def may_see(self, collection: str) -> bool:
-        """Whether a collection exists for it."""
+        """Return whether the caller may see a collection."""
         return self.collections is None or collection in self.collections
 
 
 PERSON = Caller("person", "the person at the machine", "admin")
-"""Who started the service, or was given its link."""
+"""Who started the service, or was given its link to sign in."""

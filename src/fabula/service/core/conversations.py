@@ -1,4 +1,4 @@
-"""Conversations that outlast a page and a process: each is one caller's, about one collection."""
+"""Conversations, saved in the graph: each belongs to one caller and is about one collection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
 from fabula.service.core.errors import Conflict
-from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import AnswerView, View
 from fabula.text.names import quoted
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
     from fabula.service.core.idempotency import Idempotency
 
-SOON = 2
-"""Seconds after which an answer that is still being written may be asked for again."""
+RETRY_AFTER_SECONDS = 2
+"""The Retry-After for an answer that is still being written."""
 
 
 class ConversationView(View):
-    """A conversation as a list shows it: `turns` is how many it has."""
+    """A conversation in a list; `turns` is the number of its turns."""
 
     id: str
     collection: str
@@ -36,10 +36,11 @@ class ConversationView(View):
 
 
 class TurnView(View):
-    """A question and what was answered; `answer` is null while it is being written.
+    """A question and its answer; `answer` is null while it is being written.
 
-    `left` is whether the reader left before the end: then `answer` is the part that was written by
-    then. `value` and `feedback` are what its reader thought of it, `note` what was kept with it.
+    `left` is true if the reader disconnected before the end; `answer` is then the part that was
+    written. `value` and `feedback` are the reader's rating, `note` is what was sent with the
+    question.
     """
 
     id: str
@@ -55,11 +56,11 @@ class TurnView(View):
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Self:
-        """That of a node."""
-        own = ("id", "number", "question", "note", "value", "created_at")
+        """Return the view of a row."""
+        names = ("id", "number", "question", "note", "value", "created_at")
         return cls(
-            **{name: row[name] for name in own},
-            # A turn that is asked again has the part that its reader left, which is not its answer.
+            **{name: row[name] for name in names},
+            # A turn that is asked again still has the part of its first, incomplete answer.
             answer=AnswerView.model_validate_json(row["view"])
             if row["view"] and row["state"] != "asked"
             else None,
@@ -70,7 +71,7 @@ class TurnView(View):
 
 
 class ConversationWhole(View):
-    """A conversation with all its turns, in order."""
+    """A conversation with its turns, in order."""
 
     conversation: ConversationView
     turns: list[TurnView]
@@ -78,7 +79,7 @@ class ConversationWhole(View):
 
 @dataclass(frozen=True, slots=True)
 class Retaken:
-    """A turn that is asked again under its Idempotency-Key, as its answer never became whole."""
+    """A turn that is asked again under its Idempotency-Key, as its answer was incomplete."""
 
     id: str
     conversation: str
@@ -86,7 +87,7 @@ class Retaken:
 
 
 class Conversations:
-    """Those of all callers; each sees its own alone, whatever its role."""
+    """The conversations of all callers. Each caller sees only its own, whatever its role."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -94,22 +95,27 @@ class Conversations:
         """The turns that this process is answering."""
 
     def renew(self) -> None:
-        """Renew the turns that are being answered here, whose Idempotency-Keys else lapse."""
+        """Renew the leases of the turns that are being answered here."""
         if ids := sorted(self._writing):
             self._app.store.rows("service/save_lease", ids=ids)
 
     def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
-        """A conversation that has no turn yet."""
+        """Begin a conversation, which has no turns yet."""
         id = uuid.uuid4().hex
-        asked = {"collection": collection, "caller": caller.id, "title": title}
-        [row] = self._app.store.rows("service/save_conversation", id=id, **asked)
+        [row] = self._app.store.rows(
+            "service/save_conversation",
+            id=id,
+            collection=collection,
+            caller=caller.id,
+            title=title,
+        )
         return ConversationView(**row["conversation"])
 
     def page(
         self, caller: Caller, collection: str, limit: int, after: str
     ) -> Page[ConversationView]:
-        """A caller's conversations about a collection, the last first."""
-        before, id = begin_after(after, str, str) or ("", "")
+        """Return a page of a caller's conversations about a collection, the latest first."""
+        before, id = read_cursor(after, str, str) or ("", "")
         rows = self._app.store.rows(
             "service/find_conversations",
             collection=collection,
@@ -118,22 +124,32 @@ class Conversations:
             before_id=id,
             limit=limit + 1,
         )
-        some, more = take([ConversationView(**row["conversation"]) for row in rows], limit)
-        next = cursor(some[-1].updated_at, some[-1].id) if more else None
-        return Page(items=list(some), next=next)
+        views, has_more = take_page(
+            [ConversationView(**row["conversation"]) for row in rows], limit
+        )
+        next = make_cursor(views[-1].updated_at, views[-1].id) if has_more else None
+        return Page(items=list(views), next=next)
 
     def find(self, caller: Caller, collection: str, id: str) -> ConversationWhole:
-        """A caller's conversation. Raises NotFound; another's is not there for it."""
+        """Return a caller's conversation. Raises NotFound, also for one of another caller."""
         row = self._row(caller, collection, id)
-        turns = [TurnView.of(one) for one in row["turns"]]
+        turns = [TurnView.of(turn) for turn in row["turns"]]
         return ConversationWhole(conversation=ConversationView(**row["conversation"]), turns=turns)
 
     def history(
         self, caller: Caller, collection: str, id: str, before: int | None = None
     ) -> list[Turn]:
-        """What was said in a caller's conversation, in order; or `before` the turn of that number.
+        """Return the answered turns of a caller's conversation, in order.
 
-        Raises NotFound.
+        Args:
+            caller: Whose conversation it is.
+            collection: The collection that it is about.
+            id: The conversation.
+            before: Only turns before the turn of this number.
+
+        Raises:
+            NotFound: The caller has no such conversation.
+
         """
         rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
         return [
@@ -143,35 +159,44 @@ class Conversations:
         ]
 
     def remove(self, caller: Caller, collection: str, id: str) -> None:
-        """Takes a caller's conversation out. Raises NotFound."""
-        asked = {"collection": collection, "caller": caller.id}
-        rows = self._app.store.rows("service/clear_conversation", id=id, **asked)
+        """Delete a caller's conversation. Raises NotFound."""
+        rows = self._app.store.rows(
+            "service/clear_conversation", id=id, collection=collection, caller=caller.id
+        )
         if not rows or not rows[0]["conversations"]:
-            raise _not_there(id)
+            raise _not_found(id)
 
     def forget(self, collection: str) -> None:
-        """Takes all conversations about a collection out, as whoever removes it does."""
+        """Delete all conversations about a collection, which is being removed."""
         self._app.store.rows("service/clear_conversations", collection=collection)
 
     def rate(
         self, caller: Caller, collection: str, turn: str, value: int | None, feedback: str
     ) -> None:
-        """Keeps what the caller thought of an answer. Raises NotFound."""
-        asked = {"collection": collection, "caller": caller.id}
-        told = {"value": value, "feedback": feedback}
-        [row] = self._app.store.rows("service/save_feedback", id=turn, **asked, **told)
+        """Save a caller's rating of an answer. Raises NotFound."""
+        [row] = self._app.store.rows(
+            "service/save_feedback",
+            id=turn,
+            collection=collection,
+            caller=caller.id,
+            value=value,
+            feedback=feedback,
+        )
         if not row["turns"]:
             raise NotFound(f"There is no turn {quoted(turn)}.")
 
-    def answered(self, collection: str, idempotency: Idempotency) -> AnswerView | Retaken | None:
-        """Return what was answered under an Idempotency-Key; None if the key is new.
+    def find_answer(self, collection: str, idempotency: Idempotency) -> AnswerView | Retaken | None:
+        """Return the answer that was given under an Idempotency-Key.
 
-        Only a whole answer is given again. If the reader left before the end, or the process that
-        wrote the answer ended, the turn is taken up to be asked again: the caller of this method
-        has to answer it, or to `drop_turn` it.
+        Only a complete answer is given again. If the reader left before the end, or the process
+        that wrote the answer has ended, the turn is retaken: whoever calls this method then has to
+        answer the turn, or to `drop_turn` it.
+
+        Returns:
+            The answer, or the turn that is retaken; None if the key is new.
 
         Raises:
-            Conflict: The key came with something else, or is being answered just now.
+            Conflict: The key came with another request before, or is being answered just now.
 
         """
         rows = self._app.store.rows(
@@ -184,9 +209,9 @@ class Conversations:
                 return Retaken(row["id"], row["conversation"], row["number"])
             if row["state"] == "asked":
                 raise Conflict(
-                    "What was sent with this Idempotency-Key is just being answered: send it again "
+                    "The request with this Idempotency-Key is just being answered: send it again "
                     "in a moment.",
-                    headers={"Retry-After": str(SOON)},
+                    headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )
             return AnswerView.model_validate_json(row["view"])
         return None
@@ -197,12 +222,25 @@ class Conversations:
         collection: str,
         conversation: str,
         question: str,
-        asked: dict[str, Any],
+        options: dict[str, Any],
         note: str,
         idempotency: Idempotency | None,
     ) -> str:
-        """The id of a turn that is going to be answered. Raises NotFound, and Conflict where the
-        same was begun under its Idempotency-Key just before.
+        """Save a turn that is going to be answered, and return its id.
+
+        Args:
+            caller: Who asks.
+            collection: The collection that is asked.
+            conversation: The conversation that the turn becomes a part of.
+            question: The question.
+            options: How it is asked, as JSON values.
+            note: What is saved with the turn, and shown to no model.
+            idempotency: The Idempotency-Key of the request.
+
+        Raises:
+            NotFound: The caller has no such conversation.
+            Conflict: The same request was begun under its Idempotency-Key just before.
+
         """
         id = uuid.uuid4().hex
         try:
@@ -213,23 +251,25 @@ class Conversations:
                 collection=collection,
                 caller=caller.id,
                 question=question,
-                asked=json.dumps(asked, ensure_ascii=False),
+                asked=json.dumps(options, ensure_ascii=False),
                 note=note,
                 once=idempotency.mark if idempotency else None,
                 said=idempotency.body if idempotency else None,
             )
         except StoreError:
-            # The constraint: another request was first.
-            if idempotency and isinstance(taken := self.answered(collection, idempotency), Retaken):
-                self.drop_turn(collection, taken.id)
+            # The uniqueness constraint: another request with the key was first.
+            if idempotency and isinstance(
+                turn := self.find_answer(collection, idempotency), Retaken
+            ):
+                self.drop_turn(collection, turn.id)
             raise
         if not rows:
-            raise _not_there(conversation)
+            raise _not_found(conversation)
         self._writing.add(id)
         return id
 
     def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
-        """Keeps what was answered; `left` is whether its reader left before the end."""
+        """Save the answer of a turn; `left` is whether its reader left before the end."""
         self._writing.discard(turn)
         self._app.store.rows(
             "service/save_answer",
@@ -244,17 +284,18 @@ class Conversations:
         )
 
     def drop_turn(self, collection: str, turn: str) -> None:
-        """Takes a turn out that came to nothing."""
+        """Delete a turn that has no answer."""
         self._writing.discard(turn)
         self._app.store.rows("service/clear_turn", id=turn, collection=collection)
 
     def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:
-        asked = {"collection": collection, "caller": caller.id}
-        rows = self._app.store.rows("service/find_conversation", id=id, **asked)
+        rows = self._app.store.rows(
+            "service/find_conversation", id=id, collection=collection, caller=caller.id
+        )
         if not rows:
-            raise _not_there(id)
+            raise _not_found(id)
         return rows[0]
 
 
-def _not_there(id: str) -> NotFound:
+def _not_found(id: str) -> NotFound:
     return NotFound(f"There is no conversation {quoted(id)}.")

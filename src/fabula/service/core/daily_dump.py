@@ -1,7 +1,7 @@
 """The daily dump of the private Neo4j while the service runs.
 
 Neo4j Community dumps a database only while it stands still. So once a day, at `serve.dump_hour`,
-the service lets its jobs go, answers new requests with 503, stops the server, dumps the graph and
+the service releases its jobs, answers new requests with 503, stops the server, dumps the graph and
 starts the server again.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("fabula.service")
 POLL_SECONDS = 5.0
-"""How often the clock is looked at."""
+"""How often it is checked whether a dump is due."""
 FIRST_ESTIMATE_SECONDS = 60.0
 """How long a dump is said to take before one was made; later, as long as the last one took."""
 OLD_SECONDS = 2 * 86_400.0
@@ -65,7 +65,7 @@ class DumpStatus:
 
 
 class DailyDump:
-    """Makes a dump each day at an hour; a thread of its own looks at the clock.
+    """Makes a dump each day at an hour, in a thread of its own.
 
     Args:
         app: Whose private Neo4j is dumped.
@@ -101,10 +101,10 @@ class DailyDump:
         metrics.watch("dump", self._measure)
 
     def start(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
-        """Begin to look at the clock.
+        """Start the thread.
 
         Args:
-            pause_jobs: Lets all jobs go, and takes up none as long as its context lasts.
+            pause_jobs: Releases all jobs, and takes none while its block runs.
 
         """
         if self._server is None or not self._is_on:
@@ -146,7 +146,7 @@ class DailyDump:
         began = time.monotonic()
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
         try:
-            # First jobs, which may take a while to let go, then requests.
+            # Jobs first, as releasing them may take a while; then requests.
             with pause_jobs(), self._maintenance.begin(REASON, self._took):
                 if not self._maintenance.wait_for_requests(self._serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")

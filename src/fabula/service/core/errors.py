@@ -1,6 +1,7 @@
-"""The errors that only a service raises, and how every error is described to a client.
+"""The errors that only the service raises, and how every error is described to a client.
 
-A description has the members of a problem of RFC 9457; the HTTP border adds those of the request.
+A description has the members of a problem (RFC 9457); `fabula.service.http.errors` adds those that
+belong to the request.
 """
 
 from __future__ import annotations
@@ -41,14 +42,23 @@ STATUS: Mapping[type[FabulaError], int] = {
     StoreError: 503,
     FabulaError: 400,
 }
-"""An error has the status of its nearest kind."""
+"""The HTTP status of each class of errors; a subclass without an entry has that of its parent."""
 
 
 class Problem(FabulaError):
-    """What only a service has to refuse; `extra` are further members of what it says."""
+    """A request that only the service has to refuse.
+
+    Args:
+        detail: The message, one or two sentences.
+        headers: Headers of the response.
+        extra: Further members of the problem's description.
+
+    """
 
     status = 400
+    """The HTTP status."""
     name = "bad-request"
+    """The last part of the problem's type."""
 
     def __init__(
         self, detail: str, *, headers: Mapping[str, str] | None = None, **extra: Any
@@ -59,61 +69,73 @@ class Problem(FabulaError):
 
 
 class Unauthorized(Problem):
-    """Nobody knows who asks: no key, or none that is good."""
+    """The request has no key, session or token, or one that is not valid."""
 
     status, name = 401, "unknown-key"
 
 
 class Misdirected(Problem):
-    """Whoever was meant, it is not this service."""
+    """The request names a host that is not this service."""
 
     status, name = 421, "misdirected"
 
 
 class Forbidden(Problem):
-    """Who asks may not do that."""
+    """The caller is known, but may not do that."""
 
     status, name = 403, "forbidden"
 
 
 class Conflict(Problem):
-    """It is in the way of what is there."""
+    """The request does not fit the present state of what it names."""
 
     status, name = 409, "conflict"
 
 
 class BodyTooLarge(Problem):
-    """More bytes than are taken."""
+    """The body of the request is larger than the service accepts."""
 
     status, name = 413, "too-large"
 
 
 class TooManyRequests(Problem):
-    """More at once, or in a minute, than a key may ask; `after` seconds it may again."""
+    """The caller has sent more requests at once, or within a minute, than it may.
+
+    Args:
+        detail: The message.
+        retry_after_seconds: When the caller may send the next one.
+
+    """
 
     status, name = 429, "too-many"
 
-    def __init__(self, detail: str, after: float) -> None:
-        super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
+    def __init__(self, detail: str, retry_after_seconds: float) -> None:
+        super().__init__(detail, headers=_retry_after(retry_after_seconds))
 
 
 class UnexpectedError(Problem):
-    """An error of ours, whose trace is in the log."""
+    """An error in the service itself, whose traceback is in the log."""
 
     status, name = 500, "unexpected"
 
 
 class Unavailable(Problem):
-    """Neo4j can't be asked now; `after` seconds it may be again."""
+    """The service can't answer now, for example because Neo4j is down.
+
+    Args:
+        detail: The message.
+        retry_after_seconds: When the client may try again.
+
+    """
 
     status, name = 503, "unavailable"
 
-    def __init__(self, detail: str, after: float) -> None:
-        super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
+    def __init__(self, detail: str, retry_after_seconds: float) -> None:
+        super().__init__(detail, headers=_retry_after(retry_after_seconds))
 
 
 def status_of(error: FabulaError) -> int:
-    """The HTTP status of an error."""
+    """Return the HTTP status of an error."""
     if isinstance(error, Problem):
         return error.status
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
@@ -131,11 +153,15 @@ def describe_problem(error: FabulaError) -> dict[str, Any]:
 
 
 def problem_name(error: FabulaError) -> str:
-    """Return the last part of a problem's type, as `not-found`."""
+    """Return the last part of a problem's type, such as `not-found`."""
     return error.name if isinstance(error, Problem) else dashed(type(error).__name__)
 
 
 def dashed(name: str) -> str:
-    """NotFound as not-found, 'Method Not Allowed' as method-not-allowed."""
-    words = "".join(f" {one}" if one.isupper() else one for one in name).split()
+    """Return a name in lower case with dashes: NotFound as not-found."""
+    words = "".join(f" {letter}" if letter.isupper() else letter for letter in name).split()
     return "-".join(words).lower()
+
+
+def _retry_after(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(seconds)))}

@@ -1,8 +1,7 @@
-"""What is sent twice with one `Idempotency-Key` is done once, for a day.
+"""Idempotency-Keys: a request that is sent twice with the same key is done once, for a day.
 
-The mark of the key, and a digest of the body that came with it, are kept on the node that was made.
-If two processes are sent the same at the same time, a uniqueness constraint lets one of them make
-it.
+Digests of the key and of the body that came with it are saved on the node that the request made. If
+two processes get the same request at the same time, a uniqueness constraint lets only one make it.
 """
 
 from __future__ import annotations
@@ -19,19 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """An Idempotency-Key as the graph keeps it.
-
-    `mark` is a digest of the key, the caller and the address, `body` one of what was sent with it.
-    """
+    """An Idempotency-Key as the graph has it."""
 
     mark: str
+    """A digest of the key, the caller and the path."""
     body: str
+    """A digest of the body that came with the key."""
 
     @classmethod
     def of(cls, key: str | None, caller: Caller, path: str, body: str) -> Idempotency | None:
-        """Return that of a request to a path; None where no key was sent.
+        """Return the key of a request to a path; None if the request has none.
 
-        A key is its caller's own, and the address's: two callers may choose the same.
+        Callers and paths have keys of their own: two callers may choose the same one.
         """
         if key is None:
             return None

@@ -1,9 +1,9 @@
-"""The journal of spending: each paid call, in a file, from its reply until the ledger has it.
+"""The journal of spending: a file with each paid call, from its reply until the ledger has it.
 
-The ledger is in Neo4j, which may be away, and the process may be killed at any moment. So what a
-call cost is written here as soon as it was answered, before its reply is used or cached. Lines are
-handed over in numbered batches and deleted when the graph has them; the graph remembers the last
-batch of each process, so that a batch that is handed over twice counts once.
+The ledger is in Neo4j, which may be down, and the process may be killed at any moment. So the cost
+of a call is written to the journal as soon as it is answered, before its reply is used or cached.
+Lines are written to the graph in numbered batches, and deleted when the graph has them. The graph
+remembers the last batch of each process, so that a batch that is written twice counts once.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ DELETE = "DELETE FROM spend WHERE graph = ? AND owner = ? AND batch = ?"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one call, or one step without a call, cost: of which key, where, for what, which model.
+    """The cost of one call, or of one step that made no call, of one key and model.
 
-    `money` is in US dollars; None where the model's price is not known.
+    `money` is in US dollars; None if the price of the model is not known.
     """
 
     key: str
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Lines that are handed over together, added up; `number` counts the batches of an `owner`."""
+    """Lines that are written together, added up; `number` counts the batches of an `owner`."""
 
     owner: str
     number: int
@@ -96,15 +96,15 @@ class Journal:
         row = (graph, self._owner, time.time(), *astuple(line))
         with self._lock:
             try:
-                with self._opened() as file:
+                with self._open() as file:
                     file.execute(ADD, row)
             except (sqlite3.Error, OSError) as error:
                 self._warn(error)
-                with self._kept_in_memory() as memory:
+                with self._open_memory() as memory:
                     memory.execute(ADD, row)
 
     def is_pending(self, graph: str) -> bool:
-        """Whether there is a line that the ledger of that graph does not have."""
+        """Return whether there are lines that the ledger of a graph does not have."""
         with self._lock:
             for connection in self._all():
                 try:
@@ -115,22 +115,20 @@ class Journal:
         return False
 
     def batches(self, graph: str) -> list[Batch]:
-        """Return what is to be handed over, what other processes have left as well, in order."""
-        found: list[Batch] = []
+        """Return the batches to write, in order, also those that other processes have left."""
+        batches: list[Batch] = []
         with self._lock:
             for connection in self._all():
-                # The numbers of one owner have to be in order, whatever becomes of the file.
+                # Memory has an owner of its own, as the numbers of one owner must be in order.
                 own = self._owner if connection is self._file else f"{self._owner} memory"
                 try:
-                    found += self._number_and_read(connection, graph, own)
+                    batches += self._number_and_read(connection, graph, own)
                 except sqlite3.Error as error:
                     self._warn(error)
-        return sorted(found, key=lambda one: one.number)
+        return sorted(batches, key=lambda batch: batch.number)
 
     def delete(self, graph: str, batch: Batch) -> None:
-        """Forget a batch that the graph has. Where that fails it is handed over again, which the
-        graph does not count.
-        """
+        """Delete a batch that the graph has. If that fails it is written again, and not counted."""
         with self._lock:
             for connection in self._all():
                 try:
@@ -146,13 +144,13 @@ class Journal:
         with connection:
             connection.execute(NUMBER, (own, self._number, graph))
         for owner, number in connection.execute(BATCHES, (graph,)).fetchall():
-            told = connection.execute(ENTRIES, (graph, owner, number))
-            names = [column[0] for column in told.description]
-            rows = [dict(zip(names, row, strict=True)) for row in told.fetchall()]
+            cursor = connection.execute(ENTRIES, (graph, owner, number))
+            names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
             yield Batch(owner, number, [_entry(row) for row in rows])
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         with self._lock:
             for connection in (self._file, self._memory):
                 if connection is not None:
@@ -160,30 +158,30 @@ class Journal:
             self._file = self._memory = None
 
     def _all(self) -> list[sqlite3.Connection]:
-        """The file, where there is one that can be read, and what is kept in memory."""
-        found = []
+        """Return the connections to the file, if it exists and is readable, and to the memory."""
+        connections = []
         if self._file is not None or self._path.exists():
             try:
-                found.append(self._opened())
+                connections.append(self._open())
             except (sqlite3.Error, OSError) as error:
                 self._warn(error)
-        return found if self._memory is None else [*found, self._memory]
+        return connections if self._memory is None else [*connections, self._memory]
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._file is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = sqlite3.connect(self._path, BUSY_SECONDS, check_same_thread=False)
-            # Refused while another process turns it on, which it then is for both.
+            # Fails while another process turns it on, which then counts for both.
             with contextlib.suppress(sqlite3.OperationalError):
                 file.execute("PRAGMA journal_mode = WAL")
-            # A commit hands the lines to the system, and does not wait for the disk: a killed
-            # process loses none; a machine that loses power may lose the last ones.
+            # A commit hands the lines to the system and does not wait for the disk: a killed
+            # process loses none; a power cut may lose the last ones.
             file.execute("PRAGMA synchronous = NORMAL")
             file.execute(TABLE)
             self._file = file
         return self._file
 
-    def _kept_in_memory(self) -> sqlite3.Connection:
+    def _open_memory(self) -> sqlite3.Connection:
         if self._memory is None:
             self._memory = sqlite3.connect(":memory:", check_same_thread=False)
             self._memory.execute(TABLE)
@@ -201,6 +199,6 @@ class Journal:
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as the statement takes it: by the age of the spending, as Neo4j's clock rules."""
+    """Return a row for the statement, with an age instead of a time, as Neo4j's clock is used."""
     at = row.pop("at")
     return row | {"age": max(0, int(time.time() - at)), "is_unpriced": bool(row["is_unpriced"])}

@@ -1,6 +1,7 @@
-"""Keys of programs and people: `fab_<id>_<secret>`, of which the graph keeps a hash.
+"""Keys of programs and people: `fab_<id>_<secret>`. The graph has only a hash of the secret.
 
-A secret has 256 random bits, so that one round of SHA-256 is enough: there is nothing to guess.
+A secret has 256 random bits, so one round of SHA-256 is enough: such a secret can't be guessed, and
+a slow hash would only slow down each request.
 """
 
 from __future__ import annotations
@@ -21,22 +22,20 @@ from fabula.text.names import problem, quoted
 
 PREFIX = "fab_"
 ID = re.compile(r"[0-9a-f]{10}")
-LONGEST = 200
-"""Characters of what may be a key."""
-LONGEST_NAME = 100
+MAX_SECRET_CHARACTERS = 200
+"""The longest text that is looked up as a key, link or cookie."""
+MAX_NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key as it is listed; times are ISO 8601, '' where there is none.
-
-    `collections` are the names of those that it may see; None: all.
-    """
+    """A key in the list of keys. Times are ISO 8601, or '' if there is none."""
 
     id: str
     name: str
     role: Role
     collections: tuple[str, ...] | None
+    """The names of the collections that it may see; None for all."""
     quotas: Quotas
     made: str
     expires: str
@@ -45,7 +44,7 @@ class Key:
 
 
 class Keys:
-    """The keys of a graph; what is made or revoked here holds in every process at once."""
+    """The keys of a graph. A key that is made or revoked here is so in every process at once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -59,17 +58,31 @@ class Keys:
         days: int | None = None,
         quotas: Quotas | None = None,
     ) -> tuple[str, str]:
-        """A new key: its id, and the whole of it, which is told this once.
+        """Create a key.
 
-        Raises SettingsError for a name, a role or a collection that can't be.
+        Args:
+            name: Whom or what the key is for.
+            role: What it may do.
+            collections: The names of the collections that it may see; None for all.
+            days: After how many days it expires; None for never.
+            quotas: What it may spend.
+
+        Returns:
+            The id of the key, and the whole key, which can't be shown again.
+
+        Raises:
+            SettingsError: The name, the role or the name of a collection is invalid.
+
         """
-        if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-            raise SettingsError(f"Say whom the key is for, in {LONGEST_NAME} characters at most.")
+        if not name.strip() or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
+            raise SettingsError(
+                f"Say whom the key is for, in {MAX_NAME_CHARACTERS} characters at most."
+            )
         if role not in ROLES:
             raise SettingsError(f"There is no role {quoted(role)}: {', '.join(ROLES)}.")
-        for one in collections or ():
-            if wrong := problem(one):
-                raise SettingsError(f"The name of the collection, {quoted(one)}, {wrong}.")
+        for collection in collections or ():
+            if fault := problem(collection):
+                raise SettingsError(f"The name of the collection, {quoted(collection)}, {fault}.")
         id, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
         self._store.rows(
             "service/save_key",
@@ -79,16 +92,16 @@ class Keys:
             role=role,
             collections=None if collections is None else sorted(set(collections)),
             days=days,
-            quotas=(quotas or Quotas()).given(),
+            quotas=(quotas or Quotas()).limits(),
         )
         return id, f"{PREFIX}{id}_{secret}"
 
     def list(self) -> list[Key]:
-        """All keys, the oldest first; expired and revoked ones, too."""
+        """Return all keys, also expired and revoked ones, oldest first."""
         return [_key(row["key"]) for row in self._store.rows("service/find_keys")]
 
     def is_any(self) -> bool:
-        """Whether there is a key at all that holds."""
+        """Return whether there is any valid key."""
         now = datetime.now(UTC)
         return any(
             not key.revoked and (not key.expires or datetime.fromisoformat(key.expires) > now)
@@ -96,22 +109,22 @@ class Keys:
         )
 
     def revoke(self, id: str) -> None:
-        """Ends a key, the sessions that it began, and its jobs. Raises NotFound."""
+        """Revoke a key, and end its sessions and jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
             raise NotFound(
                 f"There is no key {quoted(id)}.", advice="`fabula keys list` shows them."
             )
 
     def holds(self, caller: Caller) -> bool:
-        """Whether a caller's key still holds; a person, and who has an OpenID token, has none."""
+        """Return whether a caller's key is still valid; True for callers without a key of ours."""
         if not ID.fullmatch(caller.id):
             return True
         return bool(self._store.rows("service/find_key", id=caller.id))
 
     def find(self, secret: str) -> Caller | None:
-        """Who has this key, if it holds."""
+        """Return the caller that a key belongs to; None if the key is not valid."""
         id, _, rest = secret.removeprefix(PREFIX).partition("_")
-        if not secret.startswith(PREFIX) or len(secret) > LONGEST or not rest:
+        if not secret.startswith(PREFIX) or len(secret) > MAX_SECRET_CHARACTERS or not rest:
             return None
         rows = self._store.rows("service/find_key", id=id)
         if not rows or not hmac.compare_digest(rows[0]["key"]["hash"], digest(rest)):
@@ -122,12 +135,12 @@ class Keys:
 
 
 def digest(secret: str) -> str:
-    """The SHA-256 of a secret, in hex."""
+    """Return the SHA-256 of a secret in hexadecimal."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def caller(row: Mapping[str, Any]) -> Caller:
-    """Who a key is, as the graph has it."""
+    """Return the caller of a key's row."""
     names = row["collections"]
     return Caller(
         row["id"],

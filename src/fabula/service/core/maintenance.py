@@ -17,7 +17,7 @@ MIN_RETRY_SECONDS = 2
 class Outage:
     """Why Neo4j can't be asked now, in a sentence that names no collection, and for how long.
 
-    `retry_after` is in seconds, as the header Retry-After tells it.
+    `retry_after` is in seconds, as in the header Retry-After.
     """
 
     reason: str

@@ -1,4 +1,4 @@
-"""Lists page by page: each page has a cursor for the next, which only the service reads."""
+"""Lists in pages: each page has an opaque cursor for the next one."""
 
 from __future__ import annotations
 
@@ -14,23 +14,28 @@ from pydantic import BaseModel, ConfigDict
 from fabula.graph.nesting import load_json
 from fabula.service.core.errors import Problem
 
-Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 
-class Page(BaseModel, Generic[Item]):
-    """Some of a list, and where what follows begins: null at the end."""
+class Page(BaseModel, Generic[Value]):
+    """A page of a list; `next` is the cursor of the next page, null at the end."""
 
     model_config = ConfigDict(frozen=True)
 
-    items: list[Item]
+    items: list[Value]
     next: str | None
 
 
-def begin_after(cursor: str, *kinds: type) -> tuple[Any, ...] | None:
-    """What a cursor was made of, values of such types; None for the first page.
+def read_cursor(cursor: str, *kinds: type) -> tuple[Any, ...] | None:
+    """Return the values that a cursor was made of; None for the first page.
 
-    Raises Problem for one that we never gave.
+    Args:
+        cursor: The cursor; '' for the first page.
+        kinds: The types of the values.
+
+    Raises:
+        Problem: The text is not a cursor of such a list.
+
     """
     if not cursor:
         return None
@@ -38,18 +43,18 @@ def begin_after(cursor: str, *kinds: type) -> tuple[Any, ...] | None:
         place = load_json(base64.urlsafe_b64decode(cursor.encode("ascii")).decode())
     except (binascii.Error, ValueError):
         place = None
-    if not isinstance(place, list) or [type(one) for one in place] != list(kinds):
-        raise Problem(f"after={cursor[:40]!r} is no `next` of a page of this list.")
+    if not isinstance(place, list) or [type(value) for value in place] != list(kinds):
+        raise Problem(f"after={cursor[:40]!r} is not the `next` of a page of this list.")
     return tuple(place)
 
 
-def cursor(*place: str | int) -> str:
-    """Where a page ended, to be given back."""
-    written = json.dumps(place, ensure_ascii=True, separators=(",", ":"))
-    return base64.urlsafe_b64encode(written.encode()).decode("ascii")
+def make_cursor(*place: str | int) -> str:
+    """Return the cursor of the place at which a page ended."""
+    text = json.dumps(place, ensure_ascii=True, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode("ascii")
 
 
-def take(found: Iterable[Value], limit: int) -> tuple[Sequence[Value], bool]:
-    """The first `limit`, and whether there are more."""
-    some = list(islice(found, limit + 1))
-    return some[:limit], len(some) > limit
+def take_page(values: Iterable[Value], limit: int) -> tuple[Sequence[Value], bool]:
+    """Return the first `limit` values, and whether there are more."""
+    first = list(islice(values, limit + 1))
+    return first[:limit], len(first) > limit

@@ -1,4 +1,4 @@
-"""What stands around a passage: its outline, and what is above, below and beside it."""
+"""Passages and what is around them: outlines, and passages above, below and beside another."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Direction = Literal["up", "down", "beside"]
 
 
 class MemberView(View):
-    """What a summary rests on, and how much it bears of it."""
+    """A passage that a summary is made from, and its weight in the summary."""
 
     id: str
     weight: float
 
 
 class OutlineNode(View):
-    """A summary: all that it rests on, and the summaries below it.
+    """A summary, the passages that it is made from, and the summaries below it.
 
-    One that is a member of several stands below that which it bears most of.
+    A summary that is a member of several is below the one in which it has the greatest weight.
     """
 
     id: str
@@ -46,7 +46,7 @@ class OutlineView(View):
 
 
 class StretchView(View):
-    """A chunk that a passage rests on."""
+    """A chunk that a passage is made from."""
 
     id: str
     section: str
@@ -55,15 +55,13 @@ class StretchView(View):
 
 
 class PassageWhole(PassageView):
-    """A passage, and the chunks that it rests on, in text order."""
+    """A passage, with the chunks that it is made from in text order."""
 
     sources: list[StretchView]
 
 
 class NeighbourView(PassageView):
-    """A passage above, below or beside another, and the weight of the tie; null where it has
-    none.
-    """
+    """A passage above, below or beside another; `weight` is that of their relation, or null."""
 
     weight: float | None
 
@@ -71,7 +69,15 @@ class NeighbourView(PassageView):
 def outline(
     collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1
 ) -> list[OutlineView]:
-    """The summaries of a document as trees, one an aspect, down to the `lowest` level."""
+    """Return the summaries of a document as one tree for each aspect.
+
+    Args:
+        collection: The document's collection.
+        entry: The document.
+        aspect: Only this aspect; '' for all.
+        lowest: The lowest level of summaries that is returned.
+
+    """
     rows = collection.store.rows(
         "aspects/find_outline",
         collection=collection.name,
@@ -86,44 +92,46 @@ def outline(
 
 
 def find_passage(collection: Collection, id: str) -> PassageWhole:
-    """A passage by its id. Raises NotFound."""
+    """Return a passage by its id. Raises NotFound."""
     rows = collection.store.rows("core/find_passages", collection=collection.name, ids=[id])
     if not rows:
         raise NotFound(f"There is no passage {quoted(id)} in collection {quoted(collection.name)}.")
-    found = collection.store.sources(collection.name, [id]).get(id, [])
     sources = [
-        StretchView(id=one.chunk, section=one.section, start=one.start, end=one.end)
-        for one in found
+        StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
+        for source in collection.store.sources(collection.name, [id]).get(id, [])
     ]
     return PassageWhole(**rows[0], sources=sources)
 
 
 def neighbours(collection: Collection, id: str, direction: Direction) -> list[NeighbourView]:
-    """What stands around a passage. Raises NotFound.
+    """Return the passages in one direction from a passage. Raises NotFound.
 
-    Up: the summaries above it; down: what a summary rests on, and a chunk's details; beside: the
-    chunks before and after a chunk, a detail's own chunk among them, and of a summary those of its
-    aspect and level.
+    Up are the summaries that are made from it. Down is what a summary is made from, and the details
+    of a chunk. Beside are the previous and the next chunk, of a detail also its own chunk, and of a
+    summary the previous and the next one of its aspect and level.
     """
     kind = find_passage(collection, id).kind
-    asked = {"collection": collection.name, "passages": [id]}
+    parameters = {"collection": collection.name, "passages": [id]}
     if direction == "up":
-        rows = collection.store.rows("aspects/find_parents", **asked)
+        rows = collection.store.rows("aspects/find_parents", **parameters)
         return [_neighbour(row, row["score"]) for row in rows]
     if direction == "down":
-        rows = collection.store.rows("aspects/find_below", **asked)
+        rows = collection.store.rows("aspects/find_below", **parameters)
         return [_neighbour(row, row["weight"]) for row in rows]
     beside = "aspects/find_beside" if kind == "summary" else "core/find_neighbours"
-    return [_neighbour(row, None) for row in collection.store.rows(beside, **asked)]
+    return [_neighbour(row, None) for row in collection.store.rows(beside, **parameters)]
 
 
 def _neighbour(row: Mapping[str, Any], weight: float | None) -> NeighbourView:
-    told = {name: one for name, one in row.items() if name not in ("of", "weight", "score")}
-    return NeighbourView(**told, score=0.0, weight=weight)
+    fields = {name: value for name, value in row.items() if name not in ("of", "weight", "score")}
+    return NeighbourView(**fields, score=0.0, weight=weight)
 
 
 def grow(rows: Iterable[Mapping[str, Any]]) -> list[OutlineNode]:
-    """The tops of a tree of summaries: each stands below the one that it bears most of."""
+    """Return the tops of the trees of summaries.
+
+    Each summary is placed below the one in which it has the greatest weight, in text order.
+    """
     by_id = {row["id"]: row for row in rows}
     above: dict[str, tuple[float, str]] = {}
     for row in by_id.values():
@@ -135,13 +143,13 @@ def grow(rows: Iterable[Mapping[str, Any]]) -> list[OutlineNode]:
     for id in by_id:
         below.setdefault(above[id][1] if id in above else "", []).append(id)
 
-    def grown(id: str) -> OutlineNode:
+    def make_node(id: str) -> OutlineNode:
         row = by_id[id]
-        told = {name: one for name, one in row.items() if name not in ("aspect", "members")}
-        members = [MemberView(**one) for one in row["members"]]
-        return OutlineNode(**told, members=members, below=_in_text_order(below.get(id, ())))
+        fields = {name: value for name, value in row.items() if name not in ("aspect", "members")}
+        members = [MemberView(**member) for member in row["members"]]
+        return OutlineNode(**fields, members=members, below=make_nodes(below.get(id, ())))
 
-    def _in_text_order(ids: Iterable[str]) -> list[OutlineNode]:
-        return [grown(id) for id in sorted(ids, key=lambda id: (by_id[id]["start"], id))]
+    def make_nodes(ids: Iterable[str]) -> list[OutlineNode]:
+        return [make_node(id) for id in sorted(ids, key=lambda id: (by_id[id]["start"], id))]
 
-    return _in_text_order(below.get("", ()))
+    return make_nodes(below.get("", ()))

@@ -1,4 +1,4 @@
-"""The analysts' queries and an admin's own Cypher: read-only, bounded in time and rows."""
+"""Run the shipped queries and an admin's own Cypher, read-only and limited in time and rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from fabula.store.reading import run
 
 Slots = BoundedSemaphore
 """How many queries may run at once in this process (`serve.queries_at_once`)."""
-SECONDS = 30.0
-"""That a query may take."""
-ROWS = 1000
-"""That are told at most."""
-BYTES = 8_000_000
-"""That all rows together may have as JSON."""
-WAIT = 5.0
-"""Seconds that a query waits for its turn; then the caller is told to come again."""
+MAX_SECONDS = 30.0
+"""How long a query may take."""
+MAX_ROWS = 1000
+"""How many rows are returned at most."""
+MAX_BYTES = 8_000_000
+"""The largest size of all rows together as JSON."""
+SLOT_WAIT_SECONDS = 5.0
+"""How long a query waits for a slot before it is refused."""
 COLLECTION = "collection"
-"""The parameter that the path fills in."""
+"""The parameter whose value is the collection of the path."""
 
 
 class ParameterView(View):
-    """What a query is given: its default, and what it is."""
+    """A parameter of a query."""
 
     name: str
     default: Any
@@ -38,7 +38,7 @@ class ParameterView(View):
 
 
 class QueryView(View):
-    """A query of the analysts'. `no_rows` is why it may find nothing."""
+    """A shipped query; `no_rows` is why it may find nothing."""
 
     name: str
     purpose: str
@@ -48,11 +48,10 @@ class QueryView(View):
 
 
 class TableView(View):
-    """What a query found. A cell is what JSON holds.
+    """The result of a query. Cells are JSON values.
 
-    `truncated` is whether there were more rows, and `cut_by` which limit left them out: "rows", of
-    which there are 1,000 at most, or "bytes", 8 MB of them as JSON. `why` tells, where there are no
-    rows, what may be missing.
+    `truncated` is whether there were more rows, and `cut_by` which limit left them out: "rows"
+    (1,000 at most) or "bytes" (8 MB as JSON). If there are no rows, `why` says what may be missing.
     """
 
     columns: list[str]
@@ -63,23 +62,28 @@ class TableView(View):
 
 
 def queries() -> list[QueryView]:
-    """Those that come with Fabula, by name; their collection is that of the path."""
+    """Return the queries that come with Fabula, by name."""
     return [_view(shipped(name)) for name in names()]
 
 
 def find_query(name: str) -> QueryView:
-    """The query of that name. Raises NotFound."""
+    """Return a shipped query by its name. Raises NotFound."""
     return _view(shipped(name))
 
 
 def run_query(
     slots: Slots, collection: Collection, name: str, parameters: Mapping[str, Any]
 ) -> TableView:
-    """What a query of the analysts' finds in a collection. Raises NotFound, and FabulaError for a
-    parameter.
+    """Run a shipped query on a collection.
+
+    Raises:
+        NotFound: There is no query of that name.
+        FabulaError: A parameter is unknown, missing or of another type.
+        TooManyRequests: Too many other queries are running.
+
     """
     if COLLECTION in parameters:
-        raise Problem("The collection is that of the path: leave the parameter out.")
+        raise Problem("The collection is given by the path: leave out the parameter `collection`.")
     query = shipped(name)
     return _run(slots, collection.store, query, {COLLECTION: collection.name, **parameters})
 
@@ -87,7 +91,7 @@ def run_query(
 def run_statement(
     slots: Slots, store: Store, statement: str, parameters: Mapping[str, Any]
 ) -> TableView:
-    """What a statement of somebody's own finds in the whole graph, of all collections."""
+    """Run an admin's own statement on the whole graph, across all collections."""
     return _run(slots, store, parse(statement), parameters)
 
 
@@ -96,7 +100,12 @@ def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]
     with _slot(slots):
         try:
             table = run(
-                store, query.statement, values, seconds=SECONDS, most=ROWS, most_bytes=BYTES
+                store,
+                query.statement,
+                values,
+                seconds=MAX_SECONDS,
+                most=MAX_ROWS,
+                most_bytes=MAX_BYTES,
             )
         except Refused as error:
             raise Problem(error.message) from error
@@ -112,8 +121,10 @@ def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]
 @contextmanager
 def _slot(slots: Slots) -> Iterator[None]:
     """Take one of the few slots for queries, so that no question has to wait for Neo4j."""
-    if not slots.acquire(timeout=WAIT):
-        raise TooManyRequests("Other queries are running: try again in a moment.", WAIT)
+    if not slots.acquire(timeout=SLOT_WAIT_SECONDS):
+        raise TooManyRequests(
+            "Other queries are running: try again in a moment.", SLOT_WAIT_SECONDS
+        )
     try:
         yield
     finally:
@@ -125,9 +136,9 @@ def _view(query: Query) -> QueryView:
         name=query.name,
         purpose=query.purpose,
         parameters=[
-            ParameterView(name=one.name, default=one.default, about=one.about)
-            for one in query.parameters
-            if one.name != COLLECTION
+            ParameterView(name=parameter.name, default=parameter.default, about=parameter.about)
+            for parameter in query.parameters
+            if parameter.name != COLLECTION
         ],
         no_rows=query.no_rows,
         statement=query.statement,

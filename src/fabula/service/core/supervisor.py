@@ -1,7 +1,7 @@
-"""Watching over Neo4j while the service runs: it notices that Neo4j died, and starts its own again.
+"""Watch Neo4j while the service runs, and start the private server again if it has died.
 
-The driver alone notices late: it tries again for half a minute. The supervisor looks at the process
-and at the port, twice a second, so that clients are told at once, and the log says what is done.
+The driver alone notices an outage late, as it retries for half a minute. The supervisor checks the
+process and the port twice a second, so that clients are refused at once, and the log says why.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from fabula.errors import DatabaseDown, FabulaError
 from fabula.service.core.maintenance import Maintenance, Outage
 
 LOG = logging.getLogger("fabula.service")
-LOOK_SECONDS = 0.5
-"""How often the private server's process and port are looked at: that takes about a millisecond."""
-OTHER_LOOK_SECONDS = 2.0
-"""How often the port of a server that is not ours is looked at."""
+CHECK_SECONDS = 0.5
+"""How often the private server's process and port are checked, which takes about a millisecond."""
+OTHER_CHECK_SECONDS = 2.0
+"""How often the port of another server is checked."""
 CONNECT_SECONDS = 1.0
 """How long a connection to the port may take."""
 MAX_TIMEOUTS = 2
-"""How many connections in a row take too long before a server counts as away."""
+"""How many connections in a row must time out before a server counts as down."""
 DATABASE_SECONDS = 5.0
 """How often the private server is asked whether its database answers: a server may outlive it."""
 RETRY_SECONDS = 0.5
-"""How long the driver tries a statement again: once, about a second after the first attempt."""
+"""How long the driver retries a statement: once, about a second after the first attempt."""
 RETRY_AFTER_SECONDS = 5
-"""When a client is to come again; a start of Neo4j takes 10 to 25 s."""
+"""The Retry-After during an outage; a start of Neo4j takes 10 to 25 s."""
 FIRST_PAUSE_SECONDS = 2.0
 MAX_PAUSE_SECONDS = 60.0
 """How long to wait after a start that failed; twice as long after each."""
@@ -46,7 +46,7 @@ Condition = Literal["up", "ended", "stopped", "away"]
 class Supervisor:
     """A thread that knows whether Neo4j can be asked, and starts the private server when it died.
 
-    A server of NEO4J_URI is looked at in the same way, and never started. A private server that a
+    A server of NEO4J_URI is watched in the same way, but never started. A private server that a
     command stopped on purpose (`fabula db stop`) is left alone until another command starts it.
     """
 
@@ -91,10 +91,10 @@ class Supervisor:
         return self._maintenance.current() or self._outage
 
     def _watch(self) -> None:
-        seconds = LOOK_SECONDS if self._server else OTHER_LOOK_SECONDS
-        while not self._is_closing.wait(seconds if self._outage is None else LOOK_SECONDS):
+        seconds = CHECK_SECONDS if self._server else OTHER_CHECK_SECONDS
+        while not self._is_closing.wait(seconds if self._outage is None else CHECK_SECONDS):
             try:
-                self._look()
+                self._check()
             except FabulaError as error:
                 LOG.warning("Neo4j is not available yet: %s", error)
                 self._is_closing.wait(self._lengthen_pause())
@@ -102,7 +102,7 @@ class Supervisor:
                 LOG.exception("Watching over Neo4j failed; it is tried again.")
                 self._is_closing.wait(self._lengthen_pause())
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._maintenance.current():
             return
         condition = self._condition()
@@ -161,7 +161,7 @@ class Supervisor:
         except DatabaseDown:
             self._restart("Neo4j's database stopped at an error; Neo4j is being started again.")
         except FabulaError:
-            # It may just be ending: the next look at the process tells.
+            # It may just be ending: the next check of the process will see that.
             return
         finally:
             self._asked_database_at = time.monotonic()
@@ -186,7 +186,7 @@ class Supervisor:
         LOG.warning("Neo4j is back after %.0f s.", seconds)
 
     def _fall(self, message: str, reason: str) -> None:
-        """Note that Neo4j is away, and log once why."""
+        """Note that Neo4j is down, and log once why."""
         if self._outage is None:
             self._down_since = time.monotonic()
         if self._outage is None or self._outage.reason != reason:

@@ -1,11 +1,11 @@
-"""What is told of documents, passages and answers: the same to the API, the page and MCP."""
+"""Documents, passages and answers as the API, the page and MCP show them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,22 +20,18 @@ from fabula.models.usage import Usage
 from fabula.store.space import Space
 from fabula.text.names import quoted
 
-if TYPE_CHECKING:
-    pass
-
-
-WHOLE = 10**9
-"""Beyond the last character of any text."""
+END_OF_TEXT = 10**9
+"""An offset beyond the last character of any text."""
 
 
 class View(BaseModel):
-    """What is told; it does not change."""
+    """The base class of all views; they are frozen."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class UsageView(View):
-    """What models were asked: as `Usage` counts it."""
+    """Calls and tokens of models, as `Usage` counts them."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -51,15 +47,15 @@ UsageByStep = dict[str, UsageView]
 
 
 def usage_view(usage: Mapping[str, Usage]) -> UsageByStep:
-    """The usage of each step."""
-    return {step: UsageView(**one.counts) for step, one in usage.items()}
+    """Return the view of the usage of each step."""
+    return {step: UsageView(**used.counts) for step, used in usage.items()}
 
 
 class MoneyView(View):
     """What something cost.
 
-    `money` is in US dollars, as far as prices are known; null where no price is. `unpriced` are the
-    models that were asked and whose price is not known: what they cost is not in `money`.
+    `money` is in US dollars, as far as prices are known; null if no price is. `unpriced` are the
+    models that were used and whose price is not known: `money` does not include them.
     """
 
     money: float | None
@@ -67,13 +63,13 @@ class MoneyView(View):
 
 
 def money(settings: Settings, usage: Mapping[str, Usage]) -> dict[str, Any]:
-    """What a usage cost, as the fields of a `MoneyView`."""
+    """Return the cost of a usage as the fields of a `MoneyView`."""
     cost = settings.cost(usage)
     return {"money": cost.money, "unpriced": list(cost.unpriced)}
 
 
 class GraphView(View):
-    """A graph of a document: when it was made, what it cost, and how much of it no model gave."""
+    """A graph of a document; `gaps` is how many parts are missing, as a model gave no answer."""
 
     updated_at: str
     gaps: int
@@ -82,7 +78,7 @@ class GraphView(View):
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """That of a record."""
+        """Return the view of a record."""
         return cls(
             updated_at=record.updated_at,
             gaps=record.gaps,
@@ -102,12 +98,12 @@ class LayerView(View):
 
     @classmethod
     def of(cls, layer: Layer) -> Self:
-        """That of a layer."""
+        """Return the view of a layer."""
         return cls(**asdict(layer))
 
 
 class DocumentView(MoneyView):
-    """A document as a list shows it; `layers` and `stale` where they are asked for."""
+    """A document in a list; `layers` and `stale` are null unless the request includes them."""
 
     id: str
     collection: str
@@ -133,21 +129,24 @@ class DocumentView(MoneyView):
         layers: Iterable[Layer] | None = None,
         stale: Mapping[str, list[str]] | None = None,
     ) -> Self:
-        """That of an entry."""
-        own = ("id", "collection", "title", "author", "language", "source", "sha256", "tokens")
-        told = {name: getattr(entry, name) for name in (*own, "created_at", "updated_at", "gaps")}
+        """Return the view of a catalogue entry."""
+        names = (
+            *("id", "collection", "title", "author", "language", "source", "sha256", "tokens"),
+            *("created_at", "updated_at", "gaps"),
+        )
+        fields = {name: getattr(entry, name) for name in names}
         return cls(
-            **told,
-            graphs={name: GraphView.of(one) for name, one in entry.graphs.items()},
+            **fields,
+            graphs={name: GraphView.of(record) for name, record in entry.graphs.items()},
             usage=usage_view(entry.usage),
             **money(settings, entry.usage),
-            layers=None if layers is None else [LayerView.of(one) for one in layers],
+            layers=None if layers is None else [LayerView.of(layer) for layer in layers],
             stale=None if stale is None else dict(stale),
         )
 
 
 class CollectionView(View):
-    """A collection: how much is in it, and what its passages may be searched by."""
+    """A collection, and the kinds and aspects by which its passages can be searched."""
 
     name: str
     documents: int
@@ -159,40 +158,40 @@ class CollectionView(View):
 
     @classmethod
     def of(cls, space: Space) -> Self:
-        """That of its embedding space."""
+        """Return the view of the collection of an embedding space."""
         return cls(
             name=space.collection,
             documents=space.documents,
             embedding_model=space.model,
             dimensions=space.dimensions,
             kinds=sorted({*space.kinds, *space.element_kinds}),
-            aspects=[one for one in space.aspects if one],
+            aspects=[name for name in space.aspects if name],
             reembedding=bool(space.phase),
         )
 
 
 class SettledView(GraphView):
-    """A graph of the collection itself; `stale` is what it would be made from otherwise now."""
+    """A graph of the collection as a whole; `stale` is what has changed since it was built."""
 
     graph: str
     stale: list[str]
 
     @classmethod
-    def made(cls, settled: Settled) -> Self:
-        """That of what is settled."""
-        told = GraphView.of(settled.record).model_dump()
-        return cls(graph=settled.graph, stale=list(settled.stale), **told)
+    def of_settled(cls, settled: Settled) -> Self:
+        """Return the view of a graph of the collection."""
+        fields = GraphView.of(settled.record).model_dump()
+        return cls(graph=settled.graph, stale=list(settled.stale), **fields)
 
 
 class SectionView(View):
-    """A heading, and the character where what it is of begins."""
+    """A section: its heading, and the character at which it begins."""
 
     title: str
     start: int
 
 
 class ChunkView(View):
-    """A stretch of the text: `text[start:end]` of the document."""
+    """A chunk: `text[start:end]` of the document."""
 
     id: str
     index: int
@@ -202,9 +201,9 @@ class ChunkView(View):
 
 
 class TextView(View):
-    """A document's cleaned text from character `start` to before `end`.
+    """A document's cleaned text from character `start` to before `end`, out of `length`.
 
-    `length` is all of it. `chunks` tile it; the first and the last may reach beyond what is told.
+    `chunks` are those that overlap it; the first and the last may reach beyond it.
     """
 
     document: str
@@ -219,7 +218,7 @@ class TextView(View):
 
 
 class PassageView(View):
-    """A passage; characters are those of its document's cleaned text."""
+    """A passage; `start` and `end` are characters of its document's cleaned text."""
 
     id: str
     kind: str
@@ -237,46 +236,46 @@ class PassageView(View):
 
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
-        """That of a hit."""
+        """Return the view of a hit."""
         return cls(**asdict(hit), **more)
 
 
 class ReadView(PassageView):
-    """A passage as an answer was given it: its number, and its sentences that no other said.
+    """A passage of the context of an answer, without sentences that another one has.
 
-    `spans` are those in the document's text, from a character to before another.
+    `spans` are the character ranges of its sentences in the document's text.
     """
 
     number: int
     spans: list[tuple[int, int]]
 
     @classmethod
-    def read(cls, passage: Passage) -> Self:
-        """That of a passage of the context."""
-        told = asdict(passage.hit) | {"text": passage.text}
+    def of_passage(cls, passage: Passage) -> Self:
+        """Return the view of a passage of the context."""
+        fields = asdict(passage.hit) | {"text": passage.text}
         spans = in_document(passage.hit, passage.spans)
-        return cls(**told, number=passage.number, spans=spans)
+        return cls(**fields, number=passage.number, spans=spans)
 
 
 class QuoteView(PassageView):
-    """A passage that is quoted; `matches` are the stretches of its text that are meant."""
+    """A quoted passage; `matches` are the character ranges of its text that bear the answer."""
 
     number: int
     matches: list[tuple[int, int]]
 
     @classmethod
-    def quoted(cls, quote: Quote) -> Self:
-        """That of a quote."""
+    def of_quote(cls, quote: Quote) -> Self:
+        """Return the view of a quote."""
         return cls(**asdict(quote.hit), number=quote.number, matches=list(quote.matches))
 
     def quote(self) -> Quote:
-        """What it shows."""
+        """Return the quote of this view."""
         hit = Hit(**self.model_dump(exclude={"number", "matches"}))
         return Quote(self.number, hit, tuple(self.matches))
 
 
 class FoundBy(View):
-    """A hit of a step: its score there, and whether it went on."""
+    """A hit of a step: its score there, and whether the next step got it."""
 
     id: str
     score: float
@@ -284,7 +283,7 @@ class FoundBy(View):
 
 
 class StepView(View):
-    """A step of a retrieval, how long it took, and the steps inside it."""
+    """A step of a retrieval, with the steps inside it."""
 
     step: str
     note: str
@@ -294,7 +293,7 @@ class StepView(View):
 
     @classmethod
     def of(cls, step: Step) -> Self:
-        """That of a step."""
+        """Return the view of a step."""
         return cls(
             step=step.name,
             note=step.note,
@@ -307,31 +306,40 @@ class StepView(View):
 
 
 def document_of(collection: Collection, id: str) -> Entry:
-    """The document of that id. Raises NotFound; a title or the beginning of an id is none."""
-    found = collection.store.named(collection.name, id, 2, whole=True)
-    for entry in found:
+    """Return the document of an id. Raises NotFound, also for a title or the start of an id."""
+    for entry in collection.store.named(collection.name, id, 2, whole=True):
         if entry.id == id:
             return entry
     raise NotFound(f"There is no document {quoted(id)} in collection {quoted(collection.name)}.")
 
 
 def version_of(entry: Entry, *more: object) -> str:
-    """What changes whenever a document, one of its graphs or what is said of it changes."""
-    parts = sorted((name, one.updated_at) for name, one in entry.graphs.items())
-    told = repr((entry.sha256, entry.updated_at, parts, more))
-    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    """Return a digest that changes whenever a document, one of its graphs or `more` changes."""
+    graphs = sorted((name, record.updated_at) for name, record in entry.graphs.items())
+    content = repr((entry.sha256, entry.updated_at, graphs, more))
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def read_text(
     collection: Collection, entry: Entry, start: int = 0, end: int | None = None
 ) -> TextView:
-    """A stretch of a document's text, put together of its chunks, which tile it."""
-    rows = collection.store.text(entry, 0, WHOLE)
+    """Return a part of a document's text, joined from its chunks, which tile the text.
+
+    Args:
+        collection: The document's collection.
+        entry: The document.
+        start: The first character.
+        end: The character after the last one; None for the end of the text.
+
+    """
+    rows = collection.store.text(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
     first = min(start, last)
-    held = [row for row in rows if row["end"] > first and row["start"] < last]
-    cut = [row["text"][max(0, first - row["start"]) : last - row["start"]] for row in held]
+    overlapping = [row for row in rows if row["end"] > first and row["start"] < last]
+    pieces = [
+        row["text"][max(0, first - row["start"]) : last - row["start"]] for row in overlapping
+    ]
     return TextView(
         document=entry.id,
         title=entry.title,
@@ -339,28 +347,31 @@ def read_text(
         start=first,
         end=last,
         length=length,
-        text="".join(cut),
+        text="".join(pieces),
         sections=_sections(rows),
-        chunks=[ChunkView(**{key: row[key] for key in ChunkView.model_fields}) for row in held],
+        chunks=[
+            ChunkView(**{key: row[key] for key in ChunkView.model_fields}) for row in overlapping
+        ],
     )
 
 
 def _sections(rows: Sequence[Mapping[str, Any]]) -> list[SectionView]:
-    """Where each section begins; one whose heading comes again begins again."""
-    found: list[SectionView] = []
+    """Return where each section begins; a section ends at the next chunk with another heading."""
+    sections: list[SectionView] = []
     for row in rows:
-        if row["section"] and (not found or found[-1].title != row["section"]):
-            found.append(SectionView(title=row["section"], start=row["start"]))
-    return found
+        if row["section"] and (not sections or sections[-1].title != row["section"]):
+            sections.append(SectionView(title=row["section"], start=row["start"]))
+    return sections
 
 
 class AnswerView(MoneyView):
     """An answer, the numbered passages it was given, and the numbers it cites.
 
-    `sought` is the question as it was searched with. `quotes` are passages that are cited, with
-    what bears it, or, where no model was asked, those that the answer is made of. `kept` is whether
-    the answer is in its conversation by now; null where it is of none. `warning` says what its
-    reader has to know beside the answer, as that it is not kept; else ''.
+    `sought` is the question as it was searched for. `quotes` are the cited passages with the
+    sentences that bear the answer, or, if no model was asked, those that the answer consists of.
+    `kept` is whether the answer is saved in its conversation; null without a conversation.
+    `warning` is what the reader has to know beside the answer, such as that it is not saved; ''
+    if there is nothing.
     """
 
     question: str

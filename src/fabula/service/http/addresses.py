@@ -6,7 +6,10 @@ from urllib.parse import quote, urlencode
 
 
 def address(*parts: str, **query: str | int | None) -> str:
-    """A path on this service; parts and values may say anything."""
+    """Return a path on this service, with its parts and parameters escaped.
+
+    Parameters that are None or '' are left out.
+    """
     path = "/" + "/".join(quote(part, safe="") for part in parts)
-    given = {name: value for name, value in query.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given)}" if given else path
+    parameters = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(parameters)}" if parameters else path

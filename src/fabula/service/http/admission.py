@@ -1,4 +1,4 @@
-"""The door: who asks, from where, how often; decided before a request's body is read."""
+"""Admission: identify the caller of a request and apply the limits, before its body is read."""
 
 from __future__ import annotations
 
@@ -36,47 +36,48 @@ if TYPE_CHECKING:
     from fabula.service.state import ServiceState
 
 
-OPEN = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
-"""What is answered to anybody; /static is, too."""
+OPEN_PATHS = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
+"""The paths that anybody may request; /static is another one."""
 
 
-HEALTH = ("/livez", "/readyz")
+HEALTH_PATHS = ("/livez", "/readyz")
 
 
-SIGN_IN = "/signin"
+SIGN_IN_PATH = "/signin"
 
 
-SAFE = ("GET", "HEAD", "OPTIONS")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-QUESTIONS = (
+QUESTION_PATHS = (
     *("/ask", "/ask/answer", "/ask/passages", "/search", "/compare"),
     "/v1/chat/completions",
 )
-"""Ends of paths that ask a question, or several."""
+"""The ends of the paths of requests that ask questions."""
 
 
-UPLOADS = ("/documents", "/estimate", "/add")
-"""Ends of paths that take files, and write them as they arrive."""
+UPLOAD_PATHS = ("/documents", "/estimate", "/add")
+"""The ends of the paths that accept files, and write them to the disk as they arrive."""
 
 
-MOST = 4 * 2**20
-"""Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
+MAX_BODY_BYTES = 4 * 2**20
+"""The largest other body: it is held in memory, and parsed in the event loop."""
 
 
-MOST_OF_STRANGERS = 2**16
+MAX_STRANGER_BODY_BYTES = 2**16
+"""The largest body of a request without a valid key."""
 
 
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
-"""Kinds of bodies that hold no JSON."""
+"""The content types of bodies that are not JSON."""
 
 
-BREAKS = "\t\n\r\u2028\u2029"
-"""What a question may have of the characters that no name has."""
+ALLOWED_CONTROLS = "\t\n\r\u2028\u2029"
+"""The control characters that a value may have, such as line breaks in a question."""
 
 
 MAX_PARAMETERS = 200
-"""Parameters that an address may have."""
+"""How many query parameters a request may have."""
 
 
 HEADERS = {
@@ -88,17 +89,17 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-"""Of all that says nothing else."""
+"""The headers of responses that do not set their own."""
 
 
-YEAR = "max-age=31536000"
+HSTS = "max-age=31536000"
 
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Admission:
-    """Lets in those who may; pure ASGI, as streams pass it."""
+    """Middleware that admits requests; pure ASGI, as BaseHTTPMiddleware would hold up streams."""
 
     def __init__(self, app: ASGIApp, state: ServiceState) -> None:
         serving = state.serving
@@ -107,7 +108,7 @@ class Admission:
         self._openid = OpenID(serving) if serving.oidc_issuer else None
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
-            self._headers["Strict-Transport-Security"] = YEAR
+            self._headers["Strict-Transport-Security"] = HSTS
         self._hosts = {host.lower() for host in serving.hosts}
         if named := urlsplit(serving.url or "").hostname:
             self._hosts.add(named)
@@ -115,7 +116,7 @@ class Admission:
             self._hosts |= LOOPBACK
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes on what may pass, or says why it may not."""
+        """Pass a request on, or respond with the reason why it is refused."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -132,14 +133,14 @@ class Admission:
         try:
             await self._admit(request, receive, send_on)
         except FabulaError as error:
-            # What routes refuse is said by the service itself: this is the door's own.
+            # The exception handlers of the service see errors of routes, and not of middleware.
             await respond(error, request)(scope, receive, send_on)
 
     async def _admit(self, request: Request, receive: Receive, send: Send) -> None:
         scope = request.scope
         self._refuse_host(request)
         _refuse_two_lengths(request)
-        if needs_no_graph(request):
+        if needs_no_neo4j(request):
             await self._app(scope, receive, send)
             return
         with self._state.maintenance.count_request():
@@ -157,154 +158,170 @@ class Admission:
             return
         self._refuse_forged(request)
         _refuse_unprintable(request)
-        most = self._most(caller, scope["path"])
-        _refuse_large(request, most)
-        asks = caller is not None and scope["path"].endswith(QUESTIONS)
-        under_way = self._state.question_limit if asks else self._state.request_limit
-        receive = _counting(receive, most, scope["path"])
+        max_bytes = self._max_bytes(caller, scope["path"])
+        _refuse_large(request, max_bytes)
+        is_question = caller is not None and scope["path"].endswith(QUESTION_PATHS)
+        limit = self._state.question_limit if is_question else self._state.request_limit
+        receive = _limit_body(receive, max_bytes, scope["path"])
         if caller is None:
-            # A slow body of a stranger's holds no place of those at the same address.
+            # Read before the request counts: slow bodies must not use up their address's limit.
             receive = await _receive_whole(receive)
-        with under_way.one(name):
+        with limit.hold(name):
             if _holds_json(request):
                 receive = await self._read_json(receive)
             await self._app(scope, receive, send)
 
     async def _identify(self, request: Request) -> tuple[Caller | None, str]:
-        """Return who asks, and the name by which that one's requests are counted.
+        """Return the caller, None for a stranger, and the name by which the requests are counted.
 
-        Raises TooManyRequests, and Unauthorized for a key that does not hold.
+        Raises:
+            TooManyRequests: The caller or the address has sent too many.
+            Unauthorized: The key or token is not valid.
+
         """
         address = address_of(request)
-        if request.scope["path"] == SIGN_IN:
-            # The form tells who signs in, and a right key is let in whatever a neighbour at the
-            # same address does: wrong ones alone are counted, by the route.
+        if request.scope["path"] == SIGN_IN_PATH:
+            # The form itself says who signs in. A valid key must be accepted whatever others at the
+            # same address do, so only wrong keys are counted, by the route.
             return None, f"signing in from {address}"
         caller = await to_thread.run_sync(
             self._find, request, limiter=self._state.admission_threads
         )
         name = caller.id if caller else f"from {address}"
-        # What is refused counts, too: it was looked up who asks.
+        # Requests that are refused later count, too: their caller was looked up in Neo4j.
         self._requests.take(name)
         return caller, name
 
     def _find(self, request: Request) -> Caller | None:
-        """Who asks; None where nothing says so. Raises Unauthorized for what says it wrongly."""
+        """Return the caller; None without a key, token or session.
+
+        Raises:
+            Unauthorized: The key or token is not valid.
+
+        """
         bearer = request.headers.get("authorization", "")
         if bearer:
             try:
                 return self._bearer(bearer)
             except Unauthorized:
-                # Behind a proxy others have the same address: a key that holds is let in.
+                # Only wrong keys count: behind a proxy, others have the same address.
                 self._state.guess_limit.take(address_of(request))
                 raise
         if cookie := request.cookies.get(COOKIE):
             return self._state.sessions.find(cookie)
         return None
 
-    def _bearer(self, told: str) -> Caller:
-        kind, _, token = told.partition(" ")
+    def _bearer(self, header: str) -> Caller:
+        scheme, _, token = header.partition(" ")
         token = token.strip()
-        found = None
-        if kind.lower() == "bearer" and token.startswith(PREFIX):
-            found = self._state.keys.find(token)
-        elif kind.lower() == "bearer" and self._openid:
-            found = self._openid.find(token)
-        if found is None:
+        caller = None
+        if scheme.lower() == "bearer" and token.startswith(PREFIX):
+            caller = self._state.keys.find(token)
+        elif scheme.lower() == "bearer" and self._openid:
+            caller = self._openid.find(token)
+        if caller is None:
             raise Unauthorized(
-                "That key is not good: it is unknown, revoked or expired.",
+                "That key is not valid: it is unknown, revoked or expired.",
                 headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
             )
-        return found
+        return caller
 
     def _refuse_unknown(self, request: Request) -> ASGIApp:
-        """Where whoever is not known is sent."""
-        if is_for_people(request) and request.method in SAFE:
+        """Return the response to a request without a valid key: the form to sign in, or a 401."""
+        if is_for_people(request) and request.method in SAFE_METHODS:
             path = request.url.path
             if request.url.query:
                 path += f"?{request.url.query}"
             return RedirectResponse(f"/signin?to={quote(path, safe='')}", 303)
         return respond(
             Unauthorized(
-                "That takes a key: send it as `Authorization: Bearer fab_...`.",
+                "This needs a key: send it as `Authorization: Bearer fab_...`.",
                 headers={"WWW-Authenticate": "Bearer"},
             ),
             request,
         )
 
     def _refuse_host(self, request: Request) -> None:
-        """Raises Misdirected for a name that is not ours: another's page may have it point here."""
+        """Raise Misdirected for a host name that is not ours.
+
+        A page of another site may let its own name resolve to this machine (DNS rebinding).
+        """
         host = host_of(request.headers.get("host", ""))
         if host in self._hosts:
             return
         try:
-            # A number can't be made to point elsewhere; behind loopback there is no other.
+            # An address can't be rebound, unlike a name. A service on loopback has no others.
             ipaddress.ip_address(host)
-            known = not is_loopback(self._serving.host)
+            is_known = not is_loopback(self._serving.host)
         except ValueError:
-            known = False
-        if not known:
+            is_known = False
+        if not is_known:
             raise Misdirected(
-                "This service does not answer to that name: add it to the setting serve.hosts."
+                "This service does not answer to that host name: add it to the setting serve.hosts."
             )
 
     def _refuse_forged(self, request: Request) -> None:
-        """Raises Forbidden for what another site has a browser do, with the browser's cookie.
+        """Raise Forbidden for a request that another site made a browser send with our cookie.
 
-        By what browsers say of themselves, as Datasette does it: Sec-Fetch-Site, else Origin.
+        Browsers say so themselves, in Sec-Fetch-Site or Origin, so no token in forms is needed;
+        Datasette does the same.
         """
-        if request.method in SAFE or request.headers.get("authorization"):
+        if request.method in SAFE_METHODS or request.headers.get("authorization"):
             return
         site = request.headers.get("sec-fetch-site")
         origin = request.headers.get("origin")
         if site is not None:
-            good = site in ("same-origin", "none")
+            is_own = site in ("same-origin", "none")
         elif origin is not None:
-            good = urlsplit(origin).netloc == request.headers.get("host", "")
+            is_own = urlsplit(origin).netloc == request.headers.get("host", "")
         else:
-            good = True  # no browser
-        if not good:
-            raise Forbidden("That came from another site's page.")
+            is_own = True  # not a browser
+        if not is_own:
+            raise Forbidden("This request came from a page of another site.")
 
     async def _read_json(self, receive: Receive) -> Receive:
-        """Read the whole body before anything parses it, and pass it on in one piece.
+        """Read the whole body, and pass it on in one piece.
 
-        Raises Problem where it is nested too deep. It is held in any case, and is small.
+        It is held in memory in any case, and is small.
+
+        Raises:
+            Problem: The JSON is nested so deep that parsing it could end the process.
+
         """
         messages = await _receive_all(receive)
         if messages[-1]["type"] != "http.request":
-            return _hand_over(messages, receive)
+            return _pass_on(messages, receive)
         body = b"".join(message.get("body", b"") for message in messages)
         if excess := await to_thread.run_sync(
             find_excess, body, limiter=self._state.admission_threads
         ):
             raise Problem(f"The JSON of this request {excess}.")
-        return _hand_over([{"type": "http.request", "body": body, "more_body": False}], receive)
+        return _pass_on([{"type": "http.request", "body": body, "more_body": False}], receive)
 
-    def _most(self, caller: Caller | None, path: str) -> int:
-        """Bytes that a request's body may have."""
+    def _max_bytes(self, caller: Caller | None, path: str) -> int:
+        """Return how many bytes the body of a request may have."""
         if caller is None:
-            return MOST_OF_STRANGERS
-        most = self._serving.upload_bytes
-        return most if path.endswith(UPLOADS) else min(most, MOST)
+            return MAX_STRANGER_BODY_BYTES
+        max_bytes = self._serving.upload_bytes
+        return max_bytes if path.endswith(UPLOAD_PATHS) else min(max_bytes, MAX_BODY_BYTES)
 
 
 def _refuse_two_lengths(request: Request) -> None:
-    """Raise Problem for a body whose length is told in two ways, and have the connection closed.
+    """Raise Problem, and have the connection closed, for a body whose length is given in two ways.
 
-    A proxy may believe the other one, and take for a second request what is part of this one's
-    body (RFC 9112, section 6.1).
+    A proxy may use the other one, and take a part of this body for a second request (RFC 9112,
+    section 6.1).
     """
     if "content-length" in request.headers and "transfer-encoding" in request.headers:
         raise Problem(
-            "A request has a Content-Length or a Transfer-Encoding, and not both.",
+            "A request may have a Content-Length or a Transfer-Encoding, but not both.",
             headers={"Connection": "close"},
         )
 
 
 async def _receive_whole(receive: Receive) -> Receive:
-    """Wait for the whole body, which is a stranger's and small, and return what hands it over."""
-    return _hand_over(await _receive_all(receive), receive)
+    """Wait for the whole body, which is small, and return what passes it on."""
+    return _pass_on(await _receive_all(receive), receive)
 
 
 async def _receive_all(receive: Receive) -> list[Message]:
@@ -318,8 +335,8 @@ async def _receive_all(receive: Receive) -> list[Message]:
     return messages
 
 
-def _hand_over(messages: Sequence[Message], receive: Receive) -> Receive:
-    """Return what hands over messages that came already, and then the others."""
+def _pass_on(messages: Sequence[Message], receive: Receive) -> Receive:
+    """Return a `receive` that gives the messages that came already, and then the others."""
     waiting = iter(messages)
 
     async def receive_on() -> Message:
@@ -329,54 +346,54 @@ def _hand_over(messages: Sequence[Message], receive: Receive) -> Receive:
 
 
 def _holds_json(request: Request) -> bool:
-    """Whether a request has a body that its route will read as JSON, whole.
+    """Return whether a route will read the body of a request as JSON.
 
-    Files and long texts are read as they arrive; the model of a text that comes as JSON is flat,
-    and pydantic's parser, which alone reads it, has a limit of its own.
+    Uploads are left out, as they are read while they arrive. A text that is uploaded as JSON is
+    flat, and read by pydantic's parser alone, which has its own limit of nesting.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_upload = request.scope["path"].endswith(UPLOADS)
-    return request.method not in SAFE and kind not in FORMS and not is_upload
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_upload = request.scope["path"].endswith(UPLOAD_PATHS)
+    return request.method not in SAFE_METHODS and media_type not in FORMS and not is_upload
 
 
 def _refuse_unprintable(request: Request) -> None:
-    """Raises Problem for control characters in an address, and for too many parameters.
-
-    No name has such a character; a question may have line breaks and tabs.
-    """
+    """Raise Problem for control characters in an address, and for too many query parameters."""
     if has_control(request.scope["path"]):
-        raise Problem("The path has a control character in it, and no name has one.")
+        raise Problem("The path has a control character in it, which no name may have.")
     try:
-        given = parse_qsl(
+        parameters = parse_qsl(
             request.scope["query_string"].decode("latin-1"),
             keep_blank_values=True,
             max_num_fields=MAX_PARAMETERS,
         )
     except ValueError as error:
-        raise Problem(f"An address may have {MAX_PARAMETERS} parameters.") from error
-    for name, value in given:
-        if has_control(name) or has_control(value, BREAKS):
+        raise Problem(f"An address may have {MAX_PARAMETERS} parameters at most.") from error
+    for name, value in parameters:
+        if has_control(name) or has_control(value, ALLOWED_CONTROLS):
             raise Problem(f"The parameter {quoted(name)} has a control character in it.")
 
 
-def _refuse_large(request: Request, most: int) -> None:
+def _refuse_large(request: Request, max_bytes: int) -> None:
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > most:
-        raise BodyTooLarge(f"{_too_large(request.scope['path'], most)}.")
+    if not length.isdecimal() or int(length) > max_bytes:
+        raise BodyTooLarge(f"{_too_large(request.scope['path'], max_bytes)}.")
 
 
-def _too_large(path: str, most: int) -> str:
-    """Return why a body is refused, and what to do where it has files in it."""
-    if path.endswith(UPLOADS):
+def _too_large(path: str, max_bytes: int) -> str:
+    """Return the message for a body that is too large, without a full stop."""
+    if path.endswith(UPLOAD_PATHS):
         return (
-            f"A request may have {most / 1e6:,.0f} MB (serve.max_upload_mb): send the files in "
-            "several"
+            f"A request may have {max_bytes / 1e6:,.0f} MB (serve.max_upload_mb): send the "
+            "files in several requests"
         )
-    return f"The body of this request may have {most:,} bytes at most"
+    return f"The body of this request may have {max_bytes:,} bytes at most"
 
 
-def _counting(receive: Receive, most: int, path: str) -> Receive:
-    """Counts what arrives, whatever its length was said to be."""
+def _limit_body(receive: Receive, max_bytes: int, path: str) -> Receive:
+    """Return a `receive` that counts the bytes, and raises HTTPException when there are too many.
+
+    A client may send more than its Content-Length, or none.
+    """
     arrived = 0
 
     async def receive_on() -> Message:
@@ -384,51 +401,51 @@ def _counting(receive: Receive, most: int, path: str) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             arrived += len(message.get("body", b""))
-            if arrived > most:
-                raise HTTPException(413, _too_large(path, most))
+            if arrived > max_bytes:
+                raise HTTPException(413, _too_large(path, max_bytes))
         return message
 
     return receive_on
 
 
 def address_of(request: Request) -> str:
-    """Where a request is from; '' where nothing tells."""
+    """Return the address of a request's client; '' if it is not known."""
     return request.client.host if request.client else ""
 
 
-def is_from_elsewhere(request: Request) -> bool:
-    """Whether a page of another site led a browser here, with the browser's cookie."""
+def is_cross_site(request: Request) -> bool:
+    """Return whether a page of another site led a browser here, which sent its cookie."""
     if request.headers.get("authorization"):
         return False
     return request.headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
 
 
-def refuse_led(request: Request, question: str) -> None:
-    """Raises Forbidden where another site's page would have a browser ask, and its key pay."""
-    if question.strip() and is_from_elsewhere(request):
-        raise Forbidden("Another site's page led here: nothing is asked for that.")
+def refuse_cross_site_question(request: Request, question: str) -> None:
+    """Raise Forbidden if a page of another site would make a browser ask, at its key's expense."""
+    if question.strip() and is_cross_site(request):
+        raise Forbidden("A page of another site led here, so the question is not asked.")
 
 
-def needs_no_graph(request: Request) -> bool:
-    """Whether a request is answered without Neo4j, whoever sends it, and is not counted.
+def needs_no_neo4j(request: Request) -> bool:
+    """Return whether a request is answered without Neo4j and without limits.
 
-    These cost next to nothing: health checks, static files and the form to sign in.
+    These are health checks, static files and the form to sign in, which cost next to nothing.
     """
     path = request.scope["path"]
     return (
-        path in HEALTH
+        path in HEALTH_PATHS
         or path.startswith("/static/")
-        or (path == SIGN_IN and request.method in ("GET", "HEAD"))
+        or (path == SIGN_IN_PATH and request.method in ("GET", "HEAD"))
     )
 
 
 def is_open(path: str) -> bool:
-    """Whether a path is answered to anybody."""
-    return path in OPEN or path.startswith("/static/")
+    """Return whether anybody may request a path."""
+    return path in OPEN_PATHS or path.startswith("/static/")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine reaches an address."""
+    """Return whether a host can be reached from this machine alone."""
     if host == "localhost":
         return True
     try:
@@ -438,7 +455,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(header: str) -> str:
-    """The name or the number in a Host header, without a port; '' for none."""
+    """Return the name or address in a Host header, without the port; '' if there is none."""
     try:
         return (urlsplit(f"//{header}").hostname or "").rstrip(".")
     except ValueError:

@@ -20,12 +20,12 @@ of them, so it must not be more than the file descriptors that are kept free."""
 MAX_CONNECTIONS = 4096
 MIN_CONNECTIONS = 64
 RESERVED_DESCRIPTORS = 512
-"""File descriptors for all else: BACKLOG, connections to Neo4j (100) and to models, and files."""
+"""File descriptors for everything else: BACKLOG, connections to Neo4j (100) and models, files."""
 CHECK_SECONDS = 1.0
 REQUEST_TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 Wait = Literal["head", "body", "reader"]
-"""What a client is waited for: to send a request's head or its body, or to read the answer."""
+"""What the service waits for: a request's head, its body, or the reader of the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,14 @@ class LimitedProtocol(H11Protocol):
     def _make_room(self) -> None:
         """Close the connection that has been without a request for longest."""
         idle = [
-            other
-            for other in self.connections
-            if isinstance(other, LimitedProtocol) and not other.holds_request and other is not self
+            connection
+            for connection in self.connections
+            if isinstance(connection, LimitedProtocol)
+            and not connection.holds_request
+            and connection is not self
         ]
-        oldest = min(idle, key=lambda other: other._idle_since, default=self)
-        # Not looked at again before the loop has closed it.
+        oldest = min(idle, key=lambda connection: connection._idle_since, default=self)
+        # Removed at once, so that it is not chosen again before the loop has closed it.
         self.connections.discard(oldest)
         oldest.transport.abort()
         LOG.warning("There are %d connections: one is closed.", self.limits.connections)

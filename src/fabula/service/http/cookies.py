@@ -10,16 +10,18 @@ from fabula.service.core.sessions import COOKIE
 from fabula.service.state import ServiceState
 
 
-def keep_session(response: Response, cookie: str, request: Request, state: ServiceState) -> None:
-    """Has a browser keep a session; one that it had ends, as it forgets that one's cookie."""
-    if had := request.cookies.get(COOKIE):
-        state.sessions.end(had)
+def set_session_cookie(
+    response: Response, cookie: str, request: Request, state: ServiceState
+) -> None:
+    """Set the cookie of a new session, and end the session that the browser had before."""
+    if previous := request.cookies.get(COOKIE):
+        state.sessions.end(previous)
     options = cookie_options(state.sessions.days, state.serving.url)
     response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]
 
 
 def cookie_options(days: int, url: str | None) -> Mapping[str, object]:
-    """How a session's cookie is set."""
+    """Return the options with which a session's cookie is set."""
     return {
         "key": COOKIE,
         "max_age": days * 86_400,

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: decided before a request's body is read."""
+"""What routes depend on: the state of the service, the caller, and the collection of the path."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = [
 
 
 def add(service: FastAPI, state: ServiceState) -> None:
-    """Has a service let in those who may, and no others."""
+    """Install the middleware for admission and for CORS."""
     service.add_middleware(Admission, state=state)
     if state.serving.origins:
-        # Without credentials: another origin's page has a key of its own, never our cookie.
+        # Without credentials: the page of another origin must use its own key, and not our cookie.
         service.add_middleware(
             CORSMiddleware,
             allow_origins=list(state.serving.origins),
@@ -44,13 +44,13 @@ def add(service: FastAPI, state: ServiceState) -> None:
 
 
 def state_of(request: Request) -> ServiceState:
-    """What all requests share."""
+    """Return the state of the service that a request came to."""
     state: ServiceState = request.app.state.service_state
     return state
 
 
 def caller_of(request: Request) -> Caller:
-    """Who asks, as admission found."""
+    """Return the caller of a request, as admission has identified it."""
     caller: Caller = request.state.caller
     return caller
 
@@ -59,7 +59,9 @@ def _may(role: Role) -> type[Caller]:
     def check(request: Request) -> Caller:
         caller = caller_of(request)
         if not caller.may(role):
-            raise Forbidden(f"That takes a key with the role {role}; this one has {caller.role}.")
+            raise Forbidden(
+                f"This needs a key with the role {role}; this key has the role {caller.role}."
+            )
         return caller
 
     return Annotated[Caller, Depends(check)]  # type: ignore[return-value]
@@ -67,9 +69,9 @@ def _may(role: Role) -> type[Caller]:
 
 def _may_all(request: Request) -> Caller:
     caller = caller_of(request)
-    # Who makes keys, or asks in Cypher, reaches every collection: its own can't bound that.
+    # Keys and Cypher reach every collection, so a key for some collections can't be allowed them.
     if not caller.may_all:
-        raise Forbidden("That takes a key with the role admin, for all collections.")
+        raise Forbidden("This needs a key with the role admin for all collections.")
     return caller
 
 
@@ -81,13 +83,13 @@ if TYPE_CHECKING:
 else:
     Reader, Writer, Admin = map(_may, ROLES)
     AdminOfAll = Annotated[Caller, Depends(_may_all)]
-"""What a route asks for that needs such a role: `def route(caller: Reader)`.
+"""The caller, for routes that need such a role: `def route(caller: Reader)`.
 
-`AdminOfAll` is for what concerns every collection: keys, the audit, metrics, Cypher.
+`AdminOfAll` is for what concerns all collections: keys, the audit, metrics and Cypher.
 """
 
 State = Annotated["ServiceState", Depends(state_of)]
-"""What a route asks for that needs what all share."""
+"""The state of the service, for routes: `def route(state: State)`."""
 
 
 def _visible_collection(collection: str, request: Request) -> Collection:
@@ -95,7 +97,7 @@ def _visible_collection(collection: str, request: Request) -> Collection:
 
 
 VisibleCollection = Annotated[Collection, Depends(_visible_collection)]
-"""The collection of a path with `{collection}`, if the caller may see it."""
+"""The collection of a path with `{collection}`. NotFound if the caller may not see it."""
 
 
 def _filled_collection(collection: str, request: Request) -> Collection:
@@ -103,4 +105,4 @@ def _filled_collection(collection: str, request: Request) -> Collection:
 
 
 FilledCollection = Annotated[Collection, Depends(_filled_collection)]
-"""The same, if it holds documents: one that holds none does not exist, in the same words."""
+"""The same, but NotFound also if it has no documents, with the same message."""

@@ -1,4 +1,4 @@
-"""What goes wrong, as RFC 9457 says it: our errors' own sentences, with real status codes."""
+"""Turn errors into HTTP responses: problems (RFC 9457) for programs, a page for people."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from fabula.service.core.errors import (
 
 LOG = logging.getLogger("fabula.service")
 RETRY_AFTER_SECONDS = 5
-"""When a client is to come again where Neo4j failed and nothing tells how long that lasts."""
+"""The Retry-After of a 503 when nothing says how long the cause will last."""
 MAX_ERRORS = 20
-"""Faults of one request that are told."""
-MAX_PART = 200
-"""Characters of the name of a field, or of what is wrong with it."""
-MAX_PARTS = 8
-"""Fields within one another that are named."""
+"""How many faults of one request are listed."""
+MAX_FAULT_CHARACTERS = 200
+"""Length of the name of a field, and of the description of its fault."""
+MAX_DEPTH = 8
+"""How many levels of nested fields a pointer names."""
 
 
 def body(error: FabulaError, request: Request) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
         "request_id": getattr(request.state, "request_id", ""),
     }
     if request.url.path.startswith("/v1/"):
-        # Where clients of OpenAI's look.
+        # Clients of the OpenAI API look for the error here.
         members["error"] = {
             "message": error.message,
             "type": problem_name(error),
@@ -50,11 +50,11 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
 
 
 ErrorPage = Callable[[Request, Mapping[str, Any], Mapping[str, str]], Response]
-"""Draws a page that tells a person what went wrong; `state.error_page` of the service."""
+"""Renders an error as a page; the page sets it as `app.state.error_page`."""
 
 
 def respond(error: FabulaError, request: Request) -> Response:
-    """The response that says an error: as JSON to programs, as a page to a browser's reader."""
+    """Return the response for an error: a problem for programs, a page for people."""
     headers = error.headers if isinstance(error, Problem) else {}
     status = status_of(error)
     if status == 503:
@@ -68,50 +68,58 @@ def respond(error: FabulaError, request: Request) -> Response:
 
 
 def is_for_people(request: Request) -> bool:
-    """Whether a person looks at what is answered: all but what programs call."""
+    """Return whether a path belongs to the page, and not to what programs call."""
     programs = ("/api/", "/v1/", "/mcp", "/metrics", "/livez", "/readyz", "/openapi.json")
     return not request.url.path.startswith(programs)
 
 
 def add(service: FastAPI) -> None:
-    """Has a service say all that goes wrong in this way."""
+    """Install the exception handlers of a service."""
 
     @service.exception_handler(FabulaError)
-    def ours(request: Request, error: FabulaError) -> Response:
+    def handle_fabula_error(request: Request, error: FabulaError) -> Response:
         if status_of(error) >= 500:
             LOG.warning("%s %s: %s", request.method, request.url.path, error)
         return respond(error, request)
 
     @service.exception_handler(RequestValidationError)
-    def invalid(request: Request, error: RequestValidationError) -> Response:
-        wrong = [
-            {"pointer": _point(one["loc"]), "detail": one["msg"][:MAX_PART]}
-            for one in islice(error.errors(), MAX_ERRORS)
+    def handle_invalid_request(request: Request, error: RequestValidationError) -> Response:
+        faults = [
+            {"pointer": _pointer(fault["loc"]), "detail": fault["msg"][:MAX_FAULT_CHARACTERS]}
+            for fault in islice(error.errors(), MAX_ERRORS)
         ]
-        first = wrong[0] if wrong else {"pointer": "", "detail": "the request can't be read"}
-        problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=wrong)
+        first = faults[0] if faults else {"pointer": "", "detail": "the request can't be read"}
+        problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=faults)
         problem.status, problem.name = 422, "invalid"
         return respond(problem, request)
 
     @service.exception_handler(HTTPException)
-    def theirs(request: Request, error: HTTPException) -> Response:
-        said = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
+    def handle_http_exception(request: Request, error: HTTPException) -> Response:
+        detail = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
         if error.status_code == 413:
-            # The door counts what arrives, and FastAPI lets no other error of a body pass.
-            return respond(BodyTooLarge(said), request)
-        problem = Problem(said, headers=error.headers)
+            # Admission counts the bytes of a body, and can stop FastAPI's reading of it only with
+            # an HTTPException.
+            return respond(BodyTooLarge(detail), request)
+        problem = Problem(detail, headers=error.headers)
         problem.status, problem.name = error.status_code, dashed(str(error.detail))
         return respond(problem, request)
 
     @service.exception_handler(Exception)
-    def unforeseen(request: Request, error: Exception) -> Response:
+    def handle_unexpected(request: Request, error: Exception) -> Response:
         LOG.error("%s %s", request.method, request.url.path, exc_info=error)
-        problem = Problem("Something went wrong that nobody foresaw; the log tells of it.")
+        request_id = getattr(request.state, "request_id", "")
+        problem = Problem(
+            f"Unexpected error. The log of the service has the details under request {request_id}."
+        )
+        # The type's name is older than the message; clients may know it.
         problem.status, problem.name = 500, "unforeseen"
         return respond(problem, request)
 
 
-def _point(place: Sequence[int | str]) -> str:
-    """Return where in a request something is: a client may call a field anything, at any depth."""
-    parts = [part if len(part) <= MAX_PART else f"{part[:MAX_PART]}…" for part in map(str, place)]
-    return "/" + "/".join(parts[:MAX_PARTS])
+def _pointer(location: Sequence[int | str]) -> str:
+    """Return where in a request a fault is. A client may name a field anything, at any depth."""
+    names = [
+        name if len(name) <= MAX_FAULT_CHARACTERS else f"{name[:MAX_FAULT_CHARACTERS]}…"
+        for name in map(str, location)
+    ]
+    return "/" + "/".join(names[:MAX_DEPTH])

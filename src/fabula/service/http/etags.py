@@ -1,4 +1,4 @@
-"""ETags: whoever has a document already is told so, and not sent it again."""
+"""ETags: a client that has the present version of a document gets 304, and not the document."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from pydantic import BaseModel
 
 
 def unchanged(request: Request, version: str) -> Response | None:
-    """The response to a reader who has this version; None where it has not."""
-    asked = request.headers.get("if-none-match", "")
-    has = {one.removeprefix("W/") for one in re.split(r"\s*,\s*", asked.strip())}
-    if has & {"*", f'"{version}"'}:
+    """Return the 304 for a client that has this version; None if it has not."""
+    header = request.headers.get("if-none-match", "")
+    tags = {tag.removeprefix("W/") for tag in re.split(r"\s*,\s*", header.strip())}
+    if tags & {"*", f'"{version}"'}:
         return Response(status_code=304, headers=_headers(version))
     return None
 
 
 def answered(view: BaseModel, version: str) -> Response:
-    """What is told, with its version."""
-    said = view.model_dump_json()
-    return Response(said, media_type="application/json", headers=_headers(version))
+    """Return the response for a view, with the ETag of its version."""
+    return Response(
+        view.model_dump_json(), media_type="application/json", headers=_headers(version)
+    )
 
 
-def answered_as(text: str, kind: str, version: str) -> Response:
-    """A text of another kind, with its version."""
-    return Response(text, media_type=kind, headers=_headers(version))
+def answered_as(text: str, media_type: str, version: str) -> Response:
+    """Return the response for a text of another media type, with the ETag of its version."""
+    return Response(text, media_type=media_type, headers=_headers(version))
 
 
 def _headers(version: str) -> dict[str, str]:
-    # Weak: it is of what is told, in whichever form.
+    # Weak, as the same version is served in several media types.
     return {"ETag": f'W/"{version}"', "Vary": "Accept", "Cache-Control": "private, no-cache"}

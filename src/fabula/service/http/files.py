@@ -1,4 +1,4 @@
-"""Files that are made for one request: exports and pictures. They are gone once they are sent."""
+"""Files that are made for one request: exports and pictures. They are deleted once sent."""
 
 from __future__ import annotations
 
@@ -32,19 +32,31 @@ MEDIA = {
     "svg": "image/svg+xml",
     "png": "image/png",
 }
-ALONE = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
-"""A drawn page has scripts of its own: it runs them as if from another origin, without cookies."""
+SANDBOX_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
+"""For drawn pages, which contain scripts: a browser runs these as if from another origin, without
+our cookie."""
 
 
 def export(
     state: ServiceState, collection: Collection, caller: Caller, entry: Entry | None, format: Format
 ) -> Response:
-    """A collection's graph, or one document's, as a file; it is whole before the status is sent.
+    """Export the graph of a collection, or of one document, as a file.
 
-    Raises TooManyRequests.
+    The file is complete before the response begins, so that an error still gets its own status.
+
+    Args:
+        state: The state of the service.
+        collection: The collection.
+        caller: Who asks.
+        entry: The document; None for the whole collection.
+        format: The format of the file.
+
+    Raises:
+        TooManyRequests: The caller has too many exports and estimates under way.
+
     """
     name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "graph")
-    with state.large_task_limit.one(caller.id), _folder() as folder:
+    with state.large_task_limit.hold(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
         collection.export(file, entry.id if entry else "", format=format)
         return FileResponse(
@@ -65,10 +77,10 @@ def draw(
     drawn: Drawn = "trees",
     question: str = "",
 ) -> Response:
-    """A picture of a document, with what is found for a question highlighted."""
+    """Draw a document, with the passages that are found for a question highlighted."""
     refuse_undrawable(f"picture.{kind}")
     headers = {
-        "Content-Security-Policy": ALONE,
+        "Content-Security-Policy": SANDBOX_POLICY,
         "Cache-Control": "private, no-cache",
         "X-Content-Type-Options": "nosniff",
     }
@@ -85,9 +97,9 @@ def picture(
     drawn: Drawn,
     question: str,
 ) -> bytes:
-    """What a picture is made of. A question is one as any other: it counts, and costs."""
+    """Return the content of a drawing. A question counts, and costs, as any other question."""
     meter = Meter(state.ledger.account(caller, collection.name, "plot"))
-    with state.question_limit.one(caller.id) if question else nullcontext():
+    with state.question_limit.hold(caller.id) if question else nullcontext():
         if question:
             state.ledger.refuse_spent(caller)
         return draw_document(
@@ -104,7 +116,7 @@ def picture(
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """A folder that stays for who sends what is in it, unless something goes wrong before."""
+    """Create a temporary folder, which is deleted here only if the block raises an error."""
     folder = Path(tempfile.mkdtemp(prefix="fabula-"))
     try:
         yield folder

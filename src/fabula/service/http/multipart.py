@@ -1,4 +1,4 @@
-"""A request's files as they arrive: parsed and written in pieces, and never all held."""
+"""Parse multipart forms as they arrive: files are written in pieces, and never held whole."""
 
 from __future__ import annotations
 
@@ -18,63 +18,63 @@ from fabula.service.core.jobs.uploads import UNNAMED, IncomingFile, Upload, Uplo
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-FORM = "multipart/form-data"
-MOST_FIELD = 65_536
-"""Bytes of all fields of a form that are no files."""
-SEVERAL = "graphs"
-"""A field that may be given several times: all its values count, parted by commas."""
-MOST_PARTS = 2_000
-"""Files and fields of one request."""
+MEDIA_TYPE = "multipart/form-data"
+MAX_FIELD_BYTES = 65_536
+"""The size of all fields of a form that are not files."""
+REPEATABLE = "graphs"
+"""The field that may be sent several times; its values are joined by commas."""
+MAX_PARTS = 2_000
+"""How many files and fields one request may have."""
 
 
 @dataclass
 class Form:
-    """What a form had: files in their order, and what else was filled in."""
+    """A form: its files in their order, and its other fields."""
 
     uploads: list[Upload] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
 
 
 class Body:
-    """A request's body as it arrives. The door (`access.admission`) bounds and counts its bytes."""
+    """The body of a request as it arrives. `http.admission` limits and counts its bytes."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
 
     async def read(self) -> bytes:
-        """All of it."""
+        """Return the whole body."""
         pieces = bytearray()
         async for piece in self._request.stream():
             pieces += piece
         return bytes(pieces)
 
     async def form(self, uploads: Uploads) -> Form:
-        """Its files, kept once all of them have arrived."""
+        """Parse the body as a form, and store its files once all of them have arrived."""
         kind, options = parse_options_header(self._request.headers.get("content-type", ""))
         boundary = options.get(b"boundary", b"")
-        if kind != FORM.encode() or not boundary:
-            raise Problem(f"This is no {FORM} with a boundary.")
+        if kind != MEDIA_TYPE.encode() or not boundary:
+            raise Problem(f"The body is not {MEDIA_TYPE} with a boundary.")
         with _Parts(uploads) as parts:
             try:
                 parser = MultipartParser(boundary, parts.callbacks())
                 async for piece in self._request.stream():
-                    # Hashing and writing are not for the thread that answers everybody.
+                    # Hashing and writing would hold up the event loop.
                     await to_thread.run_sync(partial(parser.write, piece))
                 parser.finalize()
             except FormParserError as error:
                 raise Problem(f"The form can't be read: {error}.") from error
-            if not parts.is_whole:
-                raise Problem("The form ends before its end: send it again.")
+            if not parts.is_complete:
+                raise Problem("The form is incomplete: send it again.")
             await to_thread.run_sync(parts.keep)
         return parts.form
 
 
 class _Parts:
-    """What the parser tells, as files and fields; with `with`, as the last may not become whole."""
+    """Receives the events of the parser. Its end as a context deletes files that are not stored."""
 
     def __init__(self, uploads: Uploads) -> None:
         self.form = Form()
-        self.is_whole = False
+        self.is_complete = False
         self._uploads = uploads
         self._count = 0
         self._name, self._value = bytearray(), bytearray()
@@ -93,11 +93,11 @@ class _Parts:
             file.discard()
 
     def keep(self) -> None:
-        """Keep all files; without this nothing is left of them."""
+        """Store all files."""
         self.form.uploads = self._uploads.keep(self._arrived)
 
     def callbacks(self) -> MultipartCallbacks:
-        """By the parser's names."""
+        """Return the callbacks by the names that the parser gives them."""
         return {
             "on_part_begin": self._begin,
             "on_header_field": self._header_field,
@@ -111,8 +111,8 @@ class _Parts:
 
     def _begin(self) -> None:
         self._count += 1
-        if self._count > MOST_PARTS:
-            raise BodyTooLarge(f"A request may have {MOST_PARTS:,} files.")
+        if self._count > MAX_PARTS:
+            raise BodyTooLarge(f"A request may have {MAX_PARTS:,} files.")
         self._headers.clear()
         self._text.clear()
 
@@ -128,9 +128,9 @@ class _Parts:
         self._value.clear()
 
     def _open(self) -> None:
-        _, told = parse_options_header(self._headers.get(b"content-disposition", b""))
-        name = told.get(b"filename")
-        self._field = None if name is not None else _text(told.get(b"name", b""))
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        name = options.get(b"filename")
+        self._field = None if name is not None else _text(options.get(b"name", b""))
         if name is not None:
             self._arriving = self._uploads.begin(_text(name))
 
@@ -139,14 +139,14 @@ class _Parts:
             self._arriving.write(memoryview(data)[start:end])
             return
         self._texts += end - start
-        if self._texts > MOST_FIELD:
-            raise BodyTooLarge("The fields of the form that are no files are too long.")
+        if self._texts > MAX_FIELD_BYTES:
+            raise BodyTooLarge("The fields of the form, other than files, are too long.")
         self._text += data[start:end]
 
     def _close(self) -> None:
         if self._arriving:
             self._arriving.finish()
-            # A form in which no file was chosen sends an empty one.
+            # Browsers send an empty file for a form in which no file was chosen.
             if self._arriving.size or self._arriving.name != UNNAMED:
                 self._arrived.append(self._arriving)
             else:
@@ -154,13 +154,13 @@ class _Parts:
             self._arriving = None
         elif self._field is not None:
             value = _text(bytes(self._text))
-            if self._field == SEVERAL and self._field in self.form.fields:
+            if self._field == REPEATABLE and self._field in self.form.fields:
                 value = f"{self.form.fields[self._field]},{value}"
             self.form.fields[self._field] = value
 
     def _end(self) -> None:
-        self.is_whole = True
+        self.is_complete = True
 
 
-def _text(written: bytes) -> str:
-    return written.decode("utf-8", "replace")
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,4 +1,11 @@
-"""OpenID tokens as bearer tokens: verified by their issuer's own keys, and nothing else."""
+"""Verify OpenID tokens that are sent as bearer tokens, with the keys of their issuer.
+
+The keys are fetched here and not by `jwt.PyJWKClient`. As of PyJWT 2.15 that client holds a lock
+while it fetches, so that a slow issuer makes every caller wait; limits the time of each read but
+not of the whole fetch, and the size of the reply not at all; fetches again at once after a fetch
+that failed, so that tokens of strangers could have it ask without end; and drops its keys when they
+expire, where this module uses them for an hour while the issuer is down.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +27,21 @@ from fabula.service.core.errors import Unauthorized, Unavailable
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""None that a shared secret, or nothing at all, would do for."""
-SECONDS = 5.0
-"""That an issuer has to say its keys, in all."""
+"""The accepted signatures: none by a shared secret, and not the empty one."""
+FETCH_SECONDS = 5.0
+"""How long fetching an issuer's keys may take in all."""
 MAX_BYTES = 1_000_000
-"""Of each of an issuer's two documents, which have a few thousand."""
-AGAIN = 30.0
-"""Seconds between two questions to the issuer: a stranger's tokens may name any key, and as many as
-they like, and an issuer that is away would have each of them wait.
+"""The largest size of each of an issuer's two documents, which usually have a few kB."""
+COOLDOWN_SECONDS = 30.0
+"""How long after a fetch, failed ones too, the next may begin: tokens of strangers may name any
+number of unknown keys, and each would wait for an issuer that is down.
 """
-FRESH = 300.0
-"""Seconds that its keys are taken for what they are; an issuer may withdraw one."""
-STALE = 3600.0
-"""Seconds that they hold where the issuer is away."""
-LEEWAY = 30.0
-"""Seconds that clocks may differ."""
+FRESH_SECONDS = 300.0
+"""How long fetched keys are used without asking again, as an issuer may withdraw one."""
+STALE_SECONDS = 3600.0
+"""How long fetched keys are used while the issuer can't be reached."""
+LEEWAY_SECONDS = 30.0
+"""How much the clocks of issuer and service may differ."""
 FAILURES = (
     httpx2.HTTPError,
     httpx2.InvalidURL,
@@ -46,104 +53,115 @@ FAILURES = (
     AttributeError,
     RecursionError,
 )
-"""All that an issuer's documents may lead to: it may be away, slow, or send any JSON."""
+"""What fetching the keys may raise: an issuer may be down, slow, or send any JSON."""
 HEADERS = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 
 
 class OpenID:
-    """Verifies the tokens of one issuer for one audience; its keys are fetched when needed."""
+    """Verifies tokens of one issuer for one audience, and fetches its keys when they are needed."""
 
     def __init__(self, serving: Serving) -> None:
         assert serving.oidc_issuer
         self._issuer, self._audience = serving.oidc_issuer, serving.oidc_audience
         self._claim = serving.oidc_claim
         self._keys: dict[str, jwt.PyJWK] = {}
-        self._fetched = self._asked = -math.inf
+        self._fetched_at = self._tried_at = -math.inf
         self._is_fetching = False
         self._lock = threading.Lock()
 
     def find(self, token: str) -> Caller:
-        """Who a token is of. Raises Unauthorized for one that is not good."""
+        """Return the caller that a token belongs to. Raises Unauthorized for an invalid token."""
         try:
             claims = jwt.decode(
                 token,
-                # Which says what it signs by: a token has no say in that.
+                # A PyJWK knows its own algorithm; the token's header must not choose it.
                 self._key(token),
                 algorithms=list(ALGORITHMS),
                 issuer=self._issuer,
                 audience=self._audience,
-                leeway=LEEWAY,
+                leeway=LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
-            raise Unauthorized("That token is not good.", headers=HEADERS) from error
+            raise Unauthorized("That token is not valid.", headers=HEADERS) from error
         return self._caller(claims)
 
     def _key(self, token: str) -> jwt.PyJWK:
         """Return the issuer's key that a token names.
 
-        One caller at a time asks the issuer, and waits; the others go by the keys that are known.
-        Raises PyJWTError where the issuer has no key of that name, and Unavailable where that is
-        just being asked.
+        One caller at a time fetches the keys and waits; the others use the keys that are known.
+
+        Raises:
+            PyJWTError: The issuer has no key of that name.
+            Unavailable: The keys are being fetched just now.
+
         """
         name = str(jwt.get_unverified_header(token).get("kid"))
         with self._lock:
             now = time.monotonic()
-            is_needed = name not in self._keys or now - self._fetched > FRESH
-            must_fetch = is_needed and not self._is_fetching and now - self._asked > AGAIN
+            is_needed = name not in self._keys or now - self._fetched_at > FRESH_SECONDS
+            must_fetch = (
+                is_needed and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
+            )
             self._is_fetching |= must_fetch
         if must_fetch:
-            self._renew()
+            self._refresh()
         with self._lock:
-            if time.monotonic() - self._fetched > STALE:
+            if time.monotonic() - self._fetched_at > STALE_SECONDS:
                 self._keys = {}
             if name in self._keys:
                 return self._keys[name]
             if self._is_fetching:
-                raise Unavailable("The issuer of that token is just being asked for its keys.", 1)
+                raise Unavailable("The keys of that token's issuer are being fetched just now.", 1)
             raise jwt.InvalidKeyError("The issuer has no such key.")
 
-    def _renew(self) -> None:
-        """Ask the issuer for its keys, without the lock; the known ones stay if that fails."""
+    def _refresh(self) -> None:
+        """Fetch the issuer's keys without holding the lock; the known keys stay if that fails."""
         keys: dict[str, jwt.PyJWK] | None = None
         try:
             keys = self._fetch()
         except FAILURES as error:
-            LOG.warning("The keys of %s can't be had: %s", self._issuer, error)
+            LOG.warning("The keys of %s can't be fetched: %s", self._issuer, error)
         finally:
             with self._lock:
                 if keys is not None:
-                    self._keys, self._fetched = keys, time.monotonic()
-                self._asked = time.monotonic()
+                    self._keys, self._fetched_at = keys, time.monotonic()
+                self._tried_at = time.monotonic()
                 self._is_fetching = False
 
     def _fetch(self) -> dict[str, jwt.PyJWK]:
-        place = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
+        url = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
         plain = httpx2.Client(
-            timeout=SECONDS, follow_redirects=False, headers={"Accept-Encoding": "identity"}
+            timeout=FETCH_SECONDS, follow_redirects=False, headers={"Accept-Encoding": "identity"}
         )
-        with Bounds(time.monotonic() + SECONDS).hold(), time_connections(plain) as client:
-            told = _get(client, place)
-            keys = jwt.PyJWKSet.from_dict(_get(client, str(told["jwks_uri"]))).keys
+        with Bounds(time.monotonic() + FETCH_SECONDS).hold(), time_connections(plain) as client:
+            configuration = _get(client, url)
+            keys = jwt.PyJWKSet.from_dict(_get(client, str(configuration["jwks_uri"]))).keys
         return {
-            one.key_id: one for one in keys if one.key_id and one.public_key_use in ("sig", None)
+            key.key_id: key for key in keys if key.key_id and key.public_key_use in ("sig", None)
         }
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        """What a claim says: {"role": "read", "collections": ["novels"]}, "*" being all."""
-        told = claims.get(self._claim)
-        if isinstance(told, str):
+        """Return the caller of verified claims.
+
+        The configured claim has the form {"role": "read", "collections": ["novels"]}; the string
+        "*" for `collections` means all.
+        """
+        grant = claims.get(self._claim)
+        if isinstance(grant, str):
             try:
-                told = json.loads(told)
+                grant = json.loads(grant)
             except (ValueError, RecursionError):
-                told = None
-        if not isinstance(told, Mapping) or told.get("role") not in ROLES:
+                grant = None
+        if not isinstance(grant, Mapping) or grant.get("role") not in ROLES:
             raise Unauthorized(
                 f"That token's claim {self._claim!r} gives no role here.", headers=HEADERS
             )
-        names = told.get("collections", [])
-        every = names == "*"
-        if not every and not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+        names = grant.get("collections", [])
+        is_unlimited = names == "*"
+        if not is_unlimited and not (
+            isinstance(names, list) and all(isinstance(n, str) for n in names)
+        ):
             raise Unauthorized(
                 f"That token's claim {self._claim!r} can't be read.", headers=HEADERS
             )
@@ -151,18 +169,18 @@ class OpenID:
         return Caller(
             id=f"openid:{claims['sub']}",
             name=name[:100],
-            role=told["role"],
-            collections=None if every else frozenset(names),
+            role=grant["role"],
+            collections=None if is_unlimited else frozenset(names),
         )
 
 
-def _get(client: httpx2.Client, place: str) -> Any:
+def _get(client: httpx2.Client, url: str) -> Any:
     """Return the JSON at an address. Raises one of FAILURES."""
     body = bytearray()
-    with client.stream("GET", place) as response:
+    with client.stream("GET", url) as response:
         response.raise_for_status()
         for piece in response.iter_raw():
             body += piece
             if len(body) > MAX_BYTES:
-                raise ValueError(f"{place} has more than {MAX_BYTES:,} bytes")
+                raise ValueError(f"{url} has more than {MAX_BYTES:,} bytes")
     return json.loads(body)

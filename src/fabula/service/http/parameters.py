@@ -1,4 +1,4 @@
-"""Headers and query parameters of many routes; a query parameter that a route lacks is refused."""
+"""Headers and query parameters that many routes have, and the refusal of unknown parameters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="the same with the same body within 24 hours makes nothing anew",
+        description="the same key with the same body within 24 hours has no further effect",
     ),
 ]
-"""The header, for routes that make something."""
+"""The header, for routes that create something."""
 
 
 Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
@@ -30,7 +30,7 @@ After = Annotated[
 
 
 class UnknownParameter(Problem):
-    """A route has no query parameter of that name."""
+    """The request has a query parameter that its route does not have."""
 
     status, name = 422, "unknown-parameter"
 
@@ -38,8 +38,9 @@ class UnknownParameter(Problem):
 def refuse_unknown(request: Request) -> None:
     """Raise UnknownParameter for a query parameter that the route of a request does not declare.
 
-    Ignoring it would do something else than was asked: `?graph=` for `?graphs=` built what the
-    settings say, and spent. Pages ignore what they do not know, as links get parameters on the way.
+    Ignoring it would do something else than was asked: `?graph=` instead of `?graphs=` built the
+    graphs of the settings, and cost money. Pages do ignore unknown parameters, as other programs
+    add some to links.
     """
     known = _declared(request)
     unknown = [name for name in request.query_params if name not in known]
@@ -67,7 +68,9 @@ def _read(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[str]]:
     """Return the query parameters of all routes by method and path, from the OpenAPI document."""
     return {
         (method, path): [
-            one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"
+            parameter["name"]
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] == "query"
         ]
         for path, operations in document["paths"].items()
         for method, operation in operations.items()

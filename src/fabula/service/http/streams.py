@@ -1,7 +1,14 @@
-"""Server-sent events out of synchronous work: when a reader leaves, the work is closed at once.
+"""Server-sent events from synchronous code that calls models.
 
-A plain generator in a route is not: measured with FastAPI 0.165, it stays open, and the model's
-stream behind it is paid for, though nobody reads. FastAPI's own SSE is made of generators, too.
+When the reader disconnects, the source of the events is closed at once, from another thread, so
+that no model call goes on that nobody reads. Two alternatives do not do this:
+
+- A plain generator in a route, which FastAPI's own SSE uses too: measured with FastAPI 0.165, the
+  generator stays open after the reader has left, and the model's stream behind it is paid for.
+- sse-starlette 3.7: it iterates synchronous code in the shared pool of threads, where a cancelled
+  stream waits for the model's next piece; it notices a shutdown by patching uvicorn and polling,
+  not by the grace of `ServiceState.stop`; and it cancels a stream at the end of its grace where
+  this module sends a last event. Threads, the queue and that event would still be ours.
 """
 
 from __future__ import annotations
@@ -30,100 +37,114 @@ if TYPE_CHECKING:
     from fabula.service.state import ServiceState
 
 Result = TypeVar("Result")
-PING = 15.0
-"""Seconds of silence after which a comment is sent, as proxies close what is silent."""
-AHEAD = 32
-"""Events that wait for a slow reader; then the work waits, too."""
-WATCH = 0.1
-"""Seconds after which it is looked again whether a reader has gone."""
-KIND = "text/event-stream"
-LAST_SECONDS = 1.0
-"""How long before the end of the grace an answer that is still being written is cut off."""
+PING_SECONDS = 15.0
+"""After how long a silence a comment is sent, as proxies close silent connections."""
+MAX_QUEUED_EVENTS = 32
+"""How many events may wait for a slow reader; after that the source of events waits."""
+DISCONNECT_POLL_SECONDS = 0.1
+"""How often it is checked whether the reader is still connected."""
+MEDIA_TYPE = "text/event-stream"
+LAST_EVENT_SECONDS = 1.0
+"""How long before the end of the grace a stream that is still going on is cut off."""
 STOPPED = "The service was stopped before this was complete: ask again in a moment."
-UNEXPECTED = "An unexpected error ended this; the log of the service has it under the request's id."
+UNEXPECTED = "Unexpected error. The log of the service has the details under request {request_id}."
 LOG = logging.getLogger("fabula.service")
 
 
 def error_event(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
-    """Return the event that tells of an error, as `application/problem+json` has it."""
+    """Return the event for an error; its data is the problem's description."""
     return "error", describe_problem(error)
 
 
 async def run_while_connected(
     request: Request | None,
-    do: Callable[[], Result],
-    leave: Callable[[], None],
+    work: Callable[[], Result],
+    cancel: Callable[[], None],
     limiter: CapacityLimiter,
 ) -> Result:
-    """What `do` returns, done in a thread; `leave` is called if the reader goes away meanwhile, or
-    this is cancelled, as a program's request that came otherwise than over HTTP is.
+    """Run work in a thread, and cancel it if the reader disconnects.
 
-    `limiter` says how many threads do such things at once.
+    Args:
+        request: Whose connection is watched; None for a caller that is not over HTTP, whose task is
+            cancelled instead.
+        work: Is run in a thread.
+        cancel: Makes `work` return soon. It is called from the event loop.
+        limiter: How many threads may do such work at the same time.
+
+    Returns:
+        What `work` returns.
+
     """
 
     async def watch(request: Request) -> None:
         while not await request.is_disconnected():
-            await asyncio.sleep(WATCH)
-        leave()
+            await asyncio.sleep(DISCONNECT_POLL_SECONDS)
+        cancel()
 
-    watching = asyncio.create_task(watch(request)) if request else None
-    doing = asyncio.create_task(run_sync(do, limiter=limiter))
+    watcher = asyncio.create_task(watch(request)) if request else None
+    task = asyncio.create_task(run_sync(work, limiter=limiter))
     try:
-        return await asyncio.shield(doing)
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
-        leave()
-        # Whoever is told that it ended may count on that.
+        cancel()
+        # Wait for the thread: whoever sees the cancellation may rely on the work having ended.
         with CancelScope(shield=True), contextlib.suppress(Exception):
-            await doing
+            await task
         raise
     finally:
-        if watching:
-            watching.cancel()
+        if watcher:
+            watcher.cancel()
 
 
-class Work(Protocol):
-    """What is streamed: events by name and data, which JSON holds; `close` ends it from outside."""
+class EventSource(Protocol):
+    """What an `EventStream` reads from."""
 
     def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The events, in order."""
+        """Yield the events in order, as a name and data for JSON."""
         ...
 
     def close(self) -> None:
-        """Ends it; it may be called from any thread, and more than once."""
+        """End the events. It may be called from any thread, and more than once."""
         ...
 
 
 class EventStream(StreamingResponse):
-    """A response of the events of some work, which runs in a thread of its own.
+    """A streamed response of events that a thread of its own reads from a source.
 
-    `name_event` may give an event the id by which a reader who comes back says what it has had;
-    `write` says how an event goes over the wire, where that is not its name and its data.
+    Args:
+        source: Where the events come from. It is closed when the response ends, however it ends.
+        make_id: Returns the id of an event, by which a reader who reconnects says what it has
+            received; '' for none.
+        format: Returns an event as the text that is sent; by default in the format of SSE.
+        ping_seconds: After how long a silence a comment is sent.
+        make_error: Returns the last event of a stream that an error ended.
+
     """
 
     def __init__(
         self,
-        work: Work,
-        name_event: Callable[[str, Mapping[str, Any]], str] = lambda name, data: "",
-        write: Callable[[str, Mapping[str, Any], str], str] | None = None,
-        ping: float = PING,
-        name_error: Callable[[FabulaError], tuple[str, Mapping[str, Any]]] = error_event,
+        source: EventSource,
+        make_id: Callable[[str, Mapping[str, Any]], str] = lambda name, data: "",
+        format: Callable[[str, Mapping[str, Any], str], str] | None = None,
+        ping_seconds: float = PING_SECONDS,
+        make_error: Callable[[FabulaError], tuple[str, Mapping[str, Any]]] = error_event,
     ) -> None:
-        self._work, self._name_event, self._ping = work, name_event, ping
-        self._write, self._name_error = write or event, name_error
+        self._source, self._make_id, self._ping_seconds = source, make_id, ping_seconds
+        self._format, self._make_error = format or format_event, make_error
         self._state: ServiceState | None = None
         self._request_id = ""
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(self._lines(), media_type=KIND, headers=headers)
+        super().__init__(self._lines(), media_type=MEDIA_TYPE, headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends it; however that ends, the work is closed."""
+        """Send the response, and close the source in the end."""
         self._state = scope["app"].state.service_state
         self._request_id = scope.get("state", {}).get("request_id", "")
         try:
             await super().__call__(scope, receive, send)
         finally:
-            # Not awaited: the task may be cancelled, and closing may wait for a connection.
-            threading.Thread(target=self._work.close, name="close-stream", daemon=True).start()
+            # Not awaited: this task may be cancelled, and closing may wait for a connection.
+            threading.Thread(target=self._source.close, name="close-stream", daemon=True).start()
 
     async def _lines(self) -> AsyncIterator[str]:
         queue = _Queue()
@@ -133,25 +154,25 @@ class EventStream(StreamingResponse):
             with self._cut_at_stop(queue):
                 while True:
                     try:
-                        item = await queue.get(self._ping)
+                        item = await queue.get(self._ping_seconds)
                     except TimeoutError:
                         yield ": ping\n\n"
                         continue
                     if item is None:
                         return
-                    yield self._write(*item, self._name_event(*item))
+                    yield self._format(*item, self._make_id(*item))
         finally:
-            queue.is_left.set()
+            queue.is_abandoned.set()
 
     @contextlib.contextmanager
     def _cut_at_stop(self, queue: _Queue) -> Iterator[None]:
-        """Meanwhile end the stream with an event shortly before the grace of a stop is over."""
+        """While the block runs, end the stream shortly before the grace of a shutdown is over."""
         assert self._state
         state, loop = self._state, asyncio.get_running_loop()
-        last = self._name_error(Unavailable(STOPPED, RETRY_AFTER_SECONDS))
+        last = self._make_error(Unavailable(STOPPED, RETRY_AFTER_SECONDS))
 
         def cut_later() -> None:
-            seconds = max(0.0, state.seconds_left - LAST_SECONDS)
+            seconds = max(0.0, state.seconds_left - LAST_EVENT_SECONDS)
             # The loop may be closed already.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(loop.call_later, seconds, queue.cut, last)
@@ -161,74 +182,78 @@ class EventStream(StreamingResponse):
 
     def _run(self, queue: _Queue) -> None:
         try:
-            for item in self._work.events():
-                if queue.is_left.is_set():
+            for item in self._source.events():
+                if queue.is_abandoned.is_set():
                     break
                 queue.put(item)
         except FabulaError as error:
             LOG.warning(
-                "The stream of request %s ended: %s", self._request_id, error, extra=self._told()
+                "The stream of request %s ended: %s",
+                self._request_id,
+                error,
+                extra=self._log_fields(),
             )
-            queue.put(self._name_error(error))
+            queue.put(self._make_error(error))
         except Exception:
             LOG.exception(
-                "The stream of request %s ended by an unexpected error.",
+                "The stream of request %s ended with an unexpected error.",
                 self._request_id,
-                extra=self._told(),
+                extra=self._log_fields(),
             )
-            queue.put(self._name_error(UnexpectedError(UNEXPECTED, request_id=self._request_id)))
+            message = UNEXPECTED.format(request_id=self._request_id)
+            queue.put(self._make_error(UnexpectedError(message, request_id=self._request_id)))
         finally:
             queue.put(None)
 
-    def _told(self) -> dict[str, Any]:
-        """What the log tells beside the message."""
-        return {"told": {"request_id": self._request_id}}
+    def _log_fields(self) -> dict[str, Any]:
+        """Return the fields of a log record beside its message."""
+        return {"fields": {"request_id": self._request_id}}
 
 
 class _Queue:
-    """Events on their way from a thread to the loop that makes it; None is the end."""
+    """Events on their way from a thread to the event loop; None marks the end."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._items: asyncio.Queue[tuple[str, Mapping[str, Any]] | None] = asyncio.Queue()
-        self._room = threading.Semaphore(AHEAD)
-        self.is_left = threading.Event()
-        """Nobody gets any more of them."""
+        self._room = threading.Semaphore(MAX_QUEUED_EVENTS)
+        self.is_abandoned = threading.Event()
+        """Set once nobody takes events out any more."""
 
     def put(self, item: tuple[str, Mapping[str, Any]] | None) -> None:
-        """From the thread; waits while there is no room."""
+        """Add an event, from the thread; wait while the queue is full."""
         while not self._room.acquire(timeout=0.2):
-            if self.is_left.is_set():
+            if self.is_abandoned.is_set():
                 return
         try:
             self._loop.call_soon_threadsafe(self._items.put_nowait, item)
         except RuntimeError:
-            # The loop is gone, as the service was stopped meanwhile.
-            self.is_left.set()
+            # The event loop is closed: the service has stopped meanwhile.
+            self.is_abandoned.set()
 
     def cut(self, last: tuple[str, Mapping[str, Any]]) -> None:
-        """From the loop: hand over a last event, and the end."""
+        """Add a last event and the end, from the event loop."""
         self._items.put_nowait(last)
         self._items.put_nowait(None)
 
     async def get(self, seconds: float) -> tuple[str, Mapping[str, Any]] | None:
-        """The next, in the loop. Raises TimeoutError where none comes so long."""
+        """Return the next event, in the event loop. Raises TimeoutError if none comes in time."""
         item = await asyncio.wait_for(self._items.get(), seconds)
         self._room.release()
         return item
 
 
-def event(name: str, data: Mapping[str, Any], id: str = "") -> str:
-    """An event as it goes over the wire; JSON has no line breaks of its own."""
-    numbered = f"id: {id}\n" if id else ""
-    return f"{numbered}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+def format_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
+    """Return an event in the format of SSE. JSON on one line has no line breaks to escape."""
+    id_line = f"id: {id}\n" if id else ""
+    return f"{id_line}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def wants(accept: str, kind: str) -> bool:
-    """Whether a header Accept names a media type itself, and does not rank it below JSON."""
+    """Return whether an Accept header names a media type, and does not rank it below JSON."""
     ranks: dict[str, float] = {}
-    for one in accept.lower().split(","):
-        name, *parameters = (part.strip() for part in one.split(";"))
+    for media_range in accept.lower().split(","):
+        name, *parameters = (part.strip() for part in media_range.split(";"))
         rank = next((part[2:] for part in parameters if part.startswith("q=")), "1")
         with contextlib.suppress(ValueError):
             ranks[name] = float(rank)

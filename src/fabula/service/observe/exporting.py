@@ -1,4 +1,4 @@
-"""Where logs and traces go, as whoever runs the service has asked for."""
+"""Set up where logs and traces go."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from fabula.errors import SettingsError
 from fabula.service.observe.repeats import RepeatsCounted
 from fabula.service.observe.requests import AsJson, AsText
 
-ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-"""Variables of OpenTelemetry's own that say where traces go."""
+ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+"""OpenTelemetry's own variables for where traces go."""
 
 
 def begin_log(serving: Serving) -> None:
-    """Has Fabula's log written to standard error, a line a request, as text or as JSON.
+    """Write Fabula's log to standard error, one line for each request, as text or as JSON.
 
-    A warning that comes again within a minute is counted. Of what libraries log, warnings are in
-    it, too. One that sets a log up for itself, as the MCP SDK does, finds this one and leaves it.
+    A warning that is repeated within a minute is counted instead. Libraries' warnings are logged,
+    too. `force` replaces earlier handlers; a library that sets up a log of its own later, as the
+    MCP SDK does, finds this one and leaves it.
     """
     handler = RepeatsCounted(sys.stderr)
     text = AsText("%(asctime)s %(levelname)s %(message)s")
@@ -32,12 +33,16 @@ def begin_log(serving: Serving) -> None:
 
 
 def begin_traces() -> Callable[[], None]:
-    """Has spans sent where OpenTelemetry's variables say; nowhere, where they say nothing.
+    """Send spans to where OpenTelemetry's variables say; nowhere if they are not set.
 
-    What it returns sends those that are still to be sent. Raises SettingsError where what sends
-    them is not installed.
+    Returns:
+        A function that sends the remaining spans.
+
+    Raises:
+        SettingsError: The packages that send spans are not installed.
+
     """
-    if not any(map(os.environ.get, ASKED)):
+    if not any(map(os.environ.get, ENDPOINT_VARIABLES)):
         return lambda: None
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -46,7 +51,8 @@ def begin_traces() -> Callable[[], None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ModuleNotFoundError as error:
         raise SettingsError(
-            f"Traces need the package {error.name}: install `fabula[otel]`, or unset {ASKED[0]}."
+            f"Traces need the package {error.name}: install `fabula[otel]`, or unset "
+            f"{ENDPOINT_VARIABLES[0]}."
         ) from error
     from opentelemetry import trace
 

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: requests, answers, models, jobs; a registry a house."""
+"""Metrics for Prometheus: requests, answers, models and jobs. Each service has its own registry."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from fabula.models.usage import Usage
 
-WAITS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Seconds; the bounds of the histograms."""
+BUCKETS_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""The bounds of the histograms."""
 SEVERAL = "several"
-"""What the label of a mode says where a question was asked by more than one."""
+"""The mode's label of a question that was asked with several modes."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-Levels = Callable[[], Mapping[str, Mapping[str, float]]]
-"""What is read when it is asked for: gauges by name, and of each the values by label."""
+Gauges = Callable[[], Mapping[str, Mapping[str, float]]]
+"""Returns gauges by name, and the values of each by label."""
 
 
 class Metrics:
-    """What is counted as it happens, and what is read when somebody looks."""
+    """Counters and histograms of this process, and gauges that are read when they are scraped."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -30,20 +30,20 @@ class Metrics:
             "fabula_request_seconds",
             "Seconds until a response was sent.",
             ("route",),
-            buckets=WAITS,
+            buckets=BUCKETS_SECONDS,
             registry=registry,
         )
         self._first = Histogram(
             "fabula_first_token_seconds",
             "Seconds from a question to the first piece of its answer.",
-            buckets=WAITS,
+            buckets=BUCKETS_SECONDS,
             registry=registry,
         )
         self._retrieval = Histogram(
             "fabula_retrieval_seconds",
             "Seconds of finding what serves a question.",
             ("mode",),
-            buckets=WAITS,
+            buckets=BUCKETS_SECONDS,
             registry=registry,
         )
         self._calls = Counter(
@@ -63,58 +63,59 @@ class Metrics:
         )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered; `route` is its pattern, so that there are few of them.
+        """Count a request that was answered.
 
-        A stranger may call a method anything: what is none of HTTP's is "other".
+        `route` is the pattern of its path, so that there are few labels. Methods that HTTP does not
+        have are counted as "other", as a stranger may send any text.
         """
         method = method if method in METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def first_token(self, seconds: float) -> None:
-        """An answer has begun to come."""
+        """Record the time to the first piece of an answer."""
         self._first.observe(seconds)
 
     def retrieved(self, modes: str, seconds: float) -> None:
-        """Count a question whose passages were found.
+        """Record the time of a retrieval.
 
-        Several modes at once are one label: a caller may choose them in any order, and each label
-        is a set of series that is kept for good.
+        All combinations of several modes share one label: callers may combine them at will, and
+        Prometheus keeps the series of each label for good.
         """
         self._retrieval.labels(SEVERAL if "," in modes else modes).observe(seconds)
 
     def spent(self, usage: Mapping[str, Usage]) -> None:
-        """Models were asked, by step."""
-        for step, one in usage.items():
-            self._calls.labels(step).inc(one.calls)
-            self._tokens.labels(step, "input").inc(one.prompt_tokens)
-            self._tokens.labels(step, "output").inc(one.completion_tokens)
-            self._faults.labels(step).inc(one.faults)
-            self._saved.labels(step).inc(one.saved)
+        """Count the usage of models by step."""
+        for step, used in usage.items():
+            self._calls.labels(step).inc(used.calls)
+            self._tokens.labels(step, "input").inc(used.prompt_tokens)
+            self._tokens.labels(step, "output").inc(used.completion_tokens)
+            self._faults.labels(step).inc(used.faults)
+            self._saved.labels(step).inc(used.saved)
 
-    def watch(self, label: str, levels: Levels) -> None:
-        """Has gauges read whenever somebody looks; `label` is what their values are told by."""
-        self._registry.register(_Levels(label, levels))
+    def watch(self, label: str, gauges: Gauges) -> None:
+        """Add gauges that are read at each scrape; `label` is the name of their label."""
+        self._registry.register(_GaugeCollector(label, gauges))
 
     def text(self) -> bytes:
-        """All of it, in Prometheus' own format."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
-class _Levels:
-    """Gauges that are read as they are now."""
+class _GaugeCollector:
+    """Reads gauges at each scrape."""
 
-    def __init__(self, label: str, levels: Levels) -> None:
-        self._label, self._levels = label, levels
+    def __init__(self, label: str, gauges: Gauges) -> None:
+        self._label, self._gauges = label, gauges
 
     def collect(self) -> Iterable[Metric]:
-        """Reads them."""
-        for name, values in self._levels().items():
+        """Yield the gauges."""
+        for name, values in self._gauges().items():
             gauge = GaugeMetricFamily(name, name.replace("_", " "), labels=(self._label,))
-            for value, level in values.items():
-                gauge.add_metric((value,), level)
+            for label, value in values.items():
+                gauge.add_metric((label,), value)
             yield gauge
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: what it reads may not be there yet when it is registered."""
+        """Describe nothing, as the gauges may not be readable yet when they are registered."""
         return ()

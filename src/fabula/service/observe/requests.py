@@ -1,4 +1,7 @@
-"""Each request has an id, a line in the log, a count and a span; pure ASGI, as streams pass it."""
+"""Give each request an id, a line in the log, a count in the metrics and a span.
+
+The middleware is pure ASGI, as Starlette's BaseHTTPMiddleware would hold up streams.
+"""
 
 from __future__ import annotations
 
@@ -20,29 +23,30 @@ from fabula.service.observe.metrics import Metrics
 LOG = logging.getLogger("fabula.service")
 ID = "X-Request-Id"
 REQUEST: ContextVar[str] = ContextVar("request", default="")
-"""The id of the request that is worked on, in all its threads.
+"""The id of the current request, in all its threads.
 
-It is always made here, so that no two requests share one in the log or the audit. The caller's
-trace stands beside it, in the log alone."""
+It is always made here and never taken from the client, so that no two requests share one in the log
+or the audit. The client's trace id is logged beside it."""
 ESCAPE = codecs.getencoder("unicode_escape")
-"""Looked up now: it is a module of its own, which can't be read once no file can be opened."""
-TRACED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+"""Looked up at import: the codec is a module, which can't be loaded once the process has run out of
+file descriptors."""
+TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class Watch:
-    """Gives each request an id, and tells of its end."""
+    """Middleware that gives each request an id, and logs and counts its end."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes it on, and looks at what comes back."""
+        """Pass a request on, and record its status and its time."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
         headers = Headers(scope=scope)
-        traced = TRACED.fullmatch(headers.get("traceparent", ""))
+        traced = TRACEPARENT.fullmatch(headers.get("traceparent", ""))
         trace = traced[1] if traced else ""
         id = secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = id
@@ -69,43 +73,46 @@ class Watch:
 
 
 class AsText(logging.Formatter):
-    """A line of text a record: what a stranger's path or a title says begins none of its own."""
+    """Format a record as one line of text: line breaks in a path or a title are escaped."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """The line."""
+        """Return the line."""
         return "".join(
-            one if one.isprintable() else ESCAPE(one)[0].decode("ascii")
-            for one in super().formatMessage(record)
+            letter if letter.isprintable() else ESCAPE(letter)[0].decode("ascii")
+            for letter in super().formatMessage(record)
         )
 
 
 class AsJson(logging.Formatter):
-    """A line of JSON a record; what a record is told `extra` stands beside its message."""
+    """Format a record as one line of JSON, with the record's `fields` beside its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         line: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= getattr(record, "told", {})
+        line |= getattr(record, "fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
 
 
 def _pattern(scope: Scope) -> str:
-    """The route's pattern, '' for what has none: a path would make a counter of each book."""
+    """Return the pattern of the route, '' if there is none.
+
+    The path itself would make a counter of each document.
+    """
     return str(getattr(scope.get("route"), "path", ""))
 
 
 def _log(scope: Scope, method: str, status: int, seconds: float, id: str, trace: str) -> None:
     caller = scope["state"].get("caller")
-    told = {
+    fields = {
         "method": method,
-        # No query: it holds what people ask, and one-time tokens.
+        # Without the query, which holds questions and one-time tokens.
         "path": scope["path"],
         "status": status,
         "seconds": round(seconds, 4),
@@ -113,4 +120,4 @@ def _log(scope: Scope, method: str, status: int, seconds: float, id: str, trace:
         "request_id": id,
         "trace_id": trace,
     }
-    LOG.info("%s %s %s", method, scope["path"], status, extra={"told": told})
+    LOG.info("%s %s %s", method, scope["path"], status, extra={"fields": fields})

@@ -1,7 +1,7 @@
-"""Work that outlives requests and processes: kept in Neo4j, done by whoever is there.
+"""Jobs: work that outlives requests and processes, as it is kept in Neo4j.
 
-A job is there once it is committed. Any process that serves the same graph, and would do it as it
-was asked for (`recipes`), takes it up, one at a time, and says every few seconds that it still
-works on it; a job of which nothing is heard is taken up again. That costs nothing twice, as an
-ingest goes on from what the graph and the cache have.
+A job exists once it is committed. Any process that serves the same graph and would do the job as it
+was asked for (`recipes`) may take it, one process at a time. The process renews its lease every few
+seconds; a job whose lease has run out is taken again. Nothing is paid for twice then, as an ingest
+continues from what the graph and the cache have.
 """

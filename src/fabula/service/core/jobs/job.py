@@ -1,4 +1,4 @@
-"""A job and its items, as values and as the graph keeps them."""
+"""Jobs and their items, as values and as rows of the graph."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ STATES: tuple[JobState, ...] = get_args(JobState)
 
 
 OPEN: tuple[ItemState, ...] = ("queued", "running")
-"""What items are in that are still to be done."""
+"""The states of items that are still to be done."""
 
 
 WHOLE: tuple[Kind, ...] = ("reembed", "remove")
-"""Kinds of work on the collection itself, where no document is named."""
+"""Kinds of jobs on the collection as a whole, which name no document."""
 
 
 ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
@@ -41,21 +41,22 @@ ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file of a job, one document, or the collection itself.
-
-    `source` is what its document is known by. `upload` is the SHA-256 of an uploaded file, `book`
-    the name of what is meant of it where it is a zip, and `told` is what was said of a text beside
-    it. `steps` are pieces of work that are done, and that are known; of what has ended, none.
-    """
+    """One file of a job, one document, or the collection as a whole."""
 
     source: str
+    """The source by which the document is known."""
     upload: str = ""
+    """The SHA-256 of the uploaded file; '' if the document was not uploaded."""
     book: str = ""
-    told: Mapping[str, str] = field(default_factory=dict)
+    """The name of the file within an uploaded zip."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Title, author and so on that were sent with a text."""
     state: ItemState = "queued"
     document: str = ""
+    """The document's id, once it is known."""
     title: str = ""
     steps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """How many pieces of work of each step are done, and how many are known; empty at the end."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     gaps: int = 0
     error: str = ""
@@ -63,14 +64,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Some work, and how far it is.
-
-    `counts` are its items by their states; a list of jobs has no more of the items than those.
-    `money` is in US dollars, as far as prices are known, None where no price is; `unpriced` are the
-    models without one. `eta` are seconds.
-    `cancelling` is a job that ends as soon as its calls under way have. `problem` is why it failed,
-    or is paused.
-    """
+    """A job and its progress."""
 
     id: str
     kind: Kind
@@ -82,34 +76,42 @@ class Job:
     version: int
     options: Mapping[str, Any]
     items: tuple[Item, ...] = ()
+    """Empty in a list of jobs, which has only the `counts`."""
     counts: Mapping[str, int] = field(default_factory=dict)
+    """The number of items in each state."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     money: float | None = 0.0
+    """US dollars, as far as prices are known; None if no price is."""
     unpriced: Sequence[str] = ()
+    """The models whose price is not known."""
     eta: float | None = None
+    """About how many seconds are left; None if that can't be told."""
     cancelling: bool = False
+    """Whether the job ends as soon as its calls under way have ended."""
     problem: str = ""
+    """Why the job failed, waits or is paused."""
     attempts: int = 0
+    """How often the job was begun since it last made progress."""
     caller: Mapping[str, Any] = field(default_factory=dict)
-    """Whoever began it, or had it go on, with the quotas that it is held to."""
+    """The caller who added the job, or resumed it last, with the quotas that it is held to."""
     place: str = ""
-    """Where it stands in the list of all."""
+    """The job's place in the list of all jobs, which sorts by it."""
     made_with: Mapping[str, Any] = field(default_factory=dict)
-    """What decides its result; empty for jobs that any server does alike."""
+    """The recipe that decides the result; empty for jobs that every server does alike."""
 
     @property
     def done(self) -> int:
-        """How many of its items there is nothing more to do for."""
-        return sum(self.counts.get(one, 0) for one in ("succeeded", "unchanged", "skipped"))
+        """The number of items that need nothing more."""
+        return sum(self.counts.get(state, 0) for state in ("succeeded", "unchanged", "skipped"))
 
     @property
     def is_over(self) -> bool:
-        """Whether it goes on only if somebody asks for it."""
+        """Whether the job continues only if somebody retries or resumes it."""
         return self.state in ENDED or self.state == "paused"
 
 
 def job_row(job: Job) -> dict[str, Any]:
-    """What of a job changes as it goes on, as the graph keeps it."""
+    """Return the properties of a job that change while it runs, as the graph has them."""
     return {
         "state": job.state,
         "problem": job.problem,
@@ -122,84 +124,90 @@ def job_row(job: Job) -> dict[str, Any]:
 
 
 def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
-    """An item as the graph keeps it."""
-    return asdict(item) | {
+    """Return an item's properties as the graph has them."""
+    row = asdict(item)
+    del row["metadata"]
+    return row | {
         "id": f"{job}/{index}",
         "index": index,
-        "told": json.dumps(dict(item.told)),
+        # The property's name is older than the field's.
+        "told": json.dumps(dict(item.metadata)),
         "steps": json.dumps(dict(item.steps)),
         "usage": _usage_row(item.usage),
     }
 
 
-def in_all(job: Job, items: Sequence[Item], usage: Mapping[str, Usage], settings: Settings) -> Job:
-    """A job with these items, and what was asked for it before and by them."""
-    spent = sum_usage([job.usage, usage])
-    return replace(job, items=tuple(items), usage=spent, **money(settings, spent))
+def add_usage(
+    job: Job, items: Sequence[Item], usage: Mapping[str, Usage], settings: Settings
+) -> Job:
+    """Return a job with these items, and with a run's usage added to its properties."""
+    total = sum_usage([job.usage, usage])
+    return replace(job, items=tuple(items), usage=total, **money(settings, total))
 
 
 def read_job(row: Mapping[str, Any]) -> Job:
-    """Return a job from its row."""
-    own = row["job"]
+    """Return the job of a row."""
+    properties = row["job"]
     items = tuple(map(_item, row.get("items", ())))
-    states = [one.state for one in items] if "items" in row else row["states"]
-    # Who worked on it has ended without a word: it waits for another.
-    state: JobState = "queued" if row["lost"] else own["state"]
+    states = [item.state for item in items] if "items" in row else row["states"]
+    # Its worker has ended without a word: the job waits for another one.
+    state: JobState = "queued" if row["lost"] else properties["state"]
     return Job(
-        id=own["id"],
-        kind=own["kind"],
-        collection=own["collection"],
+        id=properties["id"],
+        kind=properties["kind"],
+        collection=properties["collection"],
         state=state,
-        created_by=own["created_by"],
-        created_at=_when(own["created"]),
-        updated_at=_when(own["updated"]),
-        version=job_version(own["version"], lost=row["lost"]),
-        options=json.loads(own["options"]),
+        created_by=properties["created_by"],
+        created_at=_timestamp(properties["created"]),
+        updated_at=_timestamp(properties["updated"]),
+        version=job_version(properties["version"], lost=row["lost"]),
+        options=json.loads(properties["options"]),
         items=items,
         counts=Counter(states),
-        usage=_usage(own["usage"]),
-        money=own.get("money"),
-        unpriced=own.get("unpriced") or (),
-        eta=own.get("eta") if state == "running" else None,
-        cancelling=own["cancelling"] and state == "running",
-        problem=own["problem"],
-        attempts=own["attempts"],
-        caller=json.loads(own["caller"]),
-        place=own["place"],
+        usage=_usage(properties["usage"]),
+        money=properties.get("money"),
+        unpriced=properties.get("unpriced") or (),
+        eta=properties.get("eta") if state == "running" else None,
+        cancelling=properties["cancelling"] and state == "running",
+        problem=properties["problem"],
+        attempts=properties["attempts"],
+        caller=json.loads(properties["caller"]),
+        place=properties["place"],
         made_with=json.loads(row["made_with"] or "{}"),
     )
 
 
 def job_version(written: int, *, lost: bool) -> int:
-    """That nobody works on it any more is nothing that anyone writes, and yet a change."""
+    """Return a job's version, which also changes when its worker ends without writing anything."""
     return 2 * written + lost
 
 
-def _item(own: Mapping[str, Any]) -> Item:
-    """Return what changes whenever a job does."""
+def _item(properties: Mapping[str, Any]) -> Item:
     return Item(
-        source=own["source"],
-        upload=own["upload"],
-        book=own["book"],
-        told=json.loads(own["told"]),
-        state=own["state"],
-        document=own["document"],
-        title=own["title"],
-        steps={name: (done, known) for name, (done, known) in json.loads(own["steps"]).items()},
-        usage=_usage(own["usage"]),
-        gaps=own["gaps"],
-        error=own["error"],
+        source=properties["source"],
+        upload=properties["upload"],
+        book=properties["book"],
+        metadata=json.loads(properties["told"]),
+        state=properties["state"],
+        document=properties["document"],
+        title=properties["title"],
+        steps={
+            name: (done, known) for name, (done, known) in json.loads(properties["steps"]).items()
+        },
+        usage=_usage(properties["usage"]),
+        gaps=properties["gaps"],
+        error=properties["error"],
     )
 
 
 def _usage_row(usage: Mapping[str, Usage]) -> str:
-    return json.dumps({step: one.row for step, one in usage.items()})
+    return json.dumps({step: used.row for step, used in usage.items()})
 
 
-def _usage(written: str) -> dict[str, Usage]:
-    return {step: Usage.read(one) for step, one in json.loads(written).items()}
+def _usage(row: str) -> dict[str, Usage]:
+    return {step: Usage.read(used) for step, used in json.loads(row).items()}
 
 
-def _when(milliseconds: int) -> str:
-    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _timestamp(milliseconds: int) -> str:
+    time = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The jobs of all collections: begun, watched, ended."""
+"""The queue of jobs of all collections: adding, listing, taking, cancelling and retrying them."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ from fabula.service.core.jobs.job import (
     read_job,
 )
 
-DAY = 24 * 3_600_000
-"""Milliseconds that an Idempotency-Key holds."""
+IDEMPOTENCY_MILLISECONDS = 24 * 3_600_000
+"""How long an Idempotency-Key is remembered."""
 
 
 QUEUE_BATCH = 50
-"""Jobs that one statement puts into their places in the queue, or lets go out of it."""
+"""How many jobs one statement enters into the queue, or removes from it."""
 
 
-MAX_BEGUN = 1_000
-"""Jobs that a process remembers as its own: one that does no others' does the last of them."""
+MAX_OWN_JOBS = 1_000
+"""How many of the jobs that it added a process remembers: one that takes no others runs these."""
 
 
-LOOK = 0.5
-"""Seconds between two looks at a job that another process may be at work on."""
+WATCH_POLL_SECONDS = 0.5
+"""How often a watched job is read, as another process may be running it."""
 
 
 class Jobs:
-    """The jobs of all collections: to begin, to watch, to end. Safe to share between threads."""
+    """The jobs of all collections. Safe to share between threads."""
 
     def __init__(self, app: App, recipes: Recipes, audit: Audit) -> None:
         self._app, self._audit = app, audit
         self.recipes = recipes
         self.changed = Condition()
-        """Told of each change that this process makes."""
-        self.begun: deque[str] = deque(maxlen=MAX_BEGUN)
-        """The ids of the last jobs that were begun in this process."""
+        """Notified of each change that this process makes."""
+        self.begun: deque[str] = deque(maxlen=MAX_OWN_JOBS)
+        """The ids of the jobs that this process added last."""
 
     def add(
         self,
@@ -71,24 +71,35 @@ class Jobs:
         options: Mapping[str, Any],
         idempotency: Idempotency | None = None,
     ) -> Job:
-        """A job, which is committed when this returns.
+        """Add a job, and return it once it is committed.
 
-        The same again under one Idempotency-Key, `once`, is the same job, and another a Conflict.
-        Raises SettingsError for a new collection that can't be called so, and SpaceError for one
-        that has embeddings of another model, or is given others just now.
+        Args:
+            caller: Who asks for the job, and pays for it.
+            collection: The name of its collection.
+            kind: What is to be done.
+            items: What it is to be done with.
+            options: The options of that kind of job.
+            idempotency: The Idempotency-Key of the request. The same request again returns the job
+                that it added.
+
+        Raises:
+            Conflict: The key came with another request before.
+            SettingsError: A new collection can't have that name.
+            SpaceError: The collection has embeddings of another model, or is being re-embedded.
+
         """
         if kind == "ingest":
-            self._refuse(collection)
+            self._refuse_ingest(collection)
         if kind in WHOLE and not items:
             items = [Item(collection)]
         id = uuid.uuid4().hex
-        own = {
+        properties = {
             "id": id,
-            "recipe": self._keep_recipe(*self.recipes.of(kind, options)),
+            "recipe": self._save_recipe(*self.recipes.of(kind, options)),
             "kind": kind,
             "collection": collection,
             "created_by": caller.id,
-            "caller": _who(caller),
+            "caller": _caller_row(caller),
             "options": json.dumps(dict(options)),
             "said": idempotency.body if idempotency else "",
             "key": idempotency.mark if idempotency else None,
@@ -98,14 +109,14 @@ class Jobs:
         }
         rows = self._app.store.rows(
             "service/save_job",
-            job=own,
-            items=[item_row(id, index, one) for index, one in enumerate(items)],
+            job=properties,
+            items=[item_row(id, index, item) for index, item in enumerate(items)],
             key=idempotency.mark if idempotency else "",
-            milliseconds=DAY,
+            milliseconds=IDEMPOTENCY_MILLISECONDS,
         )
         if rows[0]["id"] is None:
             self.begun.append(id)
-            self.tell()
+            self.notify()
             self._audit.note(caller, f"begin {kind}", collection, job=id)
         elif idempotency:
             idempotency.refuse_other_body(rows[0]["said"])
@@ -113,21 +124,29 @@ class Jobs:
         return self.find(caller, id)
 
     def find(self, caller: Caller, id: str) -> Job:
-        """A job. Raises NotFound for one that is not there, or in a collection not to be seen."""
+        """Return a job. Raises NotFound if the caller may not see its collection, too."""
         job = self.read(id)
         if job is None or not caller.may_see(job.collection):
             raise NotFound(f"There is no job {quoted(id)}.")
         return job
 
     def read(self, id: str) -> Job | None:
-        """A job, whoever asks."""
+        """Return a job, or None if there is none, whoever asks."""
         rows = self._app.store.rows("service/find_job", id=id)
         return self.read_job(rows[0]) if rows else None
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
     ) -> Sequence[Job]:
-        """The jobs that a caller may see, newest first, after that `place`; without their items."""
+        """Return the jobs that a caller may see, newest first, without their items.
+
+        Args:
+            caller: Who asks.
+            state: Only jobs in that state; '' for all.
+            limit: How many at most.
+            after: The `place` of the last job of the previous page; '' for the first page.
+
+        """
         rows = self._app.store.rows(
             "service/find_jobs",
             everything=caller.collections is None,
@@ -138,61 +157,64 @@ class Jobs:
         )
         return [self.read_job(row) for row in rows]
 
-    def is_any_waiting(self, *, others: bool = True) -> tuple[bool, Sequence[str | None]]:
+    def is_any_waiting(self, *, takes_others: bool = True) -> tuple[bool, Sequence[str | None]]:
         """Return whether there may be a job to take, and who works on jobs now.
 
         Args:
-            others: Whether jobs that other processes have begun may be taken, too.
+            takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.store.rows("service/find_waiting", **self._takes(others))
+        [row] = self._app.store.rows("service/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
-        self, worker: str, dead: Sequence[str], milliseconds: int, *, others: bool = True
+        self, worker: str, dead: Sequence[str], milliseconds: int, *, takes_others: bool = True
     ) -> str | None:
         """Give a worker the job that has waited longest; return its id, or None if there is none.
 
-        A job is taken that waits for no other, and that this process does as it was asked for.
-        What each job waits for is found here, in small steps, so that whoever begins one waits for
-        nobody, and a take does not look at all that waits.
+        Only a job is taken that waits for no other job, and that this process would do as it was
+        asked for (`recipes`). Which jobs a new one waits for is found here, in small steps, and not
+        when it is added: so adding a job waits for nothing, and taking one does not read the whole
+        queue.
 
         Args:
-            worker: Who takes it.
+            worker: The name of the worker that takes it.
             dead: Workers that are known to have ended; their jobs may be taken.
-            milliseconds: How long it is the worker's without another word.
-            others: Whether jobs that other processes have begun may be taken, too.
+            milliseconds: The lease: how long the job is the worker's without a renewal.
+            takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
         store = self._app.store
-        asked = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
+        lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
             ended = self._move("over", "service/clear_ended")
             new = self._move("new", "service/save_waits")
-            taken = store.rows("service/take_job", **asked, **self._takes(others))
+            taken = store.rows("service/take_job", **lease, **self._takes(takes_others))
             if taken:
                 return str(taken[0]["id"])
             if not (ended or new):
                 return None
 
     def count(self) -> dict[str, float]:
-        """How many jobs of all collections are in each state."""
+        """Return how many jobs of all collections are in each state."""
         rows = self._app.store.rows("service/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
-        """Ends a job before its time: one that is worked on, within a model's call."""
-        waits = _Way(("queued", "paused"), {"state": "cancelled", "problem": ""}, "cancelled")
-        runs = _Way(("running",), {"cancelling": True})
-        return self._change(caller, id, "cancel", waits, runs)
+        """Cancel a job. One that runs ends as soon as its model calls under way have ended."""
+        waiting = _Transition(
+            ("queued", "paused"), {"state": "cancelled", "problem": ""}, "cancelled"
+        )
+        running = _Transition(("running",), {"cancelling": True})
+        return self._change(caller, id, "cancel", waiting, running)
 
     def retry(self, caller: Caller, id: str) -> Job:
-        """Has a job that failed, or was cancelled, do what it has not done."""
-        return self._again(caller, id, "retry", "failed", "cancelled")
+        """Queue a job that failed or was cancelled again, for the items that are not done."""
+        return self._requeue(caller, id, "retry", "failed", "cancelled")
 
     def resume(self, caller: Caller, id: str) -> Job:
-        """Has a job go on whose budget was spent."""
-        return self._again(caller, id, "resume", "paused")
+        """Queue a job again that was paused because a budget was spent."""
+        return self._requeue(caller, id, "resume", "paused")
 
     def changes(
         self,
@@ -201,77 +223,94 @@ class Jobs:
         timeout: float,
         is_gone: Callable[[], bool] = lambda: False,
     ) -> Job | None:
-        """The job as soon as it has another version; None where it has none in time."""
-        until = time.monotonic() + timeout
+        """Wait until a job has another version than this, and return it.
+
+        Args:
+            id: The job.
+            after_version: The version that the caller has seen.
+            timeout: How many seconds to wait.
+            is_gone: Returns whether the caller has stopped waiting.
+
+        Returns:
+            The job; None if it does not change in time, or no longer exists.
+
+        """
+        deadline = time.monotonic() + timeout
         while True:
             rows = self._app.store.rows("service/find_job_version", id=id)
             if not rows or job_version(rows[0]["version"], lost=rows[0]["lost"]) != after_version:
                 return self.read(id)
-            left = until - time.monotonic()
+            left = deadline - time.monotonic()
             if left <= 0 or is_gone():
                 return None
             with self.changed:
-                self.changed.wait(min(left, LOOK))
+                self.changed.wait(min(left, WATCH_POLL_SECONDS))
 
-    def tell(self) -> None:
-        """Wakes whoever waits for a change."""
+    def notify(self) -> None:
+        """Wake the threads that wait for a change."""
         with self.changed:
             self.changed.notify_all()
 
-    def _again(self, caller: Caller, id: str, what: str, *states: JobState) -> Job:
-        """Has a job go on. It is that caller's from then on, who may begin it, and pays for it."""
+    def _requeue(self, caller: Caller, id: str, what: str, *states: JobState) -> Job:
+        """Queue a job again. It belongs to this caller from then on, who also pays for it."""
         job = self.find(caller, id)
         if job.kind == "remove" and not caller.may("admin"):
-            raise Forbidden(f"That takes a key with the role admin; this one has {caller.role}.")
-        # It is asked for again here: it is done as this process does it.
-        left = [one for one in job.items if one.state not in ("succeeded", "unchanged", "skipped")]
+            raise Forbidden(
+                f"This needs a key with the role admin; this key has the role {caller.role}."
+            )
+        # The job is done by the settings of this process, as it is asked for here now.
+        left = [
+            item for item in job.items if item.state not in ("succeeded", "unchanged", "skipped")
+        ]
         recipe = self.recipes.of(job.kind, job.options, left, job.made_with)
-        own = {
+        changes = {
             "created_by": caller.id,
-            "caller": _who(caller),
-            "recipe": self._keep_recipe(*recipe),
+            "caller": _caller_row(caller),
+            "recipe": self._save_recipe(*recipe),
         }
-        return self._change(caller, id, what, _Way(states, {**_AGAIN, **own}, "queued"))
+        return self._change(
+            caller, id, what, _Transition(states, {**_REQUEUED, **changes}, "queued")
+        )
 
-    def _change(self, caller: Caller, id: str, what: str, *ways: _Way) -> Job:
-        """Brings a job into another state. Raises Conflict where it is in none that allows that."""
+    def _change(self, caller: Caller, id: str, what: str, *transitions: _Transition) -> Job:
+        """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
-        for way in ways:
-            rows = self._app.store.rows("service/save_state", id=id, **way.asked())
+        for transition in transitions:
+            rows = self._app.store.rows("service/save_state", id=id, **transition.parameters())
             if rows:
-                self.tell()
+                self.notify()
                 job = self.find(caller, id)
                 self._audit.note(caller, f"{what} job", job.collection, job=id)
                 return job
         job = self.find(caller, id)
-        can = " or ".join(state for way in ways for state in way.states)
+        states = " or ".join(state for transition in transitions for state in transition.states)
         done = {"cancel": "cancelled", "retry": "retried", "resume": "resumed"}[what]
         raise Conflict(
-            f"The job is {job.state}: only one that is {can} can be {done}.", state=job.state
+            f"The job is {job.state}: only one that is {states} can be {done}.", state=job.state
         )
 
     def _move(self, queue: str, statement: str) -> int:
-        """Have a statement move jobs on that are at one stage of the queue; return their number."""
+        """Run a statement on the jobs at one stage of the queue; return how many there were."""
         store = self._app.store
         rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
         return len(rows)
 
-    def _keep_recipe(self, digest: str, made_with: str) -> str:
-        """Keep what a job is made with, and return its digest."""
+    def _save_recipe(self, digest: str, made_with: str) -> str:
+        """Save what a job is made with, and return its digest."""
         if digest != ANY:
             self._app.store.rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
-    def _takes(self, others: bool) -> dict[str, Sequence[str]]:
-        """Return which jobs are taken here, as the parameters of the statements."""
-        if others:
+    def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:
+        """Return the parameters of the statements that say which jobs are taken here."""
+        if takes_others:
             return {"recipes": self.recipes.digests, "ids": []}
         return {"recipes": [], "ids": list(self.begun)}
 
     def read_job(self, row: Mapping[str, Any]) -> Job:
-        """Return a job as the graph has it, with why it waits if it is left here."""
+        """Return the job of a row; its problem says if this process does not take it, and why."""
         job, recipe = read_job(row), row["job"].get("recipe", ANY)
         if job.state != "queued" or not (
             waits := self.recipes.explain(recipe, row["made_with"], job.kind)
@@ -279,29 +318,30 @@ class Jobs:
             return job
         return replace(job, problem=f"{job.problem} {waits}".strip())
 
-    def _refuse(self, collection: str) -> None:
-        """Before anything is kept: what no run could do anyway."""
-        shelf = self._app.collection(collection)
-        space = shelf.space()
-        if space is None and (wrong := collection_problem(collection)):
-            raise SettingsError(
-                f"The name of a collection {wrong}: {quoted(collection)} can't be one."
-            )
+    def _refuse_ingest(self, name: str) -> None:
+        """Refuse an ingest that no run could do, before anything is saved."""
+        collection = self._app.collection(name)
+        space = collection.space()
+        if space is None and (reason := collection_problem(name)):
+            raise SettingsError(f"The name of a collection {reason}: {quoted(name)} can't be one.")
         if space and (space.documents or space.phase):
             refuse_reembedding(space)
-            refuse_other_model(space, shelf.kit.embedder.model)
+            refuse_other_model(space, collection.kit.embedder.model)
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """From which states a job comes into another, and into which its open items; '' for none."""
+class _Transition:
+    """A change of a job's state."""
 
     states: tuple[JobState, ...]
+    """The states from which it is allowed."""
     properties: Mapping[str, Any]
+    """The properties of the job that it sets."""
     items: str = ""
+    """The new state of the items that are not done; '' if they keep theirs."""
 
-    def asked(self) -> dict[str, Any]:
-        """The parameters of the statement."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the statement."""
         again = ("failed", "cancelled") if self.items == "queued" else ()
         return {
             "from": list(self.states),
@@ -311,7 +351,7 @@ class _Way:
         }
 
 
-_AGAIN = {
+_REQUEUED = {
     "state": "queued",
     "problem": "",
     "cancelling": False,
@@ -321,6 +361,6 @@ _AGAIN = {
 }
 
 
-def _who(caller: Caller) -> str:
-    """A caller as a job keeps it."""
+def _caller_row(caller: Caller) -> str:
+    """Return a caller as a job has it: with the quotas that the job is held to."""
     return json.dumps({"id": caller.id, "name": caller.name, **asdict(caller.quotas)})

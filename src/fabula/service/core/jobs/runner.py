@@ -1,4 +1,4 @@
-"""Doing the jobs: threads that take them up and keep telling how far they are."""
+"""Run the jobs: threads that take jobs from the queue, do them and save their progress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,16 @@ from fabula.models.usage import Usage
 from fabula.service.core.accounts import Ledger
 from fabula.service.core.callers import Caller, Quotas
 from fabula.service.core.conversations import Conversations
-from fabula.service.core.jobs.job import OPEN, Item, Job, JobState, Kind, in_all, item_row, job_row
+from fabula.service.core.jobs.job import (
+    OPEN,
+    Item,
+    Job,
+    JobState,
+    Kind,
+    add_usage,
+    item_row,
+    job_row,
+)
 from fabula.service.core.jobs.progress import JobProgress
 from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.start import read
@@ -41,28 +50,28 @@ from fabula.service.core.retention import delete_old_records
 from fabula.store.turns import Turn, find_held, turn
 
 LOG = logging.getLogger("fabula.service")
-LEASE = 30.0
-"""Seconds that a job is a worker's without another word from it."""
-HEARTBEAT = 5.0
-"""Seconds after which a worker says that it is there, though nothing has changed."""
-EVERY = 1.0
-"""Seconds between two looks at what there is to do, and two words of how far a job is."""
-MOST_ATTEMPTS = 10
-"""How often a job is begun that gets nowhere: what ends a process each time is not begun for ever.
+LEASE_SECONDS = 30.0
+"""How long a job belongs to a worker that does not renew its lease."""
+HEARTBEAT_SECONDS = 5.0
+"""How often a worker renews its lease when the job has no news."""
+POLL_SECONDS = 1.0
+"""How often an idle worker checks the queue, and how often a running job saves its progress."""
+MAX_ATTEMPTS = 10
+"""How often a job without progress is begun: one that ends its process must not be begun for ever.
 """
 PAUSE_POLL_SECONDS = 0.1
-"""How often it is looked whether all jobs were let go."""
-IDLE = 60.0
-"""Seconds between two words over the connection that a turn is: what is idle may be cut off."""
-UNFORESEEN = "Something went wrong that nobody foresaw; the log tells of it."
-SWEEP = 3600.0
-"""Seconds between two looks for what is to be deleted: uploaded files that nobody needs, and what
-is older than `serve.keep_days`."""
+"""How often it is checked whether all jobs have been released."""
+LOCK_PING_SECONDS = 60.0
+"""How often something is sent over the connection that holds a worker's lock: a proxy or firewall
+may cut an idle connection."""
+UNEXPECTED = "Unexpected error. The log of the service has the details under job {id}."
+SWEEP_SECONDS = 3600.0
+"""How often unneeded uploads, and records older than `serve.keep_days`, are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobServices:
-    """What the work on jobs needs of the service. `outage` says whether Neo4j is away."""
+    """What running jobs needs of the service."""
 
     app: App
     serving: Serving
@@ -71,152 +80,161 @@ class JobServices:
     ledger: Ledger
     conversations: Conversations
     outage: Callable[[], object]
+    """Returns why Neo4j can't be reached now, or None if it can."""
 
 
 class Runner:
-    """Threads that work on jobs as long as the service runs, `jobs_at_once` of them.
+    """Threads that run jobs while the service runs, `serve.jobs_at_once` of them.
 
-    Without `others` only the jobs are taken that this process has begun itself.
+    Args:
+        services: What running jobs needs of the service.
+        takes_others: Whether jobs are taken that other processes have added.
+
     """
 
-    def __init__(self, services: JobServices, *, others: bool = True) -> None:
-        self._services, self._others = services, others
+    def __init__(self, services: JobServices, *, takes_others: bool = True) -> None:
+        self._services, self._takes_others = services, takes_others
         self._is_closing = threading.Event()
         self._is_paused = False
         self._stops: set[Stop] = set()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
-        self._taking = 0
-        """How many threads look for a job or do one."""
-        self._sees_turns = True
-        """Whether this server shows who is at work; a hosted one may not, and leases tell alone."""
+        self._busy_threads = 0
+        """How many threads look for a job or run one."""
+        self._sees_locks = True
+        """Whether this Neo4j shows which locks are held. A hosted one may not; then only the leases
+        tell whether a worker is alive."""
 
     def start(self) -> None:
-        """Begins to take up jobs, those of processes that have ended, too."""
-        if self._others:
+        """Start to take jobs, also those of processes that have ended."""
+        if self._takes_others:
             self._services.app.store.rows("service/save_queue")
         for number in range(self._services.serving.jobs_at_once):
-            thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
+            thread = threading.Thread(target=self._run, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
         sweeping = threading.Thread(target=self._sweep, name="jobs-sweep", daemon=True)
         sweeping.start()
 
     def close(self, seconds: float) -> None:
-        """Lets jobs go for others to take up; that takes no longer than a model's call, and this
-        waits no longer than `seconds`.
+        """Release all jobs, so that other processes can take them.
+
+        That takes as long as the model calls under way, and this waits at most so many seconds.
         """
         self._is_closing.set()
         with self._lock:
             stops = [*self._stops]
         for stop in stops:
             stop.set()
-        self._services.jobs.tell()
-        until = time.monotonic() + seconds
+        self._services.jobs.notify()
+        deadline = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let all jobs go, and take up none as long as the context lasts.
+        """Release all jobs, and take none while the block runs.
 
-        A job that does not let go within the grace is not waited for any longer: it fails at Neo4j
-        and is taken up again later.
+        A job that is not released within `serve.grace` is not waited for any longer: it fails at
+        Neo4j and is taken again later.
         """
         with self._lock:
             self._is_paused = True
             for stop in self._stops:
                 stop.set()
         try:
-            until = time.monotonic() + self._services.serving.grace
-            while time.monotonic() < until:
+            deadline = time.monotonic() + self._services.serving.grace
+            while time.monotonic() < deadline:
                 with self._lock:
-                    if not self._taking:
+                    if not self._busy_threads:
                         break
                 time.sleep(PAUSE_POLL_SECONDS)
             yield
         finally:
             with self._lock:
                 self._is_paused = False
-            self._services.jobs.tell()
+            self._services.jobs.notify()
 
-    def _is_letting_go(self) -> bool:
-        """Return whether jobs are let go of through no fault of their own."""
+    def _is_releasing(self) -> bool:
+        """Return whether jobs are released for a reason that is not their own."""
         return self._is_closing.is_set() or self._is_paused
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while not self._is_closing.is_set():
             try:
-                # While Neo4j is away, what is waiting waits there; the supervisor tells of it.
-                is_done = self._services.outage() is None and self._take_one_unless_paused()
+                # While Neo4j is down the queue can't be read; the supervisor logs the outage.
+                has_run = self._services.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
-                LOG.warning("No job can be taken up now: %s", error)
-                is_done = False
+                LOG.warning("No job can be taken now: %s", error)
+                has_run = False
             except Exception:
-                LOG.exception("A job ended in a way that nobody foresaw.")
-                is_done = False
-            if not (is_done or self._is_closing.is_set()):
+                LOG.exception("Unexpected error while a job was taken or ended.")
+                has_run = False
+            if not (has_run or self._is_closing.is_set()):
                 with self._services.jobs.changed:
-                    self._services.jobs.changed.wait(EVERY)
+                    self._services.jobs.changed.wait(POLL_SECONDS)
 
     def _take_one_unless_paused(self) -> bool:
         with self._lock:
             if self._is_paused:
                 return False
-            self._taking += 1
+            self._busy_threads += 1
         try:
             return self._take_one()
         finally:
             with self._lock:
-                self._taking -= 1
+                self._busy_threads -= 1
 
     def _take_one(self) -> bool:
-        """Does the job that waits longest; False where there is none."""
+        """Run the job that has waited longest. Return False if there is none."""
         store, jobs = self._services.app.store, self._services.jobs
-        if not (self._others or jobs.begun):
+        if not (self._takes_others or jobs.begun):
             return False
-        is_due, workers = jobs.is_any_waiting(others=self._others)
+        is_due, workers = jobs.is_any_waiting(takes_others=self._takes_others)
         if not (is_due or self._dead(workers)):
             return False
-        # Before: what makes the schema of locks would wait for whoever holds one.
+        # Before the lock is taken: creating the schema of locks waits until no lock is held.
         store.make_schema()
         worker = f"{self._services.app.settings.neo4j_username} {uuid.uuid4().hex}"
-        # While it is held, others see that the worker lives, and not a moment longer.
-        with turn(store, [worker]) as held:
+        # Other processes see the lock as long as this worker lives, and no longer.
+        with turn(store, [worker]) as lock:
             dead = self._dead(workers, worker)
-            id = jobs.take(worker, dead, round(LEASE * 1000), others=self._others)
+            id = jobs.take(
+                worker, dead, round(LEASE_SECONDS * 1000), takes_others=self._takes_others
+            )
             if id is None:
                 return False
-            jobs.tell()
+            jobs.notify()
             job = jobs.read(id)
             if job is None:
                 return False
             with self._stopping() as stop:
-                JobRun(self._services, job, worker, held, stop, self._is_letting_go).run()
+                JobRun(self._services, job, worker, lock, stop, self._is_releasing).run()
         return True
 
     def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
-        """Those of these workers that are known to have ended.
+        """Return those of these workers that are known to have ended.
 
-        A server shows a user that user's turns. Where it does not show `own`, it shows none.
+        Neo4j shows a user only the locks of that user. If it does not show `own`, the lock of this
+        worker, it shows none at all.
         """
-        mine = f"{self._services.app.settings.neo4j_username} "
-        asked = {one for one in workers if one and one.startswith(mine)}
-        if not (asked and self._sees_turns):
+        prefix = f"{self._services.app.settings.neo4j_username} "
+        visible = {worker for worker in workers if worker and worker.startswith(prefix)}
+        if not (visible and self._sees_locks):
             return []
         with self._services.app.store.session() as session:
             held = find_held(session)
         if own and own not in held:
-            self._sees_turns = False
+            self._sees_locks = False
             return []
-        return sorted(asked - held)
+        return sorted(visible - held)
 
     @contextmanager
     def _stopping(self) -> Iterator[Stop]:
         stop = Stop()
         with self._lock:
             self._stops.add(stop)
-        if self._is_letting_go():
+        if self._is_releasing():
             stop.set()
         try:
             yield stop
@@ -230,13 +248,21 @@ class Runner:
                 self._services.uploads.sweep()
                 if days := self._services.serving.keep_days:
                     delete_old_records(self._services.app.store, days)
-            self._is_closing.wait(SWEEP)
+            self._is_closing.wait(SWEEP_SECONDS)
 
 
 class JobRun:
-    """One job, done by one worker, whose turn is `held` meanwhile.
+    """One run of a job by one worker.
 
-    `is_closing` tells whether the process ends or pauses, and the job is to be left for later.
+    Args:
+        services: What running jobs needs of the service.
+        job: The job as it was taken.
+        worker: The worker's name, which is also the name of its lock.
+        lock: Held while the job runs.
+        stop: Ends the job soon once it is set.
+        is_releasing: Returns whether the process stops or pauses, so that the job is to be left for
+            later.
+
     """
 
     def __init__(
@@ -244,88 +270,89 @@ class JobRun:
         services: JobServices,
         job: Job,
         worker: str,
-        held: Turn,
+        lock: Turn,
         stop: Stop,
-        is_closing: Callable[[], bool],
+        is_releasing: Callable[[], bool],
     ) -> None:
-        self._services, self._job, self._worker, self._held = services, job, worker, held
-        self._stop, self._is_closing = stop, is_closing
-        self._watched = JobProgress(job.items)
+        self._services, self._job, self._worker, self._lock = services, job, worker, lock
+        self._stop, self._is_releasing = stop, is_releasing
+        self._progress = JobProgress(job.items)
         self._is_lost = False
-        self._is_away = False
+        """Whether another worker has the job, or may have it."""
+        self._is_neo4j_down = False
         self._is_cancelled = job.cancelling
-        self._overspent = ""
-        """Why its caller may spend no more."""
-        self._kept_at = time.monotonic()
+        self._quota_problem = ""
+        """Why the caller may spend no more; '' while it may."""
+        self._saved_at = time.monotonic()
         self._attempts = job.attempts
         self._is_over = threading.Event()
-        told = job.caller
-        self._caller = Caller(told["id"], told["name"], "write", quotas=Quotas.of(told))
+        caller = job.caller
+        self._caller = Caller(caller["id"], caller["name"], "write", quotas=Quotas.of(caller))
 
     def run(self) -> None:
-        """Does it, and keeps what became of it."""
-        keeper = threading.Thread(target=self._keep_on, name="jobs-keeper", daemon=True)
-        keeper.start()
+        """Run the job, and save how it ended."""
+        saver = threading.Thread(target=self._keep_saving, name="jobs-saver", daemon=True)
+        saver.start()
         try:
             state, problem, wait = self._attempt()
         finally:
             self._is_over.set()
-            keeper.join()
+            saver.join()
         self._end(state, problem, wait)
 
     def _attempt(self) -> tuple[JobState, str, float]:
-        """What state it is in then, why, and seconds to wait before it is begun again."""
+        """Run the job; return its state then, the reason, and seconds until it may run again."""
         if self._is_cancelled:
             return "cancelled", "", 0
-        if self._job.attempts > MOST_ATTEMPTS:
+        if self._job.attempts > MAX_ATTEMPTS:
             return (
                 "failed",
                 (
-                    f"It was begun {MOST_ATTEMPTS} times and got nowhere, as each time the process "
-                    "ended or Neo4j was away: the log of the service says more. Retry it then."
+                    f"It was started {MAX_ATTEMPTS} times and made no progress, as the process "
+                    "ended each time: the log of the service may say why. Retry the job then."
                 ),
                 0,
             )
-        told = {tracing.JOB: self._job.id, tracing.DATA_SOURCE: self._job.collection}
+        attributes = {tracing.JOB: self._job.id, tracing.DATA_SOURCE: self._job.collection}
         try:
-            with tracing.span(f"job {self._job.kind}", told):
-                made = self._do()
+            with tracing.span(f"job {self._job.kind}", attributes):
+                outcomes = self._do()
         except FabulaError as error:
-            return self._excuse(error)
+            return self._after_error(error)
         except Exception:
-            LOG.exception("Job %s ended in a way that nobody foresaw.", self._job.id)
-            return "failed", UNFORESEEN, 0
-        if any(one.status == "stopped" for one in made):
+            LOG.exception("Job %s ended with an unexpected error.", self._job.id)
+            return "failed", UNEXPECTED.format(id=self._job.id), 0
+        if any(outcome.status == "stopped" for outcome in outcomes):
             return self._stopped()
         if self._job.kind in ("build", "retry"):
-            # Begun before, and now not even looked at: it is done by now, or not there any more.
-            self._watched.settle("unchanged")
-        if self._watched.waiting():
+            # The build did not even look at what is left: it is built by now, or was removed.
+            self._progress.settle("unchanged")
+        if self._progress.waiting():
             return self._stopped()
-        failed = sum(one.state == "failed" for one in self._watched.items)
+        failed = sum(item.state == "failed" for item in self._progress.items)
         if failed:
-            of = len(self._watched.items)
-            return "failed", f"{failed} of {of} failed; what is said of each says why.", 0
+            total = len(self._progress.items)
+            return "failed", f"{failed} of {total} failed; each one's error says why.", 0
         return "succeeded", "", 0
 
-    def _excuse(self, error: FabulaError) -> tuple[JobState, str, float]:
-        """What state it comes into by an error, why, and seconds to wait."""
+    def _after_error(self, error: FabulaError) -> tuple[JobState, str, float]:
+        """Return the job's state after an error, the reason, and seconds to wait."""
         if isinstance(error, Stopped):
             return self._stopped()
         if isinstance(error, BudgetSpent):
             return "paused", error.message, 0
-        is_away = isinstance(error, StoreError | ServerError)
-        if is_away and not isinstance(error, SpaceError | TooLarge):
+        is_outage = isinstance(error, StoreError | ServerError)
+        if is_outage and not isinstance(error, SpaceError | TooLarge):
             LOG.warning("Job %s waits: %s", self._job.id, error)
-            # It waits for Neo4j or room on a disk as long as that takes: attempts are counted for
-            # jobs that end their process.
-            self._is_away = True
+            # The job waits for Neo4j, or for space on its disk, as long as that takes: MAX_ATTEMPTS
+            # is for jobs that end their process.
+            self._is_neo4j_down = True
             return "queued", error.message, min(60.0, 2.0 ** min(self._job.attempts, 6))
         return "failed", error.message, 0
 
     def _stopped(self) -> tuple[JobState, str, float]:
-        if self._overspent and not self._is_cancelled:
-            return "paused", self._overspent, 0
+        if self._quota_problem and not self._is_cancelled:
+            return "paused", self._quota_problem, 0
         return ("cancelled" if self._is_cancelled else "queued"), "", 0
 
     def _do(self) -> Sequence[Outcome]:
@@ -334,55 +361,55 @@ class JobRun:
         collection = self._services.app.collection(
             job.collection,
             budget=ledger.budget(self._caller),
-            # Counts each call by itself as it is answered: exactly what the endpoint charges.
+            # Counts each call when it is answered: exactly what the endpoint charges.
             counter=ledger.account(self._caller, job.collection, job.kind),
             takes_paths=False,
         )
         return RUN_BY_KIND[job.kind](self, collection)
 
-    # The kinds of work
+    # The kinds of jobs
 
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
-        waiting = self._watched.waiting()
+        waiting = self._progress.waiting()
         options = self._job.options
         ingest = partial(
             collection.ingest_sources,
             graphs=options.get("graphs"),
             rebuild=options.get("rebuild", False),
-            listener=self._watched,
+            listener=self._progress,
             stop=self._stop,
         )
-        found = {
-            one.source: Source(
-                one.source, partial(read, self._services.uploads, collection.name, one)
+        sources = {
+            item.source: Source(
+                item.source, partial(read, self._services.uploads, collection.name, item)
             )
-            for one in waiting
+            for item in waiting
         }
         try:
-            return ingest([*found.values()])
+            return ingest([*sources.values()])
         except FabulaError:
             raise
         except Exception:
-            if len(found) == 1:
+            if len(sources) == 1:
                 raise
             LOG.exception("Job %s goes on with one document after the other.", self._job.id)
-            return self._ingest_one_by_one(ingest, found)
+            return self._ingest_one_by_one(ingest, sources)
 
     def _ingest_one_by_one(
-        self, ingest: Callable[[Sequence[Source]], Sequence[Outcome]], found: Mapping[str, Source]
+        self,
+        ingest: Callable[[Sequence[Source]], Sequence[Outcome]],
+        sources: Mapping[str, Source],
     ) -> Sequence[Outcome]:
-        """So that what nobody foresaw of one document is not in the way of others."""
-        for one in self._watched.waiting():
+        """Ingest each document by itself, so that an unexpected error fails only its own."""
+        for item in self._progress.waiting():
             try:
-                ingest([found[one.source]])
+                ingest([sources[item.source]])
             except FabulaError:
                 raise
             except Exception:
-                LOG.exception("Job %s, %s", self._job.id, one.source)
-                error = FabulaError(
-                    "Something went wrong that nobody foresaw; the log tells of it."
-                )
-                self._watched.end(Outcome(one.source, "failed", error=error))
+                LOG.exception("Job %s, %s", self._job.id, item.source)
+                error = FabulaError(UNEXPECTED.format(id=self._job.id))
+                self._progress.end(Outcome(item.source, "failed", error=error))
             if self._stop.is_set():
                 break
         return ()
@@ -393,63 +420,66 @@ class JobRun:
             options["graph"],
             *options.get("documents", ()),
             rebuild=options.get("rebuild", False),
-            listener=self._watched,
+            listener=self._progress,
             stop=self._stop,
         )
 
     def _retry(self, collection: Collection) -> Sequence[Outcome]:
-        return collection.retry(listener=self._watched, stop=self._stop)
+        return collection.retry(listener=self._progress, stop=self._stop)
 
     def _reembed(self, collection: Collection) -> Sequence[Outcome]:
-        [item] = self._watched.items
-        collection.reembed(self._watched.begin(item.source), stop=self._stop)
-        self._watched.end(Outcome(item.source, "replaced"))
+        [item] = self._progress.items
+        collection.reembed(self._progress.begin(item.source), stop=self._stop)
+        self._progress.end(Outcome(item.source, "replaced"))
         return ()
 
     def _remove(self, collection: Collection) -> Sequence[Outcome]:
-        self._watched.expect(len(self._watched.items))
-        for item in self._watched.waiting():
-            steps = self._watched.begin(item.source)
-            of = item.document
-            found = [of] if of else [one.id for one in collection.store.documents(collection.name)]
-            steps.expect("remove", len(found))
-            for id in found:
+        store = collection.store
+        self._progress.expect(len(self._progress.items))
+        for item in self._progress.waiting():
+            steps = self._progress.begin(item.source)
+            if item.document:
+                ids = [item.document]
+            else:
+                ids = [entry.id for entry in store.documents(collection.name)]
+            steps.expect("remove", len(ids))
+            for id in ids:
                 self._stop.check()
-                collection.store.remove(collection.name, id)
+                store.remove(collection.name, id)
                 steps.done("remove", Usage())
-            if not of:
+            if not item.document:
                 self._services.conversations.forget(collection.name)
-            self._watched.end(Outcome(item.source, "replaced", of, item.title))
+            self._progress.end(Outcome(item.source, "replaced", item.document, item.title))
         return ()
 
-    # Telling how far it is
+    # Saving the progress
 
-    def _keep_on(self) -> None:
-        """Tells how far it is, each second that there is news, and looks whether it is to end."""
-        while not self._is_over.wait(EVERY):
+    def _keep_saving(self) -> None:
+        """Save the progress each second that it changes, and check whether the job is cancelled."""
+        while not self._is_over.wait(POLL_SECONDS):
             try:
-                self._keep()
+                self._save_progress()
             except FabulaError as error:
-                LOG.warning("Job %s: how far it is can't be kept: %s", self._job.id, error)
-                if time.monotonic() - self._kept_at > LEASE:
+                LOG.warning("Job %s: the progress can't be saved: %s", self._job.id, error)
+                if time.monotonic() - self._saved_at > LEASE_SECONDS:
                     self._lose()
             except Exception:
-                LOG.exception("Job %s: how far it is can't be kept.", self._job.id)
+                LOG.exception("Job %s: the progress can't be saved.", self._job.id)
 
-    def _keep(self) -> None:
-        self._held.check(IDLE)
+    def _save_progress(self) -> None:
+        self._lock.check(LOCK_PING_SECONDS)
         store = self._services.app.store
-        changed = self._watched.take_changed()
-        is_due = time.monotonic() - self._kept_at >= HEARTBEAT
+        changed = self._progress.take_changed()
+        is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
         if not (changed or is_due):
             rows = store.rows("service/find_job_version", id=self._job.id)
-            mine = [row for row in rows if row["worker"] == self._worker]
+            own_rows = [row for row in rows if row["worker"] == self._worker]
         else:
-            mine = self._save(changed, {} if not changed else job_row(self._now("running")))
+            own_rows = self._save(changed, {} if not changed else job_row(self._now("running")))
             self._hold_to_quota()
-        if not mine:
+        if not own_rows:
             self._lose()
-        elif mine[0]["cancelling"]:
+        elif own_rows[0]["cancelling"]:
             self._is_cancelled = True
             self._stop.set()
 
@@ -462,43 +492,44 @@ class JobRun:
                 id=self._job.id,
                 worker=self._worker,
                 job=dict(job),
-                items=[item_row(self._job.id, index, one) for index, one in changed],
+                items=[item_row(self._job.id, index, item) for index, item in changed],
                 news=int(bool(job)),
-                milliseconds=round(LEASE * 1000),
+                milliseconds=round(LEASE_SECONDS * 1000),
                 wait=round(wait * 1000),
             )
         except BaseException:
-            self._watched.give_back(changed)
+            self._progress.give_back(changed)
             raise
-        self._kept_at = time.monotonic()
+        self._saved_at = time.monotonic()
         if job:
-            self._services.jobs.tell()
+            self._services.jobs.notify()
         return rows
 
     def _now(self, state: JobState) -> Job:
-        usage = self._watched.usage()
+        usage = self._progress.usage()
         settled, before = (
-            sum(one.state not in OPEN for one in each)
-            for each in (self._watched.items, self._job.items)
+            sum(item.state not in OPEN for item in items)
+            for items in (self._progress.items, self._job.items)
         )
         if sum(usage.values(), Usage()).calls or settled > before:
-            # It gets on: what ends it from outside is not its own fault.
+            # The job makes progress, so what interrupts it is not its own fault.
             self._attempts = 0
-        now = in_all(self._job, self._watched.items, usage, self._services.app.settings)
-        return replace(now, state=state, eta=self._watched.left(), attempts=self._attempts)
+        now = add_usage(self._job, self._progress.items, usage, self._services.app.settings)
+        return replace(now, state=state, eta=self._progress.left(), attempts=self._attempts)
 
     def _hold_to_quota(self) -> None:
-        """Begins nothing more once a quota is spent: its budget knows of tokens alone, and of none
-        that the key spends elsewhere meanwhile.
+        """Stop the job once a quota is spent.
+
+        The job's budget counts only tokens, and not those that the key spends elsewhere meanwhile.
         """
         try:
             self._services.ledger.refuse_spent(self._caller)
         except BudgetSpent as error:
-            self._overspent = error.message
+            self._quota_problem = error.message
             self._stop.set()
 
     def _lose(self) -> None:
-        """Another has it, or may have: nothing more is begun, and nothing more is said of it."""
+        """Stop without saving anything more: another worker has the job, or may have it."""
         self._is_lost = True
         self._stop.set()
 
@@ -506,17 +537,17 @@ class JobRun:
         if self._is_lost:
             return
         if state == "cancelled":
-            self._watched.settle("cancelled")
+            self._progress.settle("cancelled")
         elif state == "failed":
-            self._watched.settle("failed", problem)
+            self._progress.settle("failed", problem)
         else:
-            self._watched.settle("queued")
+            self._progress.settle("queued")
         now = replace(self._now(state), problem=problem, eta=None)
-        if state == "queued" and (self._is_away or self._is_closing()):
-            # It was not its fault that it was let go.
+        if state == "queued" and (self._is_neo4j_down or self._is_releasing()):
+            # It was released for a reason that is not its own.
             now = replace(now, attempts=0)
-        # Who cancelled it in the last moment was not seen here: whoever takes it up does.
-        self._save(self._watched.take_changed(), job_row(now) | {"worker": None}, wait)
+        # A cancellation in the last moment is not seen here, but by whoever takes the job next.
+        self._save(self._progress.take_changed(), job_row(now) | {"worker": None}, wait)
 
 
 RUN_BY_KIND: Mapping[Kind, Callable[[JobRun, Collection], Sequence[Outcome]]] = {
@@ -526,4 +557,4 @@ RUN_BY_KIND: Mapping[Kind, Callable[[JobRun, Collection], Sequence[Outcome]]] = 
     "reembed": JobRun._reembed,
     "remove": JobRun._remove,
 }
-"""How each kind of job is done."""
+"""The method that runs each kind of job."""

@@ -1,4 +1,4 @@
-"""What a caller wants done, as jobs: files and texts that come in, and what they would cost."""
+"""Start jobs: ingest files and texts, build a graph, or estimate what that would cost."""
 
 from __future__ import annotations
 
@@ -31,19 +31,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How documents are to come in: `graphs` of each, the settings' where it is None."""
+    """How documents are to be ingested."""
 
     graphs: tuple[str, ...] | None = None
+    """The graphs to build of each document; None for those of the settings."""
     rebuild: bool = False
+    """Whether graphs that are up to date are built again."""
 
     def options(self) -> dict[str, object]:
-        """As a job keeps them."""
+        """Return the options of the job."""
         return {"graphs": self.graphs and list(self.graphs), "rebuild": self.rebuild}
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What some documents would ask of models, and cost, as a `MoneyView` says it."""
+    """What ingesting some documents would ask of models, and would cost (see `MoneyView`)."""
 
     outcomes: tuple[Outcome, ...]
     usage: dict[str, Usage]
@@ -51,24 +53,32 @@ class Estimate:
     unpriced: Sequence[str] = ()
 
 
-def text_item(uploads: Uploads, text: str, source: str, **told: str) -> Item:
-    """A text as an item of a job; it is kept as an uploaded file is.
+def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:
+    """Store a text as an uploaded file, and return the item of it.
 
-    Raises Problem for one without a character, or from nowhere.
+    Args:
+        uploads: Where it is stored.
+        text: The text.
+        source: By which its document is known.
+        metadata: Title, author and so on.
+
+    Raises:
+        Problem: The text or the source is blank.
+
     """
     if not text.strip():
         raise Problem("There is no text.")
     if not source.strip():
-        raise Problem("Say where the text is from: it is known by its source.")
+        raise Problem("The text needs a `source`, by which its document is known.")
     source = label(source)
-    kept = uploads.take([text.encode("utf-8", "surrogatepass")], source)
-    return Item(source, kept.sha256, told=told)
+    upload = uploads.take([text.encode("utf-8", "surrogatepass")], source)
+    return Item(source, upload.sha256, metadata=metadata)
 
 
-def refuse_namesakes(items: Iterable[Item]) -> None:
-    """Raises Conflict for a text called as a file is: each would take the other's place."""
-    for source, times in Counter(one.source for one in items).items():
-        if times > 1:
+def refuse_same_names(items: Iterable[Item]) -> None:
+    """Raise Conflict for two items of one source: each would replace the other's document."""
+    for source, count in Counter(item.source for item in items).items():
+        if count > 1:
             raise Conflict(f"A text and a file are both called {quoted(source)}.")
 
 
@@ -80,10 +90,17 @@ def begin_ingest(
     choice: Choice,
     idempotency: Idempotency | None = None,
 ) -> Job:
-    """A job that has documents come in."""
+    """Add a job that ingests documents, and return it.
+
+    Raises:
+        Problem: There are no items.
+        Conflict: A text and a file have the same source.
+        SettingsError: A graph of the whole collection is among those to build.
+
+    """
     if not items:
         raise Problem("There is no file and no text in this request.")
-    refuse_namesakes(items)
+    refuse_same_names(items)
     for name in choice.graphs or ():
         if graph(name).settle:
             raise SettingsError(
@@ -99,19 +116,26 @@ def estimate(
     choice: Choice,
     reader: Callable[[Item], Document] | None = None,
 ) -> Estimate:
-    """What `begin_ingest` would have done: nothing is written, and no model is asked.
+    """Return what `begin_ingest` would do and cost, without writing or asking a model.
 
-    Who estimates the same items more than once gives a `reader` that keeps what it has read.
+    Args:
+        uploads: Where the files are.
+        collection: Where the documents would come.
+        items: The documents.
+        choice: How they would be ingested.
+        reader: Reads the document of an item. Give one that caches if the same items are estimated
+            several times.
+
     """
     items = list(items)
     reader = reader or partial(read, uploads, collection.name)
-    ready = [one for one in items if one.state == "queued"]
-    sources = [Source(one.source, partial(reader, one)) for one in ready]
+    ready = [item for item in items if item.state == "queued"]
+    sources = [Source(item.source, partial(reader, item)) for item in ready]
     outcomes = collection.ingest_sources(
         sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
     )
-    outcomes += [Outcome(one.source, "skipped") for one in items if one.state == "skipped"]
-    usage = sum_usage(one.steps for one in outcomes)
+    outcomes += [Outcome(item.source, "skipped") for item in items if item.state == "skipped"]
+    usage = sum_usage(outcome.steps for outcome in outcomes)
     return Estimate(tuple(outcomes), usage, **money(collection.settings, usage))
 
 
@@ -125,25 +149,25 @@ def begin_build(
     rebuild: bool,
     idempotency: Idempotency | None = None,
 ) -> Job:
-    """A job that builds a graph of documents, all or those named, or of the collection itself."""
+    """Add a job that builds a graph of some documents, of all, or of the collection itself."""
     if graph(name).settle and documents:
-        raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-    named = (collection.document(one) for one in documents)
-    found = [*{one.id: one for one in named}.values()]
-    items = [Item(one.source, document=one.id, title=one.title) for one in found]
-    options = {"graph": name, "documents": [one.id for one in found], "rebuild": rebuild}
+        raise SettingsError(
+            f"{name} belongs to the whole collection: it can't be built of single documents."
+        )
+    entries = [*{entry.id: entry for entry in map(collection.document, documents)}.values()]
+    items = [Item(entry.source, document=entry.id, title=entry.title) for entry in entries]
+    options = {"graph": name, "documents": [entry.id for entry in entries], "rebuild": rebuild}
     return jobs.add(caller, collection.name, "build", items, options, idempotency)
 
 
 def read(uploads: Uploads, collection: str, item: Item) -> Document:
-    """The document of an item. Raises LoadError where it can't be read, or is not kept any more."""
+    """Read the document of an item. Raises LoadError if its file is unreadable or was deleted."""
     path = uploads.path(item.upload)
     if not path.is_file():
-        raise LoadError(f"The file of {item.source} is not kept any more: send it again.")
-    if item.told:
+        raise LoadError(f"The uploaded file of {item.source} has been deleted: send it again.")
+    if item.metadata:
         text = path.read_text(encoding="utf-8", errors="replace")
-        return read_text(text, source=item.source, collection=collection, **item.told)
+        return read_text(text, source=item.source, collection=collection, **item.metadata)
     if is_zip(item.source) and not item.book:
         find_in_zip(path, item.source)
-    most = uploads.most
-    return load_kept(path, item.book, item.source, collection, most)
+    return load_kept(path, item.book, item.source, collection, uploads.max_bytes)

@@ -1,6 +1,6 @@
-"""Uploaded files: kept under their SHA-256, counted while they arrive, gone when nobody needs them.
+"""Uploaded files: stored under their SHA-256, and deleted when nobody needs them any more.
 
-What a client calls a file is a label, and never a path of ours.
+The name that a client gives a file is only a label, and never becomes a path.
 """
 
 from __future__ import annotations
@@ -28,186 +28,200 @@ if TYPE_CHECKING:
     from fabula.app import App
     from fabula.service.core.callers import Caller
 
-WITHIN = "uploads"
-"""What the sources of uploaded documents begin with, as `uploads/winter.txt`."""
+SOURCE_FOLDER = "uploads"
+"""What the sources of uploaded documents begin with, such as `uploads/winter.txt`."""
 UNNAMED = "unnamed"
-LONGEST = 200
-"""Characters of a label."""
-ROOM = 256_000_000
-"""Bytes that are left free on the disk."""
-MOST_ITEMS = 2_000
-"""Documents of one job."""
-YOUNG = 3600.0
-"""Seconds that a file is left alone, as whoever has just sent it may not have said what for."""
-HOUR = 3_600_000
-UNUSED = 24 * HOUR
-"""Milliseconds that a file may be used by whoever sent it to be estimated."""
-RETRY = 7 * 24 * HOUR
-"""Milliseconds that the files of a job that failed, or was cancelled, are kept for a retry."""
+MAX_LABEL_CHARACTERS = 200
+MIN_FREE_BYTES = 256_000_000
+"""How much of the disk is left free."""
+MAX_ITEMS = 2_000
+"""How many documents one job may have."""
+MIN_AGE_SECONDS = 3600.0
+"""How old a file must be to be deleted: the request that names a new one may still come."""
+HOUR_MILLISECONDS = 3_600_000
+LOAN_MILLISECONDS = 24 * HOUR_MILLISECONDS
+"""How long a caller may start jobs with a file that was sent for an estimate."""
+RETRY_MILLISECONDS = 7 * 24 * HOUR_MILLISECONDS
+"""How long the files of a job that failed or was cancelled are kept for a retry."""
 
 
 class DiskFull(Problem):
-    """The disk is as good as full."""
+    """The disk of the service is full."""
 
     status, name = 507, "no-room"
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that was uploaded, and what whoever sent it calls it."""
+    """A file that was uploaded."""
 
     sha256: str
     size: int
+    """Bytes."""
     name: str
+    """The label that the client gave it."""
 
 
 class Uploads:
-    """The files under one folder, which only this user may enter. Safe to share between threads."""
+    """The uploaded files, in a folder of this user alone. Safe to share between threads."""
 
     def __init__(self, app: App, folder: Path | None) -> None:
         self._app = app
         settings = app.settings
         self.folder = folder or settings.home / "uploads"
-        self.most = settings.max_file_mb * 1_000_000
-        """Bytes of one file."""
+        self.max_bytes = settings.max_file_mb * 1_000_000
+        """The largest file that is accepted."""
 
     def id(self) -> str:
-        """Return what tells this folder from another, wherever it is mounted; made once for it."""
+        """Return the id of this folder, which is the same on every machine that mounts it."""
         path = self._make(self.folder) / "folder-id"
         if not path.exists():
-            handle, aside = tempfile.mkstemp(dir=self.folder)
+            handle, temporary = tempfile.mkstemp(dir=self.folder)
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(uuid.uuid4().hex)
-            # Whole at once, and of two processes that make it one is first.
+            # Atomic: if two processes create the file at the same time, one wins.
             try:
-                os.link(aside, path)
+                os.link(temporary, path)
             except FileExistsError:
                 pass
             except OSError:  # a file system without hard links
-                Path(aside).replace(path)
-            Path(aside).unlink(missing_ok=True)
+                Path(temporary).replace(path)
+            Path(temporary).unlink(missing_ok=True)
         return path.read_text(encoding="ascii").strip()
 
     def path(self, sha256: str) -> Path:
-        """Where a file is, if it is."""
+        """Return the path that a file has or would have. Raises NotFound for an invalid SHA-256."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise NotFound(f"There is no uploaded file {quoted(sha256)}.")
         return self.folder / sha256[:2] / sha256
 
     def begin(self, name: str) -> IncomingFile:
-        """A file that is going to arrive."""
-        aside = self._make(self.folder / "arriving")
-        if shutil.disk_usage(aside).free < ROOM + self.most:
-            raise DiskFull("There is no room for more files on the disk of this service.")
-        return IncomingFile(self, aside, label(name))
+        """Begin to receive a file. Raises DiskFull if there is too little space."""
+        folder = self._make(self.folder / "arriving")
+        if shutil.disk_usage(folder).free < MIN_FREE_BYTES + self.max_bytes:
+            raise DiskFull("The disk of this service has no space for more files.")
+        return IncomingFile(self, folder, label(name))
 
     def take(self, stream: Iterable[bytes], name: str) -> Upload:
-        """Keeps a file. Raises BodyTooLarge as soon as it is."""
-        with self.begin(name) as arriving:
+        """Store a file. Raises BodyTooLarge if it is larger than allowed."""
+        with self.begin(name) as file:
             for piece in stream:
-                arriving.write(piece)
-            arriving.finish()
-            [upload] = self.keep([arriving])
+                file.write(piece)
+            file.finish()
+            [upload] = self.keep([file])
             return upload
 
-    def keep(self, arrived: Iterable[IncomingFile]) -> list[Upload]:
-        """Put files that have arrived whole in their places, so that they survive a power cut.
+    def keep(self, incoming: Iterable[IncomingFile]) -> list[Upload]:
+        """Store files that have arrived whole, so that they survive a power cut.
 
-        Only what a job names must survive, and no job is there before its whole form is: so all
-        files of a form are written out together at its end. One after the other, as they arrived,
-        each waited for the disk twice.
+        The files of a form are synced to the disk together at its end, which is early enough: only
+        the files of a job must survive, and the job is added after its form. Synced one by one as
+        they arrived, each file waited for the disk twice.
         """
-        files = list(arrived)
+        files = list(incoming)
         for file in files:
-            file.write_out()
-        folders = {file.take_place() for file in files}
+            file.sync()
+        folders = {file.move_into_place() for file in files}
         for folder in folders:
-            _write_out_folder(folder)
+            _sync_folder(folder)
         return [file.upload for file in files]
 
     def lend(self, caller: Caller, uploads: Iterable[Upload]) -> None:
-        """Lets a caller begin a job with files for a day without sending them again."""
-        for one in uploads:
+        """Let a caller start jobs with files for a day without sending them again."""
+        for upload in uploads:
             self._app.store.rows(
                 "service/save_upload",
-                id=f"{caller.id}/{one.sha256}",
-                sha256=one.sha256,
+                id=f"{caller.id}/{upload.sha256}",
+                sha256=upload.sha256,
                 caller=caller.id,
             )
 
-    def refuse_unlent(self, caller: Caller, asked: Iterable[str]) -> None:
-        """Raises NotFound for a file that this caller has not sent, or too long ago."""
-        wanted = sorted(set(asked))
-        ids = [f"{caller.id}/{one}" for one in wanted]
-        found = self._app.store.rows("service/find_uploads", ids=ids)
-        lent = {row["sha256"] for row in found}
-        for one in wanted:
-            if one not in lent or not self.path(one).is_file():
-                raise NotFound(f"There is no uploaded file {quoted(one)} of yours: send it again.")
-            # It is not swept before the job is there.
-            os.utime(self.path(one))
+    def refuse_unlent(self, caller: Caller, sha256s: Iterable[str]) -> None:
+        """Raise NotFound for a file that this caller has not sent, or more than a day ago."""
+        requested = sorted(set(sha256s))
+        ids = [f"{caller.id}/{sha256}" for sha256 in requested]
+        lent = {row["sha256"] for row in self._app.store.rows("service/find_uploads", ids=ids)}
+        for sha256 in requested:
+            if sha256 not in lent or not self.path(sha256).is_file():
+                raise NotFound(
+                    f"There is no uploaded file {quoted(sha256)} of yours: send it again."
+                )
+            # So that it is not deleted before the job is added.
+            os.utime(self.path(sha256))
 
     def items(self, uploads: Sequence[Upload]) -> list[Item]:
-        """The documents in uploaded files: of a zip, those that can be read.
+        """Return the documents in uploaded files; of a zip, those that can be read.
 
-        Raises Conflict for two different files of one name, as each would take the other's place,
-        and BodyTooLarge for more than MOST_ITEMS.
+        Raises:
+            Conflict: Two different files have one name, so each would replace the other's document.
+            BodyTooLarge: There are more than MAX_ITEMS.
+
         """
-        found: dict[str, Item] = {}
-        for one in uploads:
-            for item in self._items(one):
-                if found.setdefault(item.source, item) != item:
-                    name = item.source.removeprefix(f"{WITHIN}/")
+        by_source: dict[str, Item] = {}
+        for upload in uploads:
+            for item in self._items(upload):
+                if by_source.setdefault(item.source, item) != item:
+                    name = item.source.removeprefix(f"{SOURCE_FOLDER}/")
                     raise Conflict(f"Two different files are both called {quoted(name)}.")
-        if len(found) > MOST_ITEMS:
+        if len(by_source) > MAX_ITEMS:
             raise BodyTooLarge(
-                f"There are {len(found):,} documents, and {MOST_ITEMS:,} go into one job."
+                f"There are {len(by_source):,} documents, and one job may have {MAX_ITEMS:,}."
             )
-        return [*found.values()]
+        return [*by_source.values()]
 
     def sweep(self) -> None:
-        """Deletes what nobody needs any more, and what never arrived whole."""
+        """Delete the files that nobody needs any more, and those that never arrived whole."""
         store = self._app.store
-        store.rows("service/clear_uploads", milliseconds=UNUSED)
-        old = [one for one in self.folder.glob("*/*") if time.time() - _touched(one) > YOUNG]
-        names = [one.name for one in old]
-        rows = store.rows("service/find_needed_uploads", sha256=names, milliseconds=RETRY)
+        store.rows("service/clear_uploads", milliseconds=LOAN_MILLISECONDS)
+        old = [
+            path
+            for path in self.folder.glob("*/*")
+            if time.time() - _modified_at(path) > MIN_AGE_SECONDS
+        ]
+        names = [path.name for path in old]
+        rows = store.rows(
+            "service/find_needed_uploads", sha256=names, milliseconds=RETRY_MILLISECONDS
+        )
         needed = {row["sha256"] for row in rows}
-        for one in old:
-            if one.name not in needed:
-                one.unlink(missing_ok=True)
+        for path in old:
+            if path.name not in needed:
+                path.unlink(missing_ok=True)
 
     def _items(self, upload: Upload) -> list[Item]:
-        source = f"{WITHIN}/{upload.name}"
+        source = f"{SOURCE_FOLDER}/{upload.name}"
         whole = Item(source, upload.sha256)
         if not is_zip(upload.name):
             return [whole]
         try:
             books, others = find_in_zip(self.path(upload.sha256), source)
         except LoadError:
-            # Said of it when it is read, as of any other file.
+            # The error is reported when the file is read, as for any other file.
             return [whole]
-        # Their names are a stranger's, too, and what unpacks them has the real ones.
-        inside = [(one, f"{source}/{label(one)}") for one in (*books, *others)]
-        read = {*books}
+        # The names within a zip are a stranger's, too: only the labels made of them are used here.
+        readable = {*books}
         return [
-            Item(name, upload.sha256, one, state="queued" if one in read else "skipped")
-            for one, name in inside
+            Item(
+                f"{source}/{label(name)}",
+                upload.sha256,
+                name,
+                state="queued" if name in readable else "skipped",
+            )
+            for name in (*books, *others)
         ]
 
     def _make(self, folder: Path) -> Path:
-        for one in (self.folder, folder):
-            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in (self.folder, folder):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
 
 class IncomingFile:
-    """A file that arrives piece by piece, aside; without `keep` nothing is left of it."""
+    """A file that arrives piece by piece, in a temporary file until `Uploads.keep` stores it."""
 
-    def __init__(self, uploads: Uploads, aside: Path, name: str) -> None:
+    def __init__(self, uploads: Uploads, folder: Path, name: str) -> None:
         self._uploads, self.name = uploads, name
-        # Made for this user alone, and with a name that nobody can know.
-        handle, path = tempfile.mkstemp(dir=aside)
+        # Readable for this user alone, and with a name that nobody can guess.
+        handle, path = tempfile.mkstemp(dir=folder)
         self._file, self._path = os.fdopen(handle, "wb"), Path(path)
         self._digest = hashlib.sha256()
         self.size = 0
@@ -219,12 +233,12 @@ class IncomingFile:
         self.discard()
 
     def write(self, piece: bytes | memoryview) -> None:
-        """More of it. Raises BodyTooLarge as soon as it is."""
+        """Add a piece. Raises BodyTooLarge once the file is larger than allowed."""
         self.size += len(piece)
-        if self.size > self._uploads.most:
+        if self.size > self._uploads.max_bytes:
             raise BodyTooLarge(
-                f"{quoted(self.name)} is larger than {self._uploads.most / 1e6:,.0f} MB: split it, "
-                "or have max_file_mb (FABULA_MAX_FILE_MB) of this service raised."
+                f"{quoted(self.name)} is larger than {self._uploads.max_bytes / 1e6:,.0f} MB: "
+                "split it, or have max_file_mb (FABULA_MAX_FILE_MB) of this service raised."
             )
         self._digest.update(piece)
         self._file.write(piece)
@@ -235,65 +249,65 @@ class IncomingFile:
 
     @property
     def upload(self) -> Upload:
-        """What has arrived."""
+        """The file as far as it has arrived."""
         return Upload(self._digest.hexdigest(), self.size, self.name)
 
-    def write_out(self) -> None:
-        """Wait until the disk has the file. Raises Problem where it is gone."""
+    def sync(self) -> None:
+        """Wait until the file is on the disk. Raises Problem if it was deleted."""
         try:
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
         except FileNotFoundError:
-            # What arrives for longer than YOUNG is swept as what never arrived whole.
+            # `sweep` deletes files that have been arriving for longer than MIN_AGE_SECONDS.
             raise Problem("The files took too long to arrive: send them again.") from None
 
-    def take_place(self) -> Path:
-        """Give the file the name of its SHA-256; return the folder that it is in now."""
-        place = self._uploads.path(self.upload.sha256)
-        self._uploads._make(place.parent)
-        # The same again takes the place of itself, and is young.
-        self._path.replace(place)
-        return place.parent
+    def move_into_place(self) -> Path:
+        """Move the file to the path of its SHA-256; return the folder that it is in now."""
+        path = self._uploads.path(self.upload.sha256)
+        self._uploads._make(path.parent)
+        # A file that is sent again replaces itself, and has a new time.
+        self._path.replace(path)
+        return path.parent
 
     def discard(self) -> None:
-        """Nothing of it stays, unless it was kept."""
+        """Delete the temporary file. A file that was stored stays."""
         with suppress(OSError):
             self._file.close()
         self._path.unlink(missing_ok=True)
 
 
 def is_zip(name: str) -> bool:
-    """Whether a file is called a zip."""
+    """Return whether a file's name is that of a zip."""
     return PurePosixPath(name).suffix.lower() == ".zip"
 
 
 def label(name: str) -> str:
-    """What a client calls a file, as one line of signs that can be seen, and not too long.
+    """Return a client's name of a file as one short line of visible characters.
 
-    It may have folders in it, but leads nowhere.
+    It may have folders in it, but no `..`, and is never used as a path.
     """
-    seen = "".join(
-        " " if unicodedata.category(one).startswith("Z") else one
-        for one in unicodedata.normalize("NFC", name).replace("\\", "/")
-        if unicodedata.category(one)[0] != "C"
+    visible = "".join(
+        " " if unicodedata.category(letter).startswith("Z") else letter
+        for letter in unicodedata.normalize("NFC", name).replace("\\", "/")
+        if unicodedata.category(letter)[0] != "C"
     )
-    parts = [" ".join(part.split()) for part in seen.split("/")]
-    bare = "/".join(part for part in parts if part.strip(". "))
-    if len(bare) > LONGEST:
-        suffix = PurePosixPath(bare).suffix[:10]
-        bare = bare[-LONGEST:][: -len(suffix) or None].lstrip("/ ") + suffix
-    return bare or UNNAMED
+    parts = [" ".join(part.split()) for part in visible.split("/")]
+    cleaned = "/".join(part for part in parts if part.strip(". "))
+    if len(cleaned) > MAX_LABEL_CHARACTERS:
+        suffix = PurePosixPath(cleaned).suffix[:10]
+        cleaned = cleaned[-MAX_LABEL_CHARACTERS:][: -len(suffix) or None].lstrip("/ ") + suffix
+    return cleaned or UNNAMED
 
 
-def _touched(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:
         return time.time()
 
 
-def _write_out_folder(folder: Path) -> None:
-    """Wait until the disk has the names of a folder's files."""
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files are on the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

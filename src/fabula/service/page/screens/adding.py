@@ -32,13 +32,13 @@ from fabula.service.core.jobs.start import (
     begin_ingest,
     estimate,
     read,
-    refuse_namesakes,
+    refuse_same_names,
     text_item,
 )
-from fabula.service.core.jobs.uploads import WITHIN, Upload, label
+from fabula.service.core.jobs.uploads import SOURCE_FOLDER, Upload, label
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
-from fabula.service.http.multipart import MOST_PARTS, Body
+from fabula.service.http.multipart import MAX_PARTS, Body
 from fabula.service.http.multipart import Form as UploadForm
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
@@ -145,7 +145,7 @@ def add(
         "collection": collection.name,
         "readable": known(),
         "most_mb": state.serving.max_upload_mb,
-        "most_files": MOST_PARTS - len(FIELDS),
+        "most_files": MAX_PARTS - len(FIELDS),
         "longest": MAX_PASTED_CHARACTERS,
     }
     if not batch:
@@ -156,7 +156,7 @@ def add(
     paths = {state.uploads.path(item.upload) for item in items}
     size = sum(path.stat().st_size for path in paths)
     reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
-    with state.large_task_limit.one(caller.id):
+    with state.large_task_limit.hold(caller.id):
         total = estimate(state.uploads, collection, items, choice, reader)
         rows = _graph_rows(state, collection, items, names, reader)
     usage = total.usage.values()
@@ -236,13 +236,13 @@ def _save_batch(state: ServiceState, caller: Caller, form: UploadForm) -> str:
             raise Problem("Enter a title for the text: the text is stored under it.")
         facts = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
         facts["title"] = title
-        name = label(f"{WITHIN}/{title}.txt")
+        name = label(f"{SOURCE_FOLDER}/{title}.txt")
         text = state.uploads.take([words.encode("utf-8", "surrogatepass")], name)
     if not (uploads or text):
         raise Problem("The form has no file and no text: choose a file, or paste a text.")
     # Two of one name are refused now, and not after the person has agreed to the cost.
     items = state.uploads.items(uploads)
-    refuse_namesakes([*items, Item(text.name, text.sha256)] if text else items)
+    refuse_same_names([*items, Item(text.name, text.sha256)] if text else items)
     content = json.dumps(asdict(UploadBatch(tuple(uploads), text, facts)), sort_keys=True).encode()
     batch = state.uploads.take([content], BATCH_NAME)
     state.uploads.lend(caller, [*uploads, *([text] if text else []), batch])
@@ -283,7 +283,7 @@ def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
         usage = outcome.usage
         books.append(
             BookEstimate(
-                source=outcome.source.removeprefix(f"{WITHIN}/"),
+                source=outcome.source.removeprefix(f"{SOURCE_FOLDER}/"),
                 status=outcome.status,
                 title=title,
                 author=author,

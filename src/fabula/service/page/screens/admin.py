@@ -123,7 +123,7 @@ def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[s
         "days": USAGE_DAYS,
         "usage": state.ledger.usage(by, "" if is_admin else caller.id, days=USAGE_DAYS),
         "left": state.ledger.left(caller),
-        "quotas": caller.quotas.given(),
+        "quotas": caller.quotas.limits(),
         "settings": settings_of(app.settings, caller),
         "roles": ROLES,
         "neo4j": app.store.version(),

@@ -21,7 +21,7 @@ from fabula.service.core.choices import aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
-from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
 from fabula.service.http.streams import run_while_connected
 from fabula.service.page.answers import (
@@ -112,7 +112,7 @@ async def ask(
     questions are stored and therefore posted (`continue_conversation`); and if a page of another
     site led here, as its author must not be able to spend the caller's quota by a link.
     """
-    if is_from_elsewhere(request) or (plain and conversation):
+    if is_cross_site(request) or (plain and conversation):
         q, draft = "", q or draft
     history = (
         state.conversations.find(caller, collection.name, conversation) if conversation else None
@@ -243,7 +243,7 @@ async def compare(
     """
     names = (name for value in modes for name in value.split(",") if name)
     chosen = list(dict.fromkeys(names))[:MAX_MODES]
-    is_led = is_from_elsewhere(request)
+    is_led = is_cross_site(request)
     comparison = None
     if q.strip() and len(chosen) > 1 and not is_led:
         comparison = Comparison.made(question=q.strip(), modes=chosen, document=document)

@@ -10,8 +10,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.models.usage import sum_usage
 from fabula.service.core.jobs.job import STATES, Item, Job, JobState
-from fabula.service.core.jobs.uploads import WITHIN
-from fabula.service.core.paging import begin_after, cursor, take
+from fabula.service.core.jobs.uploads import SOURCE_FOLDER
+from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.page.rendering import show, show_part
@@ -43,12 +43,12 @@ def list_jobs(
     after: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show the jobs, the newest first."""
-    [begin] = begin_after(after, str) or ("",)
+    [begin] = read_cursor(after, str) or ("",)
     jobs = service_state.jobs.list(caller, state or "", PAGE_SIZE + 1, begin)
-    page, more = take(jobs, PAGE_SIZE)
+    page, more = take_page(jobs, PAGE_SIZE)
     values = {
         "jobs": page,
-        "next": cursor(page[-1].place) if more else "",
+        "next": make_cursor(page[-1].place) if more else "",
         "state": state or "",
         "states": STATES,
         "names": NAMES,
@@ -137,8 +137,8 @@ def _item(item: Item) -> dict[str, Any]:
     done = sum(done for done, _ in item.steps.values())
     known = sum(known for _, known in item.steps.values())
     return {
-        "name": item.title or item.source.removeprefix(f"{WITHIN}/"),
-        "source": item.source.removeprefix(f"{WITHIN}/"),
+        "name": item.title or item.source.removeprefix(f"{SOURCE_FOLDER}/"),
+        "source": item.source.removeprefix(f"{SOURCE_FOLDER}/"),
         "state": item.state,
         "document": item.document if item.state in ("succeeded", "unchanged") else "",
         "done": done,

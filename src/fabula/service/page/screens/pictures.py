@@ -15,7 +15,7 @@ from fabula.graph.entries import Entry
 from fabula.plot.reading import NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
-from fabula.service.http.admission import is_from_elsewhere, refuse_led
+from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
@@ -49,7 +49,7 @@ def trees_picture(
     q: Words = "",
 ) -> Response:
     """Return the picture of the trees, as a page for the frame."""
-    refuse_led(request, q)
+    refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "trees", q.strip()))
 
@@ -88,7 +88,7 @@ def entities_picture(
     q: Words = "",
 ) -> Response:
     """Return the picture of the network, as a page for the frame."""
-    refuse_led(request, q)
+    refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "network", q.strip()))
 
@@ -98,7 +98,7 @@ def _shared_values(
 ) -> dict[str, Any]:
     """Return the values that both templates need."""
     lang = entry.language if is_language(entry.language) else ""
-    if is_from_elsewhere(request):
+    if is_cross_site(request):
         # The picture would ask the question, and the caller's key would pay for it.
         q = ""
     return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}

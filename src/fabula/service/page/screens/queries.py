@@ -18,7 +18,7 @@ from fabula.service.core import queries
 from fabula.service.core.errors import status_of
 from fabula.service.core.queries import ParameterView, QueryView, TableView
 from fabula.service.http.addresses import address
-from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, State
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
@@ -125,7 +125,7 @@ def _answer(
     the query is only filled in.
     """
     status, table, query_error = 200, None, ""
-    is_led = find is not None and is_from_elsewhere(request)
+    is_led = find is not None and is_cross_site(request)
     if find is not None and not is_led:
         try:
             table = find()

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.service.core.views import WHOLE, document_of
+from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
@@ -27,7 +27,7 @@ def read(
     chars: Spans = "",
     also: Spans = "",
     passage: Annotated[str, Query(max_length=200)] = "",
-    section: Annotated[int | None, Query(ge=0, le=WHOLE)] = None,
+    section: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
     q: Annotated[str, Query(max_length=20_000)] = "",
 ) -> Response:
     """Show a book at a place."""
@@ -50,7 +50,7 @@ def margin(
     collection: FilledCollection,
     document: str,
     caller: Reader,
-    at: Annotated[int, Query(ge=0, le=WHOLE)],
+    at: Annotated[int, Query(ge=0, le=END_OF_TEXT)],
 ) -> Response:
     """Render the margin of a place, which the script of the page puts in."""
     entry = document_of(collection, document)

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.service.core.errors import Unauthorized
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
-from fabula.service.http.cookies import keep_session
+from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State
 from fabula.service.page.rendering import show
 
@@ -38,7 +38,7 @@ def enter(request: Request, state: State, token: str = "") -> Response:
             "`fabula keys link` prints a new one."
         )
     response = RedirectResponse("/", 303)
-    keep_session(response, cookie, request, state)
+    set_session_cookie(response, cookie, request, state)
     return response
 
 
@@ -59,10 +59,10 @@ def sign_in(
     cookie = state.sessions.sign_in(key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        error = "This key is not valid: it is unknown, revoked or expired."
+        error = "That key is not valid: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _local_path(to), "error": error}, 401)
     response = RedirectResponse(_local_path(to), 303)
-    keep_session(response, cookie, request, state)
+    set_session_cookie(response, cookie, request, state)
     return response
 
 
