@@ -310,7 +310,7 @@ def test_signing_in_goes_on_to_a_path_of_ours_alone(it: Served, stranger: httpx2
         assert (reply.status_code, reply.headers["location"]) == (303, leads)
     wrong = stranger.post("/signin", data={"key": "fab_x_y", "to": "/"})
     assert wrong.status_code == 401
-    assert "This key is not valid" in wrong.text
+    assert "That key is not valid" in wrong.text
 
 
 def test_another_sites_page_can_change_nothing_with_our_cookie(it: Served) -> None:

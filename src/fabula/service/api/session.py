@@ -29,7 +29,7 @@ def sign_in(body: SignIn, state: State, response: Response, request: Request) ->
     cookie = state.sessions.enter(body.token) if body.token else state.sessions.sign_in(body.key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        raise Unauthorized("This key is not valid: it is unknown, revoked or expired.")
+        raise Unauthorized("That key is not valid: it is unknown, revoked or expired.")
     set_session_cookie(response, cookie, request, state)
 
 

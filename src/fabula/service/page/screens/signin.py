@@ -59,7 +59,7 @@ def sign_in(
     cookie = state.sessions.sign_in(key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        error = "This key is not valid: it is unknown, revoked or expired."
+        error = "That key is not valid: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _local_path(to), "error": error}, 401)
     response = RedirectResponse(_local_path(to), 303)
     set_session_cookie(response, cookie, request, state)
