@@ -39,12 +39,11 @@ if TYPE_CHECKING:
     from fabula.export.files import Written
     from fabula.graph import Gap, Record
     from fabula.graph.entries import Entry, Layer
-    from fabula.graph.hits import Hit, Passage, Quote
+    from fabula.graph.hits import Hit, Passage, Quote, Source
     from fabula.models import Turn
     from fabula.models.budget import Budget
     from fabula.models.stop import Stop
     from fabula.models.usage import Usage
-    from fabula.store import Source
     from fabula.store.checks import Findings, Violation
     from fabula.store.space import Space
 
@@ -139,7 +138,7 @@ _HOMES = {
     "Record": "graph",
     "Reembedded": "build.reembed",
     "Settings": "config.settings",
-    "Source": "store",
+    "Source": "graph.hits",
     "Space": "store.space",
     "Stop": "models.stop",
     "Violation": "store.checks",

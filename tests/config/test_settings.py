@@ -9,7 +9,7 @@ import pytest
 from annotated_types import Le, Lt
 from pydantic import SecretStr
 
-from fabula.ask.modes import mode, modes
+from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import CONVENTIONAL, Settings, environment_variable, setting_fields
 from fabula.errors import FabulaError, SettingsError
@@ -77,7 +77,7 @@ def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
 @pytest.mark.parametrize("name", ["adaptive", "routed"])
 def test_a_removed_mode_says_what_to_use(name: str) -> None:
     with pytest.raises(SettingsError, match=rf"The mode `{name}` was removed in 0\.2: use `auto`"):
-        mode(name)
+        assert Query.of("Who came?", Settings(), mode=name).modes
 
 
 def test_a_whole_variable_is_stronger_than_one_that_stands_for_several(

@@ -83,7 +83,7 @@ def test_stopped_anywhere_the_same_command_goes_on(
 
         with monkeypatch.context() as patched, App() as app, pytest.raises(Crash):
             for module in (store_module, database, reembedding):
-                patched.setattr(module, "query", crashing)
+                patched.setattr(module, "read_statement", crashing)
             app.compact()
         for collection in ("default", "other"):
             found = two.nearest(vector(0), 30, Filters(collection), "test-model")

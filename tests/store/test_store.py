@@ -218,7 +218,7 @@ def test_what_readers_are_not_to_see_takes_nobodys_place_among_the_nearest(
         return "RETURN 1 / 0" if name == "core/clear_retired" else read_statement(name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(store_module, "query", fail)
+        patched.setattr(store_module, "read_statement", fail)
         ready.remove("default", document_id(crowd("staged", 77)))
     assert cypher(ready, "MATCH (n:Retired) RETURN n LIMIT 1"), "not swept yet"
     seen.clear()
@@ -247,7 +247,7 @@ def test_what_a_writer_that_lives_has_staged_is_left_to_it(
 ) -> None:
     if not shown:  # as by a server that does not let its users see transactions
         refused = {"core/find_turns": "RETURN 1 / 0"}
-        monkeypatch.setattr(locks, "query", lambda name: refused.get(name) or read_statement(name))
+        monkeypatch.setattr(locks, "read_statement", lambda name: refused.get(name) or read_statement(name))
     swept: list[int] = []
 
     def sweep(_: int) -> None:
@@ -405,7 +405,7 @@ def test_a_sweep_that_fails_is_told_and_done_by_the_next(
         return "RETURN 1 / 0" if name == statement else read_statement(name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(store_module, "query", failing)
+        patched.setattr(store_module, "read_statement", failing)
         put(ready, small_graph(words="other words"))
     assert "Replaced nodes could not be deleted" in caplog.text
     put(ready, small_graph(words="more words"))

@@ -175,6 +175,6 @@ def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | Non
 
     with monkeypatch.context() as patched:
         for module in (store_module, database, reembedding, schema):
-            patched.setattr(module, "query", crashing)
+            patched.setattr(module, "read_statement", crashing)
         with pytest.raises(Crash):
             reembed(server)

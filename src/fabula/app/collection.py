@@ -29,6 +29,7 @@ from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.explore import parse_query, shipped_query
 from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.hits import Source as Stretch
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
 from fabula.graph.recipes import complete_documents, differences_of, with_dependents
@@ -40,7 +41,6 @@ from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
-from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
 from fabula.store.export_reader import ExportReader

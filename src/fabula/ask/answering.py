@@ -11,26 +11,24 @@ from dataclasses import replace
 from fabula.ask.answer import AnswerStream, escape_citations
 from fabula.ask.choosing import choose_modes
 from fabula.ask.context import fill_with_passages, fill_with_sentences
+from fabula.ask.protocols import QuestionModels, QuestionReader
 from fabula.ask.query import Query
-from fabula.ask.question_models import QuestionModels
 from fabula.ask.quotes import quote_closest, write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
-from fabula.graph.hits import Filters, Hit, Passage, Quote
+from fabula.graph.hits import Filters, Hit, Passage, Quote, Source
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun, Pieces
 from fabula.graph.trace import Trace as Trace
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
-from fabula.store import Source, Store
-from fabula.store.space import refuse_unknown
 from fabula.text.tokens import count
 
 
 def answer(
     query: Query,
     filters: Filters,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
@@ -82,7 +80,7 @@ def answer(
 def find(
     query: Query,
     filters: Filters,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
@@ -95,7 +93,7 @@ def find(
 def read(
     query: Query,
     filters: Filters,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
@@ -114,14 +112,13 @@ def _stand_alone(
 
 
 def _retrieve(
-    query: Query, filters: Filters, runs: Sequence[ModeRun], store: Store
+    query: Query, filters: Filters, runs: Sequence[ModeRun], store: QuestionReader
 ) -> RetrievalResult:
     if runs and (query.aspects or query.kinds):
         # A mode finds no elements but those of its own graph.
         walked = sorted({run.mode.graph for run in runs} - {""})
         elements = [label.lower() for name in walked for label in graph(name).elements]
-        space = store.space(filters.collection)
-        refuse_unknown(query.aspects, query.kinds, space, elements=elements)
+        store.refuse_unknown_filters(filters.collection, query.aspects, query.kinds, elements)
     return retrieve(query, filters, runs)
 
 
@@ -167,7 +164,7 @@ def _answer_by_model(
     return models.answerer(meter).answer(question, texts, history)
 
 
-def _chunks_of(context: Sequence[Passage], store: Store, collection: str) -> list[Passage]:
+def _chunks_of(context: Sequence[Passage], store: QuestionReader, collection: str) -> list[Passage]:
     """Return the chunks of a context or, if it has none, those that its passages rest on.
 
     Only a chunk can be quoted as the book prints it.

@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from fabula.ask.modes import mode, modes
+from fabula.ask.protocols import QuestionModels, QuestionReader
 from fabula.ask.query import ANY_LEVEL, AUTO, Query
-from fabula.ask.question_models import QuestionModels
 from fabula.errors import BadReply, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
@@ -31,7 +31,6 @@ from fabula.models.counted import Meter
 from fabula.models.prompts import fill_prompt
 from fabula.models.replies import ask_once, read_choice
 from fabula.models.schemas import ChoiceReply
-from fabula.store import Store
 
 RULES = Path(__file__).with_name("kinds.toml")
 IN_ORDER: tuple[Kind, ...] = ("creative", "comparison", "overview", "reasoning")
@@ -55,7 +54,7 @@ MAX_CHARACTERS = 2000
 def choose_modes(
     query: Query,
     filters: Filters,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
@@ -88,7 +87,7 @@ def choose_modes(
     return [_prepare(name, options[name], query, store, models, meter, trace) for name in names]
 
 
-def count_parts(store: Store, names: Collection[str], filters: Filters) -> dict[str, int]:
+def count_parts(store: QuestionReader, names: Collection[str], filters: Filters) -> dict[str, int]:
     """Return how many documents have each of these graphs, and how many have a text.
 
     A graph that no document has is left out. A graph of the whole collection counts as if every
@@ -190,7 +189,7 @@ def ask_kind(question: str, chat: Chat) -> Kind:
 def _choose_by_kind(
     query: Query,
     filters: Filters,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
@@ -215,7 +214,7 @@ def _choose_by_kind(
 
 
 def _with_graphs(
-    names: Sequence[str], filters: Filters, store: Store, trace: Trace
+    names: Sequence[str], filters: Filters, store: QuestionReader, trace: Trace
 ) -> tuple[str, ...]:
     """Return the modes whose graphs are there; possibly none."""
     required = {name: mode(name).graph for name in names}
@@ -232,7 +231,7 @@ def _prepare(
     name: str,
     options: Any,
     query: Query,
-    store: Store,
+    store: QuestionReader,
     models: QuestionModels,
     meter: Meter,
     trace: Trace,

@@ -11,7 +11,6 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from fabula.ask import collapsed, hybrid, naive
-from fabula.ask.query import REMOVED_MODES
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
 from fabula.graph.mode import Kind, Mode
@@ -68,8 +67,6 @@ def mode(name: str) -> Mode:
     """Return the mode of this name. Raises SettingsError if it is not installed."""
     if name in modes():
         return modes()[name]
-    if name in REMOVED_MODES:
-        raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
     raise SettingsError(
         f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."

@@ -215,6 +215,8 @@ class Query:
                 f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
             )
         for name in names:
+            if name in REMOVED_MODES:
+                raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
             if name != AUTO:
                 mode(name)
         return names

@@ -26,6 +26,18 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A chunk that a node rests on, with its place in its document's text."""
+
+    chunk: str
+    document: str
+    section: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found, and its score: the cosine, or what the ranking that found it says.
 

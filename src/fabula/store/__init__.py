@@ -8,7 +8,6 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Filters, Hit, read_hit
+from fabula.graph.hits import Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
@@ -50,6 +49,7 @@ from fabula.store.space import (
     refuse_dimensions,
     refuse_other_model,
     refuse_reembedding,
+    refuse_unknown,
 )
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.text.document import Vector
@@ -69,18 +69,6 @@ MAX_CACHED_BYTES = 256 << 20
 *War and Peace* they take 11 MB, so there is room for 23 such books, or for thousands of stories."""
 MIN_ID_CHARACTERS = 4
 """How many characters of an id are enough to name a document by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A chunk that a node rests on, with its place in its document's text."""
-
-    chunk: str
-    document: str
-    section: str
-    start: int
-    end: int
-    text: str
 
 
 class Store(Database):
@@ -436,6 +424,24 @@ class Store(Database):
         rows = self._versions(collection, "", graphs)
         versions = repr([tuple(row.values()) for row in rows])
         return hashlib.sha256(versions.encode()).hexdigest()[:16]
+
+    def refuse_unknown_filters(
+        self,
+        collection: str,
+        aspects: Sequence[str],
+        kinds: Sequence[str],
+        elements: Sequence[str],
+    ) -> None:
+        """Raise NotFound for an aspect or a kind that no passage of a collection has.
+
+        Args:
+            collection: The collection.
+            aspects: The aspects to check; '' is the aspect of chunks.
+            kinds: The kinds to check.
+            elements: Kinds of embedded elements that are allowed as well.
+
+        """
+        refuse_unknown(aspects, kinds, self.space(collection), elements=elements)
 
     def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
         """Return how many parts each graph has in a collection or one document; zeros left out."""

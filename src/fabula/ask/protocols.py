@@ -1,9 +1,12 @@
-"""The models that a question may ask."""
+"""What answering a question needs: models to ask, and a graph to read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+from fabula.graph.hits import Source
+from fabula.graph.mode import GraphReader
 from fabula.models import Answerer, Chat, Embedder, Guide
 from fabula.models.counted import Meter
 from fabula.models.parallel import Workers
@@ -53,4 +56,26 @@ class QuestionModels(Protocol):
 
     def answerer(self, meter: Meter) -> Answerer:
         """Return what writes an answer from a context."""
+        ...
+
+
+class QuestionReader(GraphReader, Protocol):
+    """What answering a question reads of the graph; `fabula.store.Store` has it."""
+
+    def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
+        """Return how many parts each graph has in a collection or one document; zeros left out."""
+        ...
+
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
+        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
+        ...
+
+    def refuse_unknown_filters(
+        self,
+        collection: str,
+        aspects: Sequence[str],
+        kinds: Sequence[str],
+        elements: Sequence[str],
+    ) -> None:
+        """Raise NotFound for an aspect or a kind that no passage of a collection has."""
         ...
