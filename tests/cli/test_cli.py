@@ -199,7 +199,7 @@ def test_another_collection_is_another_world(ingested: Result, story: Path) -> N
 
 def test_nothing_ingested_yet_is_said_with_the_command(graph_url: str) -> None:
     message = run("query", "Who?", code=1).stderr
-    assert "run `fabula ingest BOOK --collection default`" in message
+    assert "Run `fabula ingest BOOK --collection default`" in message
 
 
 # List, show, remove

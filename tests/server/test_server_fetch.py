@@ -37,7 +37,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
             f"[repositories]\ncentral = {repository.url}\n"
         )
         monkeypatch.setenv("JGO_CONFIG_FILE", str(config))
-        monkeypatch.setattr("fabula.server.fetch.PAUSES", (0.0, 0.0, 0.0))
+        monkeypatch.setattr("fabula.server.fetch.RETRY_SECONDS", (0.0, 0.0, 0.0))
         yield repository
         gc.collect()
 
@@ -96,7 +96,7 @@ def test_an_interrupted_download_goes_on_where_it_was(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The whole one arrives while the broken one is waited for.
-    monkeypatch.setattr("fabula.server.fetch.PAUSES", (0.0, 1.0))
+    monkeypatch.setattr("fabula.server.fetch.RETRY_SECONDS", (0.0, 1.0))
     whole, broken = repository.add("whole"), repository.add("broken")
     repository.cuts[broken.filename] = CUT_FOR_GOOD
     with pytest.raises(ServerError, match=r"broken-1\.0\.jar .* try again"):
