@@ -61,7 +61,7 @@ def test_of_two_with_one_name_the_one_in_the_collection_is_meant(shelf: Store) -
 
 def test_a_document_of_another_collection_is_not_there_by_whatever_name(shelf: Store) -> None:
     for name in (id_of(CAROL), "/books/a-christmas-carol.txt", "Carol"):
-        with pytest.raises(NotFound, match=r"collection 'other'.*: Alice\.$"):
+        with pytest.raises(NotFound, match=r"collection 'other'.*: Alice\. `fabula list`"):
             find_document(shelf, "other", name)
 
 

@@ -255,7 +255,8 @@ def test_a_collection_that_is_not_there_takes_the_place_of_no_file(
     file = tmp_path / "backup.jsonl"
     file.write_text("good")
     said = run("--collection", "typo", "--out", file, code=1).output
-    assert "into collection 'typo' yet: run `fabula ingest BOOK --collection typo`" in said
+    assert "into collection 'typo' yet: add documents to it" in said
+    assert "Run `fabula ingest BOOK --collection typo`" in said
     assert "other" not in said.replace("another", ""), "nothing is told of other collections"
     assert file.read_text() == "good"
 
