@@ -68,7 +68,7 @@ def test_a_context_that_is_empty_is_answered_without_a_model(
 def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
     with (
         Fabula() as fabula,
-        pytest.raises(NotFound, match="'default' yet: .* Run `fabula ingest BOOK"),
+        pytest.raises(NotFound, match=r"'default' yet: .* Run `fabula ingest BOOK"),
     ):
         fabula.query("Who?")
     assert endpoint.calls == 0
@@ -77,7 +77,10 @@ def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> Non
 def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Path) -> None:
     with Fabula(collection="novels") as fabula:
         fabula.ingest(story)
-    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet: add documents") as caught:
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match="'default' yet: add documents") as caught,
+    ):
         fabula.query("Who?")
     assert "novels" not in str(caught.value)
 

@@ -395,8 +395,8 @@ def test_what_cannot_be_set_is_named(given: str, says: str) -> None:
 
 def test_showing_help_imports_no_driver() -> None:
     code = (
-        "import sys; from fabula.cli import COMMANDS, main\n"
-        "for name in COMMANDS: main([name, '--help'], standalone_mode=False)\n"
+        "import sys; from fabula.cli import COMMANDS, installed, main\n"
+        "for name in (*COMMANDS, *installed()): main([name, '--help'], standalone_mode=False)\n"
         "sys.exit('neo4j' in sys.modules or 'sklearn' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -391,7 +391,7 @@ def test_who_uses_the_server_is_asked_before_it_is_stopped(
             said = fabula_db(home, *command)
             assert said.exit_code == 1
             assert f"The private Neo4j is in use by process {program.pid} (" in said.output
-            assert "Give --yes to stop it all the same" in said.output
+            assert "Give --yes to stop it nevertheless" in said.output
         assert server.status().pid == pid, "it was not stopped"
         assert address.password not in said.output
         assert "is in use by" in fabula_db(home, "destroy").output

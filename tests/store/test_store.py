@@ -247,7 +247,9 @@ def test_what_a_writer_that_lives_has_staged_is_left_to_it(
 ) -> None:
     if not shown:  # as by a server that does not let its users see transactions
         refused = {"core/find_turns": "RETURN 1 / 0"}
-        monkeypatch.setattr(locks, "read_statement", lambda name: refused.get(name) or read_statement(name))
+        monkeypatch.setattr(
+            locks, "read_statement", lambda name: refused.get(name) or read_statement(name)
+        )
     swept: list[int] = []
 
     def sweep(_: int) -> None:
