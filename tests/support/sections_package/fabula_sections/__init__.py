@@ -24,7 +24,7 @@ from fabula.text.document import Chunk, Vector
 CYPHER = Path(__file__).parent / "cypher"
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """The table `[sections]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,8 +33,8 @@ class Knobs(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A section: its heading, how it begins, and the chunks that it is."""
+class Section:
+    """A section: its heading, how it begins, and its chunks."""
 
     heading: str
     beginning: str
@@ -46,61 +46,75 @@ class Stretch:
         return f"{self.heading}\n{self.beginning}"
 
 
-def build(text: BuildText, knobs: Knobs, models: Models, known: Known, work: BuildWork) -> Built:
-    """A passage for each section, an element for each heading, and the chunks below."""
-    found = [_stretch(list(chunks), knobs.words) for chunks in _sections(text.chunks)]
-    ids = [_id(text.document.id, str(place), one.text) for place, one in enumerate(found)]
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
+    """Make a passage of each section, an element of each heading, and edges to the chunks."""
+    sections = [_section(list(chunks), options.words) for chunks in _group(text.chunks)]
+    ids = [
+        _id(text.document.id, str(place), section.text) for place, section in enumerate(sections)
+    ]
     texts: dict[str, str] = {}
     nodes: list[Node] = []
-    edges = [Edge("NEXT_SECTION", one, other) for one, other in pairwise(ids)]
-    for id, one in zip(ids, found, strict=True):
-        section, heading = _nodes(id, one)
-        nodes += [section, heading]
-        texts |= {section.id: one.text, heading.id: one.text}
-        edges.append(Edge("HEADED", section.id, heading.id))
-        edges += [Edge("COVERS", section.id, chunk.id) for chunk in one.chunks]
-    kept = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
-    missing = {id: text for id, text in texts.items() if id not in kept}
-    vectors = kept | dict(_embed(missing, models, work))
+    edges = [Edge("NEXT_SECTION", first, second) for first, second in pairwise(ids)]
+    for id, section in zip(ids, sections, strict=True):
+        passage, heading = _nodes(id, section)
+        nodes += [passage, heading]
+        texts |= {passage.id: section.text, heading.id: section.text}
+        edges.append(Edge("HEADED", passage.id, heading.id))
+        edges += [Edge("COVERS", passage.id, chunk.id) for chunk in section.chunks]
+    vectors = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
+    missing = {id: text for id, text in texts.items() if id not in vectors}
+    vectors |= _embed(missing, models, work)
     embedded = tuple(replace(node, embedding=vectors[node.id]) for node in nodes)
-    return Built(embedded, tuple(edges), {"sections": len(found), "words": knobs.words})
+    return Built(embedded, tuple(edges), {"sections": len(sections), "words": options.words})
 
 
-def _sections(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
+def _group(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
     for _, section in groupby(chunks, key=lambda chunk: chunk.section):
         yield section
 
 
-def _stretch(chunks: Sequence[Chunk], words: int) -> Stretch:
-    said = " ".join(chunk.text for chunk in chunks).split()
-    return Stretch(chunks[0].section, " ".join(said[:words]), tuple(chunks))
+def _section(chunks: Sequence[Chunk], words: int) -> Section:
+    beginning = " ".join(chunk.text for chunk in chunks).split()[:words]
+    return Section(chunks[0].section, " ".join(beginning), tuple(chunks))
 
 
-def _embed(
-    texts: Mapping[str, str], models: Models, work: BuildWork
-) -> Iterator[tuple[str, Vector]]:
+def _embed(texts: Mapping[str, str], models: Models, work: BuildWork) -> dict[str, Vector]:
+    vectors: dict[str, Vector] = {}
     waiting = iter(texts.items())
     while batch := list(islice(waiting, models.embedder.batch)):
         work.progress.expect("embeddings", 1)
-        vectors = models.embedder.embed([text for _, text in batch]).vectors
+        reply = models.embedder.embed([text for _, text in batch])
         work.progress.done("embeddings", models.meter.total())
-        yield from zip((id for id, _ in batch), vectors, strict=True)
+        vectors |= zip((id for id, _ in batch), reply.vectors, strict=True)
+    return vectors
 
 
-def _nodes(id: str, one: Stretch) -> tuple[Node, Node]:
-    """A section and its heading, which is found by what it is the heading of."""
-    first, last = one.chunks[0], one.chunks[-1]
-    shared = {"name": one.heading, "aspect": "", "section": one.heading, "start": first.start}
-    section = {"level": 1, "end": last.end, **_said(one.text)}
-    heading = {"level": 0, "end": first.end, **_said(one.heading), "embedded_text": one.text}
-    sources = tuple(chunk.id for chunk in one.chunks)
+def _nodes(id: str, section: Section) -> tuple[Node, Node]:
+    """Return a section's passage, and its heading, which is found by the section's text."""
+    first, last = section.chunks[0], section.chunks[-1]
+    shared = {
+        "name": section.heading,
+        "aspect": "",
+        "section": section.heading,
+        "start": first.start,
+    }
+    passage = {"level": 1, "end": last.end, **_text(section.text)}
+    heading = {
+        "level": 0,
+        "end": first.end,
+        **_text(section.heading),
+        "embedded_text": section.text,
+    }
+    sources = tuple(chunk.id for chunk in section.chunks)
     return (
-        Node(id, "Section", shared | section, sources),
+        Node(id, "Section", shared | passage, sources),
         Node(_id(id, "heading"), "Heading", shared | heading, sources[:1]),
     )
 
 
-def _said(text: str) -> dict[str, Any]:
+def _text(text: str) -> dict[str, Any]:
     return {"text": text, "tokens": tokens.count(text)}
 
 
@@ -108,7 +122,7 @@ def _id(*parts: str) -> str:
     return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=10).hexdigest()
 
 
-def tell(facts: Mapping[str, Any]) -> Sequence[str]:
+def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     """What a build says of itself."""
     return [f"{facts['sections']} sections, {facts['words']} words of each"]
 
@@ -152,7 +166,7 @@ GRAPH = Graph(
     name="sections",
     about="the sections of a text, each under its heading",
     version=2,
-    options=Knobs,
+    options=Options,
     build=build,
     passages=("Section",),
     elements=("Heading",),
@@ -162,5 +176,5 @@ GRAPH = Graph(
         "headings": Mode(retrieve_headings, "headings alone", graph="sections"),
     },
     cypher=CYPHER,
-    describe=tell,
+    describe=describe,
 )
