@@ -234,7 +234,7 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
     [
         ("settings = { topk = 3 }", "settings.topk is no setting of a system. Did you mean top_k?"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
-        ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'published'"),
+        ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'naive'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
         ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
         ("settings = { api_key = 'k' }", "api_key is said elsewhere"),

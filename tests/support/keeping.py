@@ -36,10 +36,10 @@ url = "http://127.0.0.1:8000/v1"
 cache, name, count = ResponseCache(Path(sys.argv[1])), sys.argv[2], int(sys.argv[3])
 for n in range(count):
     key = chat_key(url, "m", Prompt("", f"{name} {n}", 1, 0))
-    cache.keep_reply(key, "m", Reply(f"{name} {n}"))
+    cache.save_reply(key, "m", Reply(f"{name} {n}"))
     keys = [embedding_key(url, "e", f"{name} {n} {row}") for row in range(16)]
     batch = {key: np.ones(64, np.float32) for key in keys}
-    cache.keep_vectors("e", batch)
+    cache.save_vectors("e", batch)
     print(n, flush=True)
 """
 

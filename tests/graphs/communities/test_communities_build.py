@@ -292,8 +292,8 @@ def test_what_a_dry_run_counts_is_what_is_asked() -> None:
 
     class StandsIn(Says):
         def complete(self, prompt: Any) -> Any:
-            assert prompt.stand_in is not None
-            return Says(lambda _: prompt.stand_in()).complete(prompt)
+            assert prompt.placeholder is not None
+            return Says(lambda _: prompt.placeholder()).complete(prompt)
 
     models = Models(StandsIn(lambda user: ""))
     made = built(models, claims=True)

@@ -507,7 +507,7 @@ def test_stand_ins_make_a_graph_of_about_the_same_calls() -> None:
             asked.append(prompt.user)
             from fabula.models import Reply
 
-            return Reply(prompt.stand_in())
+            return Reply(prompt.placeholder())
 
     models = Models(Dry(chat.say))
     graph, gaps = built(STORY, models, window_tokens=200, triples=True)

@@ -468,7 +468,7 @@ def test_stand_ins_run_the_build_itself() -> None:
             self.asked.append(prompt)
             from fabula.models import Reply
 
-            return Reply(prompt.stand_in())
+            return Reply(prompt.placeholder())
 
     chat = StandIn(lambda user: "")
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
