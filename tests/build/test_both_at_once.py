@@ -44,6 +44,10 @@ with connect(Address(sys.argv[1], "", "neo4j", sys.argv[2])) as store:
     store.apply(small_graph(), "test-model", staged)
 """
 
+TESTS = Path(__file__).parents[1]
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS / "support")))}
+"""That of programs which import what tests share."""
+
 LEAVES = """
 import sys, threading, time
 from conftest import connect
@@ -263,7 +267,7 @@ def test_a_store_is_closed_though_another_thread_is_sending_a_statement(address:
         command,
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[1] / "support",
+        env=ENVIRONMENT,
         check=False,
     )
     assert (left.returncode, left.stdout) == (0, "closed\n" * 3), left.stderr
@@ -273,8 +277,7 @@ def test_what_a_killed_client_staged_is_swept_by_the_next_and_a_slow_ones_is_not
     ready: Store, address: Address
 ) -> None:
     command = [sys.executable, "-c", STAGE, address.uri, address.password]
-    folder = Path(__file__).parents[1] / "support"
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder) as slow:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT) as slow:
         assert slow.stdout is not None
         slow.stdout.readline()
         staged = "MATCH (n:Staged) RETURN count(n) AS count"

@@ -363,7 +363,11 @@ def test_yes_takes_no_model_out_where_a_key_is_not_set_just_now() -> None:
 
 def test_a_keyring_that_cannot_be_loaded_is_none() -> None:
     run = subprocess.run(
-        [sys.executable, "-c", "from fabula.models.keyring import keyring_name; print([keyring_name()])"],
+        [
+            sys.executable,
+            "-c",
+            "from fabula.models.keyring import keyring_name; print([keyring_name()])",
+        ],
         env=os.environ | {"PYTHON_KEYRING_BACKEND": "nosuch.Keyring"},
         capture_output=True,
         text=True,

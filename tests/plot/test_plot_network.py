@@ -320,7 +320,7 @@ def test_the_network_is_drawn_with_whom_a_mode_walked(graph_url: str, tmp_path: 
     assert "Elias" in {one.findtext(f"{SPACE}text") for one in walked}
     run("lighthouse", "--network", "--out", "a.png")
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
-    assert "0 walked" in run("lighthouse", "--network", "--mode", "naive", *asked[2:]).stdout
+    assert "0 visited" in run("lighthouse", "--network", "--mode", "naive", *asked[2:]).stdout
 
 
 def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_path: Path) -> None:

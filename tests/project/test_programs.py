@@ -185,7 +185,7 @@ def test_what_is_given_as_another_type_says_what_is_wanted(tmp_path: Path) -> No
         with pytest.raises(TypeError, match="name of a collection is a str, not 3"):
             app.collection(3)  # type: ignore[arg-type]
         novels = app.collection("novels")
-        with pytest.raises(TypeError, match=r"not a list: .* as `ingest\(\*paths\)`"):
+        with pytest.raises(TypeError, match=r"not a list\. .* as `ingest\(\*paths\)`"):
             novels.ingest(["a.txt", "b.txt"])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"not a str but .*: `ingest` reads files"):
             novels.ingest_text(tmp_path, source="x")  # type: ignore[arg-type]

@@ -134,7 +134,7 @@ def test_nothing_changes_the_umask_of_the_process(file: Path) -> None:
     assert "umask" not in names
 
 
-OF_MIGRATIONS = {"query", "Database", "Step", "ensure", "wait"}
+OF_MIGRATIONS = {"read_statement", "Database", "Step", "ensure", "wait"}
 """What a migration uses of the rest of Fabula: only what sends a statement, and their type."""
 
 
