@@ -37,7 +37,7 @@ def test_an_unreachable_server_is_one_clear_line() -> None:
 
 
 def test_an_address_that_is_none_is_one_clear_line() -> None:
-    with pytest.raises(StoreError, match="NEO4J_URI = localhost is no address"):
+    with pytest.raises(StoreError, match="NEO4J_URI = localhost is not an address"):
         Store.connect("localhost", "neo4j", "x", "neo4j")
 
 

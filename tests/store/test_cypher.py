@@ -203,7 +203,7 @@ def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
     from_document = {"title": "title: document.title", "language": "language: document.language"}
     wanted = ", ".join(from_document.get(name, f".{name}") for name in fields)
     returned = [match[2] for name in SENT for match in PROJECTION.finditer(read_statement(name))]
-    assert len(returned) == 18
+    assert len(returned) == 16
     assert {" ".join(fields.split()) for fields in returned} == {wanted}
 
 

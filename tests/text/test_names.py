@@ -113,7 +113,7 @@ SPOILT: dict[str, Spoil] = {
 @pytest.mark.parametrize("what", SPOILT)
 def test_the_store_takes_no_long_name_and_lives_on(ready: Store, what: str) -> None:
     text, aspects = small_graph("a.txt")
-    with pytest.raises(StoreError, match=r"40,000 bytes|no label"):
+    with pytest.raises(StoreError, match=r"40,000 bytes|not a valid label"):
         ready.apply([SPOILT[what](text), aspects], MODEL)
     put(ready, small_graph("b.txt"))
     assert [entry.title for entry in ready.documents("default")] == ["B"]
