@@ -20,6 +20,7 @@ from pathlib import Path
 PRIVATE_WORDS = ("one", "told", "said", "asked", "kept")
 ROLES = {"__init__", "build", "options", "mapping", "prompts", "modes", "page", "svg"}
 """Names of modules that each package of one shape has: there, a shared name says the role."""
+NOT_PARTICIPLES = {"embed", "reembed", "need"}
 IRREGULAR = {"found", "given", "held", "kept", "left", "made", "meant", "said", "shown", "told"}
 QUESTION = """
 import sys
@@ -88,7 +89,8 @@ def _is_participle(node: ast.FunctionDef) -> bool:
     if any("property" in ast.unparse(decorator) for decorator in node.decorator_list):
         return False
     name = node.name.strip("_")
-    return name in IRREGULAR or bool(re.fullmatch(r"[a-z]{3,}ed", name))
+    is_regular = name not in NOT_PARTICIPLES and re.fullmatch(r"[a-z]{3,}ed", name)
+    return name in IRREGULAR or bool(is_regular)
 
 
 def _repeated(classes: dict[str, list[Path]]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from fabula.load import load
 from fabula.server import Address
 from fabula.service.page.book import (
     MAX_PAGE_CHARACTERS,
-    Section,
+    BookSection,
     choose_sections,
     count_heading,
     make_notes,
@@ -729,7 +729,7 @@ def test_a_book_of_a_collection_that_one_may_not_see_is_not_there(library: Libra
 
 def test_a_long_book_is_several_pages_of_whole_sections() -> None:
     length = 100_000
-    sections = [Section(n, f"{n}", n * length, (n + 1) * length) for n in range(30)]
+    sections = [BookSection(n, f"{n}", n * length, (n + 1) * length) for n in range(30)]
     assert choose_sections(sections[:5], 0) == sections[:5]
     shown = choose_sections(sections, 15 * length + 7)
     assert shown[0] == sections[14]

@@ -34,7 +34,7 @@ SECRETS = frozenset({"api_key", "neo4j_password"})
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RunRecord:
     """The record of a folder of results, updated and written during the run.
 
     `clock` has wall-clock seconds by stage and by graph or system, over all runs into this folder;
@@ -146,7 +146,7 @@ def open_record(
     left_out: Mapping[str, str],
     command: str,
     limits: Mapping[str, Any],
-) -> Record:
+) -> RunRecord:
     """Return the record of a folder, which continues an existing one.
 
     Raises:
@@ -160,7 +160,7 @@ def open_record(
         )
     if previous:
         _refuse_foreign(folder, previous, identity(suite, data, systems), systems)
-    return Record(
+    return RunRecord(
         folder=folder,
         suite=suite,
         data=data,

@@ -139,7 +139,7 @@ def _run_systems(systems: Sequence[_System], report: ProgressReport | None) -> N
 
 def _record(
     bench: BenchRun, log: Log, data: DataSet, systems: Sequence[TestedSystem], metrics: RunMetrics
-) -> records.Record:
+) -> records.RunRecord:
     return records.open_record(
         bench.folder,
         log,
@@ -179,7 +179,7 @@ class _System:
     system: TestedSystem
     data: DataSet
     log: Log
-    record: records.Record
+    record: records.RunRecord
     metrics: RunMetrics
     watching: ProgressView
     done: RunOutcome

@@ -69,7 +69,7 @@ _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageContent:
     """The blocks of a page with their headings, and its metadata by 'title', 'author', ..."""
 
     blocks: tuple[Block, ...]
@@ -90,7 +90,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def page(text: str, source: str) -> Page:
+def page(text: str, source: str) -> PageContent:
     """Return the blocks of a page of HTML or XHTML. Raises LoadError if it can't be parsed."""
     builder = _BlockBuilder()
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
@@ -99,7 +99,7 @@ def page(text: str, source: str) -> Page:
         etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return Page(tuple(builder.blocks), builder.metadata)
+    return PageContent(tuple(builder.blocks), builder.metadata)
 
 
 def _remove_strays(text: str) -> str:

@@ -53,7 +53,7 @@ MAX_PARTS = 1_000
 """Parts of one message."""
 
 
-class Part(BaseModel):
+class ContentPart(BaseModel):
     """A part of a message; only its text is read."""
 
     model_config = ConfigDict(extra="ignore")
@@ -68,7 +68,9 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str
-    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    content: (
+        str | Annotated[list[ContentPart], Field(max_length=MAX_PARTS, fail_fast=True)] | None
+    ) = None
 
     @property
     def text(self) -> str:

@@ -67,14 +67,14 @@ def command(document: str, settings: Settings) -> None:
     """
     notice_offline(settings)
     with open_for_reading(settings) as collection:
-        chat = Chat(collection)
+        chat = ChatSession(collection)
         if document:
             chat.choose_document(document)
         if not chat.run():
             raise click.exceptions.Exit(1)
 
 
-class Chat:
+class ChatSession:
     """A conversation in the terminal: reads lines, prints answers and runs commands."""
 
     def __init__(self, collection: Collection) -> None:

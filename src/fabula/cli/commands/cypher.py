@@ -33,13 +33,13 @@ COLLECTION = "collection"
 """The parameter whose default is the collection of the settings."""
 
 
-class Parameter(click.ParamType[tuple[str, str]]):
+class ParameterType(click.ParamType[tuple[str, str]]):
     """The name and the value of a query's parameter."""
 
     name = "name=value"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: Any, param: click.ParameterType | None, ctx: click.Context | None
     ) -> tuple[str, str]:
         """Split the name from the value."""
         name, equals, text = str(value).partition("=")
@@ -66,7 +66,7 @@ class Parameter(click.ParamType[tuple[str, str]]):
     "--param",
     "parameters",
     multiple=True,
-    type=Parameter(),
+    type=ParameterType(),
     help="the value of a parameter: JSON, otherwise text",
 )
 @click.option("--list", "list_queries", is_flag=True, help="list the queries that come with Fabula")

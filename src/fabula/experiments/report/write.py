@@ -24,14 +24,14 @@ NO_PLOTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenReport:
     """The files of a report; `missing` says why there are no plots, or is empty."""
 
     files: tuple[Path, ...]
     missing: str
 
 
-def write_report(folder: Path, prices: Mapping[str, Price]) -> Written:
+def write_report(folder: Path, prices: Mapping[str, Price]) -> WrittenReport:
     """Read the files of a run and write its tables, plots and pages beside them.
 
     Raises:
@@ -54,4 +54,4 @@ def write_report(folder: Path, prices: Mapping[str, Price]) -> Written:
         why = error.strerror or str(error)
         raise FabulaError(f"The report can't be written into {folder}: {why}.") from error
     files = tuple(folder / name for name in (SUMMARY, MARKDOWN, PAGE, *drawings.files))
-    return Written(files, drawings.missing)
+    return WrittenReport(files, drawings.missing)

@@ -15,8 +15,8 @@ from fabula.graphs.entities.resolve import (
     PERSON,
     PLACE,
     UNKNOWN,
-    Form,
-    Group,
+    NameForm,
+    NameGroup,
     Resolution,
     is_inflected,
     person_or_place,
@@ -85,7 +85,7 @@ def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[
     yield replace(mention, names=names)
 
 
-def _forms(mentions: Sequence[Mention]) -> list[Form]:
+def _forms(mentions: Sequence[Mention]) -> list[NameForm]:
     """The form of each mention: its name; a person's and a place's are two where it is both."""
     chunks: dict[tuple[str, str], set[str]] = defaultdict(set)
     for mention in mentions:
@@ -107,7 +107,7 @@ def _forms(mentions: Sequence[Mention]) -> list[Form]:
         counts[name, its_kind] += max(1, sum(map(len, mention.names.values())))
         aliases[name, its_kind].update((*mention.aliases, *mention.names))
     forms = {
-        (name, its_kind): Form(
+        (name, its_kind): NameForm(
             name,
             _most_frequent(types[name_key(name), its_kind]),
             count,
@@ -121,7 +121,7 @@ def _forms(mentions: Sequence[Mention]) -> list[Form]:
 
 
 def _mentions_by_group(
-    mentions: Sequence[Mention], forms: Sequence[Form], resolution: Resolution
+    mentions: Sequence[Mention], forms: Sequence[NameForm], resolution: Resolution
 ) -> list[list[Mention]]:
     """The mentions of each group, in the order of the groups.
 
@@ -137,7 +137,7 @@ def _mentions_by_group(
     for of_group in places.values():
         of_group.sort()
 
-    def bearer(mention: Mention, form: Form) -> int:
+    def bearer(mention: Mention, form: NameForm) -> int:
         place = _places(mention)[0]
         bearers = {group_of[full] for full in resolution.shared.get(form, ())}
         nearest_first = sorted(
@@ -163,7 +163,7 @@ def _count_near(places: Sequence[int], place: int) -> int:
 
 
 def _entities(
-    document: str, language: str, groups: Sequence[Group], mentions: Sequence[Sequence[Mention]]
+    document: str, language: str, groups: Sequence[NameGroup], mentions: Sequence[Sequence[Mention]]
 ) -> tuple[Entity, ...]:
     """An entity for each group that has mentions; where keys are equal, some get longer ones."""
     pairs = [
@@ -211,7 +211,7 @@ def _counts(mentions: Iterable[Mention]) -> Counter[str]:
     return counts
 
 
-def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, int]) -> str:
+def _full_name(group: NameGroup, mentions: Sequence[Mention], counts: Mapping[str, int]) -> str:
     """The most frequent of the forms that do not stand for a fuller one.
 
     Of equals it is one that is not all in capitals, has no title, is longer, and is printed first.
@@ -236,7 +236,7 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
     return min(full, key=rank)
 
 
-def _is_family(name: str, groups: Iterable[Group]) -> bool:
+def _is_family(name: str, groups: Iterable[NameGroup]) -> bool:
     """Whether a name is an article and the plural of a person's last name: the Cratchits."""
     words = lower_name(name).split()
     if len(words) != 2 or words[0] not in all_words().articles or not words[1].endswith("s"):
@@ -248,13 +248,13 @@ def _is_family(name: str, groups: Iterable[Group]) -> bool:
     )
 
 
-def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> dict[str, str]:
+def _explain(group: NameGroup, name: str, printed: Iterable[str], language: str) -> dict[str, str]:
     """Why each form except `name` was taken for this entity.
 
     The pairs of the group that were joined are followed from `name` on; a form has the level of the
     pair by which it is reached first.
     """
-    neighbours: dict[Form, list[tuple[Form, str]]] = defaultdict(list)
+    neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
     for first, second, why in group.joined:
         neighbours[first].append((second, why))
         neighbours[second].append((first, why))

@@ -38,7 +38,7 @@ MIN_FULL_COUNT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class NameForm:
     """A name as mentions give it, with its type, how often it occurs, and its other names."""
 
     name: str
@@ -48,7 +48,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NameGroup:
     """The forms of one entity.
 
     Attributes:
@@ -57,9 +57,9 @@ class Group:
         short: Forms that stand for a fuller name of the group, are inflected, or are misspelt.
     """
 
-    forms: frozenset[Form]
-    joined: tuple[tuple[Form, Form, str], ...]
-    short: frozenset[Form]
+    forms: frozenset[NameForm]
+    joined: tuple[tuple[NameForm, NameForm, str], ...]
+    short: frozenset[NameForm]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Resolution:
     may mean.
     """
 
-    groups: tuple[Group, ...]
-    shared: Mapping[Form, tuple[Form, ...]]
+    groups: tuple[NameGroup, ...]
+    shared: Mapping[NameForm, tuple[NameForm, ...]]
 
 
 def resolve(
-    forms: Collection[Form],
+    forms: Collection[NameForm],
     *,
     language: str,
     decisions: Decisions,
@@ -136,42 +136,44 @@ def beginnings(name: str) -> tuple[str, ...]:
 class _Joining:
     """Forms in groups that only grow; each begins alone. A group's root is its commonest form."""
 
-    def __init__(self, forms: Sequence[Form], decisions: Decisions) -> None:
+    def __init__(self, forms: Sequence[NameForm], decisions: Decisions) -> None:
         self.forms = forms
         self._kept_apart = [set(map(titled, pair)) for pair in decisions.keep_apart]
         self._root = {form: form for form in forms}
         self._members = {form: [form] for form in forms}
-        self._joined: dict[Form, list[tuple[Form, Form, str]]] = {form: [] for form in forms}
-        self._short: set[Form] = set()
+        self._joined: dict[NameForm, list[tuple[NameForm, NameForm, str]]] = {
+            form: [] for form in forms
+        }
+        self._short: set[NameForm] = set()
 
-    def roots(self) -> list[Form]:
+    def roots(self) -> list[NameForm]:
         return list(self._members)
 
-    def root(self, form: Form) -> Form:
+    def root(self, form: NameForm) -> NameForm:
         return self._root[form]
 
-    def members(self, form: Form) -> list[Form]:
+    def members(self, form: NameForm) -> list[NameForm]:
         return self._members[self._root[form]]
 
-    def count(self, form: Form) -> int:
+    def count(self, form: NameForm) -> int:
         return sum(member.count for member in self.members(form))
 
-    def sexes(self, form: Form) -> set[str]:
+    def sexes(self, form: NameForm) -> set[str]:
         return {sex for member in self.members(form) if (sex := title_sex(member.name))}
 
-    def group(self, form: Form) -> Group:
+    def group(self, form: NameForm) -> NameGroup:
         root = self._root[form]
         members = frozenset(self._members[root])
-        return Group(members, tuple(self._joined[root]), members & self._short)
+        return NameGroup(members, tuple(self._joined[root]), members & self._short)
 
-    def fits(self, form: Form, other: Form) -> bool:
+    def fits(self, form: NameForm, other: NameForm) -> bool:
         """Whether nothing speaks against making one group of theirs."""
         members = (*self.members(form), *self.members(other))
         return self._may_join(form, other) and agree(
             (member.type for member in members), (member.name for member in members)
         )
 
-    def join(self, form: Form, other: Form, why: str) -> None:
+    def join(self, form: NameForm, other: NameForm, why: str) -> None:
         """Make one group of theirs, unless a person keeps them apart."""
         if not self._may_join(form, other):
             return
@@ -181,11 +183,11 @@ class _Joining:
         self._members[root] += self._members.pop(gone)
         self._joined[root] += [*self._joined.pop(gone), (form, other, why)]
 
-    def mark_short(self, forms: Iterable[Form]) -> None:
+    def mark_short(self, forms: Iterable[NameForm]) -> None:
         """Note that these stand for a fuller name."""
         self._short.update(forms)
 
-    def _may_join(self, form: Form, other: Form) -> bool:
+    def _may_join(self, form: NameForm, other: NameForm) -> bool:
         roots = (self._root[form], self._root[other])
         if roots[0] == roots[1]:
             return False
@@ -207,9 +209,9 @@ class _People:
     """
 
     def __init__(self, joining: _Joining) -> None:
-        self.by_family: dict[str, list[Form]] = defaultdict(list)
-        self.by_first: dict[str, list[Form]] = defaultdict(list)
-        self.by_role: dict[str, list[Form]] = defaultdict(list)
+        self.by_family: dict[str, list[NameForm]] = defaultdict(list)
+        self.by_first: dict[str, list[NameForm]] = defaultdict(list)
+        self.by_role: dict[str, list[NameForm]] = defaultdict(list)
         for form in joining.forms:
             words = name_key(form.name).split()
             if len(words) > 1 and _has_article(form.name):
@@ -226,7 +228,7 @@ class _People:
 
 def _join_decided(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
     """Pairs of names that a person gave, whatever the names look like."""
-    by_name: dict[str, list[Form]] = defaultdict(list)
+    by_name: dict[str, list[NameForm]] = defaultdict(list)
     for form in joining.forms:
         by_name[titled(form.name)].append(form)
     for first_name, second_name in sorted(tuple(sorted(pair)) for pair in pairs):
@@ -241,7 +243,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
     Where titles tell several entities of a key apart, the name without a title joins one of them at
     most: a man, or else a woman if nobody's full name ends with it.
     """
-    by_key: dict[str, list[Form]] = defaultdict(list)
+    by_key: dict[str, list[NameForm]] = defaultdict(list)
     for form in joining.forms:
         by_key[name_key(form.name)].append(form)
     for forms in by_key.values():
@@ -260,7 +262,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
                 _join_first(joining, form, women)
 
 
-def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
+def _join_first(joining: _Joining, form: NameForm, others: Iterable[NameForm]) -> None:
     """Join a form with the first of those of equal key that it fits."""
     for other in others:
         if joining.fits(form, other):
@@ -269,7 +271,7 @@ def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
             return
 
 
-def _may_be_hers(joining: _Joining, bare: Form, other: Form) -> bool:
+def _may_be_hers(joining: _Joining, bare: NameForm, other: NameForm) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
     Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she is.
@@ -281,7 +283,7 @@ def _may_be_hers(joining: _Joining, bare: Form, other: Form) -> bool:
 
 def _join_aliases(joining: _Joining, people: _People) -> None:
     """Join an alias of one entity alone with that entity, if it is no part of another full name."""
-    claims: dict[str, set[Form]] = defaultdict(set)
+    claims: dict[str, set[NameForm]] = defaultdict(set)
     for form in joining.forms:
         for alias in form.aliases:
             claims[name_key(alias)].add(joining.root(form))
@@ -297,13 +299,13 @@ def _join_aliases(joining: _Joining, people: _People) -> None:
                 joining.join(form, claimant, "alias")
 
 
-def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ...]]:
+def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[NameForm, ...]]:
     """Join family names and first names with the full name that they stand for.
 
     Returns:
         Family names of several people, with the full names that they may stand for.
     """
-    shared: dict[Form, tuple[Form, ...]] = {}
+    shared: dict[NameForm, tuple[NameForm, ...]] = {}
     for form in joining.forms:
         name = name_key(form.name)
         members = joining.members(form)
@@ -338,7 +340,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     return shared
 
 
-def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
+def _join_role(joining: _Joining, form: NameForm, full: Iterable[NameForm]) -> None:
     """Join "the Rabbit" with "the White Rabbit", if that is the only name that ends so."""
     roots = list({joining.root(other) for other in full})
     if len(roots) != 1 or joining.count(roots[0]) < MIN_FULL_COUNT:
@@ -350,7 +352,7 @@ def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
         joining.join(form, roots[0], "family")
 
 
-def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]:
+def _bearers(joining: _Joining, short: NameForm, full: Iterable[NameForm]) -> list[NameForm]:
     """The full names that a short one may stand for, a root for each group, the commonest first."""
     roots = {
         joining.root(other)
@@ -363,7 +365,7 @@ def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]
     return sorted(roots, key=lambda root: (-joining.count(root), root.name))
 
 
-def _have_one_first_name(joining: _Joining, forms: Iterable[Form], family: str) -> bool:
+def _have_one_first_name(joining: _Joining, forms: Iterable[NameForm], family: str) -> bool:
     """Whether no two full names have different first names; an initial stands for one of them."""
     first_names = {
         name_key(member.name).split()[0]
@@ -379,7 +381,7 @@ def _join_inflected(joining: _Joining, language: str) -> None:
     """Join case forms with the commonest of them, where the endings of the language are known."""
     if not words_of(language).paradigms:
         return
-    by_beginnings: dict[tuple[str, ...], list[Form]] = defaultdict(list)
+    by_beginnings: dict[tuple[str, ...], list[NameForm]] = defaultdict(list)
     for form in joining.forms:
         name = name_key(form.name)
         alike = by_beginnings[beginnings(name)]
@@ -421,7 +423,7 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
     """Join rare names with a commoner one of their type that differs by a letter or two."""
-    by_pattern: dict[tuple[str, ...], list[Form]] = defaultdict(list)
+    by_pattern: dict[tuple[str, ...], list[NameForm]] = defaultdict(list)
     for form in joining.forms:
         patterns = _patterns_but_for_one_word(form)
         if joining.count(form) <= MAX_MISSPELT_COUNT:
@@ -441,7 +443,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
             by_pattern[pattern].append(form)
 
 
-def _patterns_but_for_one_word(form: Form) -> list[tuple[str, ...]]:
+def _patterns_but_for_one_word(form: NameForm) -> list[tuple[str, ...]]:
     """What a form shares with forms of its type in which one word is spelt otherwise."""
     words = name_key(form.name).split()
     return [
@@ -477,7 +479,7 @@ def most_letters(word: str) -> int:
     return 1 if len(word) < MIN_LETTERS_TWO_WRONG else 2
 
 
-def _count_words(form: Form) -> int:
+def _count_words(form: NameForm) -> int:
     return len(name_key(form.name).split())
 
 
@@ -495,5 +497,5 @@ def _is_of_a_person(name: str) -> bool:
     return small <= words.particles | words.titles.keys() and not is_owned
 
 
-def _commonest_first(form: Form) -> tuple[int, str, str, tuple[str, ...]]:
+def _commonest_first(form: NameForm) -> tuple[int, str, str, tuple[str, ...]]:
     return (-form.count, form.name, form.type, tuple(sorted(form.aliases)))

@@ -34,7 +34,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class BookSection:
     """A part of the book under one heading."""
 
     number: int
@@ -90,7 +90,7 @@ class Note:
 class SectionText:
     """A section with its paragraphs."""
 
-    section: Section
+    section: BookSection
     paragraphs: tuple[Paragraph, ...]
 
     @property
@@ -117,7 +117,7 @@ class BookPage:
     """The contents of one page of a book."""
 
     document: Entry
-    sections: tuple[Section, ...]
+    sections: tuple[BookSection, ...]
     """All sections of the book."""
     texts: tuple[SectionText, ...]
     """The sections on this page."""
@@ -129,13 +129,13 @@ class BookPage:
     """Numbers of the sections that are on this page."""
 
     @property
-    def before(self) -> Section | None:
+    def before(self) -> BookSection | None:
         """The section that ends where this page begins."""
         first = self.texts[0].section.number if self.texts else 0
         return self.sections[first - 1] if first else None
 
     @property
-    def after(self) -> Section | None:
+    def after(self) -> BookSection | None:
         """The section that begins where this page ends."""
         last = self.texts[-1].section.number + 1 if self.texts else 0
         return self.sections[last] if last < len(self.sections) else None
@@ -226,28 +226,28 @@ def merge(spans: Sequence[Span]) -> list[Span]:
     return merged
 
 
-def read_sections(store: Store, entry: Entry) -> list[Section]:
+def read_sections(store: Store, entry: Entry) -> list[BookSection]:
     """Return the sections of a book in text order.
 
     A heading that occurs again later begins another section. A section of more than
     MAX_SECTION_CHARACTERS is split between chunks.
     """
     rows = store.rows("core/find_sections", collection=entry.collection, document=entry.id)
-    sections: list[Section] = []
+    sections: list[BookSection] = []
     for title, run in groupby(rows, key=lambda row: str(row["section"])):
         start = end = -1
         continues = False
         for row in run:
             start = row["start"] if start < 0 else start
             if row["end"] - start > MAX_SECTION_CHARACTERS and end > start:
-                sections.append(Section(len(sections), title, start, end, continues))
+                sections.append(BookSection(len(sections), title, start, end, continues))
                 start, continues = row["start"], True
             end = row["end"]
-        sections.append(Section(len(sections), title, start, end, continues))
+        sections.append(BookSection(len(sections), title, start, end, continues))
     return sections
 
 
-def choose_sections(sections: Sequence[Section], at: int) -> list[Section]:
+def choose_sections(sections: Sequence[BookSection], at: int) -> list[BookSection]:
     """Return the sections of the page that shows character `at`.
 
     These are all sections if they fit on one page, or else as many as fit, from the section before
@@ -262,7 +262,7 @@ def choose_sections(sections: Sequence[Section], at: int) -> list[Section]:
 
 
 def make_notes(
-    targets: Sequence[Span], citations: Sequence[Span], sections: Sequence[Section]
+    targets: Sequence[Span], citations: Sequence[Span], sections: Sequence[BookSection]
 ) -> list[Note]:
     """Number the citations in text order.
 
@@ -319,12 +319,12 @@ def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterato
         yield replace(note, summaries=tuple(closest[aspect] for aspect in sorted(closest)))
 
 
-def _section_name(sections: Sequence[Section], at: int) -> str:
+def _section_name(sections: Sequence[BookSection], at: int) -> str:
     return next((section.name for section in sections if at < section.end), "")
 
 
 def _read_texts(
-    store: Store, entry: Entry, sections: Sequence[Section], notes: Sequence[Note]
+    store: Store, entry: Entry, sections: Sequence[BookSection], notes: Sequence[Note]
 ) -> Iterator[SectionText]:
     if not sections:
         return
@@ -336,7 +336,7 @@ def _read_texts(
         yield SectionText(section, tuple(_paragraphs(section, section_text, notes)))
 
 
-def _paragraphs(section: Section, text: str, notes: Sequence[Note]) -> Iterator[Paragraph]:
+def _paragraphs(section: BookSection, text: str, notes: Sequence[Note]) -> Iterator[Paragraph]:
     """Yield the paragraphs of a section; the first ones are its heading if they say its title."""
     within = [note for note in notes if note.span[0] < section.end and section.start < note.span[1]]
     breaks = [place for match in PARAGRAPH_BREAK.finditer(text) for place in match.span()]
