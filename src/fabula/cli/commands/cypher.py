@@ -39,7 +39,7 @@ class ParameterType(click.ParamType[tuple[str, str]]):
     name = "name=value"
 
     def convert(
-        self, value: Any, param: click.ParameterType | None, ctx: click.Context | None
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
         """Split the name from the value."""
         name, equals, text = str(value).partition("=")
