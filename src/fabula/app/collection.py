@@ -278,8 +278,10 @@ class Collection:
         else:
             settings = self.settings.with_preset(preset)
             graphs = settings.graphs if graphs is None else graphs
-            with closing(ModelFactory(settings)) as kit:
-                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).ingest(sources.read)
+            with closing(ModelFactory(settings)) as models:
+                expected = self._run(graphs, None, rebuild, dry=True, kit=models).ingest(
+                    sources.read
+                )
         return expected + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_text(
@@ -429,16 +431,16 @@ class Collection:
 
         """
         meter, stop = Meter(self.models.counter), stop or Stop()
-        kit = self.models.view(stop=stop)
-        embedder = kit.counted_embedder(meter)
-        uncached = kit.counted_embedder(meter, cached=False)
+        models = self.models.view(stop=stop)
+        embedder = models.counted_embedder(meter)
+        uncached = models.counted_embedder(meter, cached=False)
         progress = progress or SilentProgress()
         run = ReembedRun(
             self.app.connect(stop),
             self.name,
             embedder,
             uncached,
-            kit.workers,
+            models.workers,
             meter,
             progress,
             stop,
@@ -604,8 +606,8 @@ class Collection:
         query = self._query(question, {**options, "fill": False})
         self.app.connect(stop)
         filters = self._filters(query)
-        kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        result = answering.find(query, filters, self.store, kit, meter, path)
+        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        result = answering.find(query, filters, self.store, models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
         return [*result.hits]
@@ -623,8 +625,8 @@ class Collection:
         query = self._query(question, options)
         self.app.connect(stop)
         filters = self._filters(query)
-        kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        context = answering.read(query, filters, self.store, kit, meter, path)
+        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        context = answering.read(query, filters, self.store, models, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
         return context

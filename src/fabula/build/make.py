@@ -3,7 +3,7 @@
 It needs models and no database. A plan and the parts that are made from it can be pickled, so a
 worker on another machine can do this step with models of its own:
 
-    built = make(plan, Kit(settings), Muted(), Meter())
+    built = make(plan, ModelFactory(settings), SilentProgress(), Meter())
 """
 
 from __future__ import annotations

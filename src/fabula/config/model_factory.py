@@ -85,9 +85,9 @@ class ModelFactory:
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
         self._purpose = BUILD
         self.counter: UsageCounter | None = None
-        """Counts all calls that builds make with this kit, beside the builds' own meters."""
+        """Counts all calls that builds make with this factory, beside the builds' own meters."""
         self._whole = self
-        """The kit that this is a view of, or itself; the endpoint is opened there, once."""
+        """The factory that this is a view of, or itself; the endpoint is opened there, once."""
 
     def view(
         self,
@@ -98,16 +98,16 @@ class ModelFactory:
         counter: UsageCounter | None = None,
         is_static: bool = False,
     ) -> ModelFactory:
-        """Return the same kit for one question, one run or one key of the service.
+        """Return the same factory for one question, one run or one key of the service.
 
-        The endpoint with its limiter, the threads and the cache are shared. Close the kit itself,
-        and no view.
+        The endpoint with its limiter, the threads and the cache are shared. Close the factory
+        itself, and no view.
 
         Args:
             urgent: The calls are a question's, and go before those of builds.
             stop: Ends the calls made through the view, and what they wait for.
-            budget: What the view may spend, within what this kit may. A view of a view is held to
-                both budgets.
+            budget: What the view may spend, within what this factory may. A view of a view is held
+                to both budgets.
             counter: Counts the calls of builds.
             is_static: Embed by static vectors, whatever the settings name.
 

@@ -30,7 +30,7 @@ class QuestionRunner:
 
     system: TestedSystem
     collection: Collection
-    kit: ModelFactory
+    models: ModelFactory
     documents: Mapping[str, str]
 
     def __call__(self, question: Question) -> Result:
@@ -50,7 +50,7 @@ class QuestionRunner:
             meter = Meter()
             context = self.collection.context(question.question, meter=meter, **where)
             if self.system.ask == "choose":
-                chat = self.kit.chat(meter, "choose")
+                chat = self.models.chat(meter, "choose")
                 choice = choose(chat, question, [passage.text for passage in context])
             usage = meter.usage()
         total = sum(usage.values(), Usage()).uncached

@@ -192,13 +192,13 @@ class _System:
         if not missing:
             return
         settings = self.system.settings
-        kit = ModelFactory(settings, budget)
-        with Fabula(settings, report=report, kit=kit) as fabula:
+        models = ModelFactory(settings, budget)
+        with Fabula(settings, report=report, kit=models) as fabula:
             self.record.versions["neo4j"] = fabula.store.version()
             documents = self._ingest(fabula, missing)
             answerable = [question for question in missing if question.text in documents]
             within = documents if self.bench.suite.data.scope == "document" else {}
-            self._ask(QuestionRunner(self.system, fabula, kit, within), answerable, kit)
+            self._ask(QuestionRunner(self.system, fabula, models, within), answerable, models)
 
     def _ingest(self, collection: Collection, missing: Sequence[Question]) -> dict[str, str]:
         graph = self.system.settings.collection
@@ -221,9 +221,9 @@ class _System:
         return documents
 
     def _ask(
-        self, asking: QuestionRunner, questions: Sequence[Question], kit: ModelFactory
+        self, asking: QuestionRunner, questions: Sequence[Question], models: ModelFactory
     ) -> None:
-        score = self.metrics.by(kit, self.system)
+        score = self.metrics.by(models, self.system)
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
 
@@ -247,11 +247,11 @@ class _System:
         report_piece = self._begin("questions", len(questions))
         began = time.monotonic()
         try:
-            with Job(kit.workers) as job:
+            with Job(models.workers) as job:
                 job.each(0, ask_one, questions)
         except BudgetSpent:
             # Wait for calls that are under way: they are paid for.
-            kit.workers.join()
+            models.workers.join()
             raise
         finally:
             wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0

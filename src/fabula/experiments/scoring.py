@@ -27,12 +27,14 @@ class RunMetrics:
     left_out: Mapping[str, str]
     languages: Mapping[str, str]
 
-    def by(self, kit: ModelFactory, system: TestedSystem) -> Callable[[Question, Result], Result]:
+    def by(
+        self, models: ModelFactory, system: TestedSystem
+    ) -> Callable[[Question, Result], Result]:
         """Return a function that scores a result; the system's models judge, within its budget."""
 
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
-            judges = _judges(kit, system, meter, self.languages)
+            judges = _judges(models, system, meter, self.languages)
             values = {
                 metric.name: metric.score(question, result, judges) for metric in self.metrics
             }
@@ -49,8 +51,8 @@ def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetr
         SettingsError: A metric does not exist, its library isn't installed, or none is left.
     """
     languages = {text.id: text.language for text in data.texts}
-    kit = ModelFactory(system.settings)
-    judges = _judges(kit, system, Meter(), languages)
+    models = ModelFactory(system.settings)
+    judges = _judges(models, system, Meter(), languages)
     chosen: list[Metric] = []
     left_out: dict[str, str] = {}
     for name in suite.metrics:
@@ -62,7 +64,7 @@ def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetr
             left_out[name] = reason
         else:
             chosen.append(candidate)
-    kit.close()
+    models.close()
     if not chosen:
         raise SettingsError(f"Suite {suite.name} measures nothing here: {reason}")
     return RunMetrics(tuple(chosen), left_out, languages)
@@ -77,7 +79,7 @@ def _why_unfit(candidate: Metric, ask: Ask) -> str:
 
 
 def _judges(
-    kit: ModelFactory, system: TestedSystem, meter: Meter, languages: Mapping[str, str]
+    models: ModelFactory, system: TestedSystem, meter: Meter, languages: Mapping[str, str]
 ) -> Judges:
-    chat = None if system.settings.offline else kit.chat(meter, JUDGE)
-    return Judges(chat, kit.counted_embedder(meter), languages)
+    chat = None if system.settings.offline else models.chat(meter, JUDGE)
+    return Judges(chat, models.counted_embedder(meter), languages)

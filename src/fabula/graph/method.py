@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.models.progress import Progress
 from fabula.models.roles import Models
 
-Knobs = TypeVar("Knobs", bound=BaseModel)
+OptionsType = TypeVar("OptionsType", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ class LazyFunction:
         return getattr(import_module(module), name)(*values)
 
 
-def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
-    return knobs.model_dump(mode="json")
+def _settings(options: BaseModel, offline: bool) -> Mapping[str, Any]:
+    return options.model_dump(mode="json")
 
 
 def _no_sentences(facts: Mapping[str, Any]) -> Sequence[str]:
@@ -142,14 +142,14 @@ def _no_sentences(facts: Mapping[str, Any]) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph(Generic[Knobs]):
+class Graph(Generic[OptionsType]):
     """A graph as its package declares it.
 
     Attributes:
         name: Its name, and that of its table of settings.
         about: What it is, for lists.
         version: Is counted up when the method makes something else of the same.
-        knobs: A frozen pydantic model of its settings.
+        options: A frozen pydantic model of its settings.
         build: Makes the part of a document. A graph has this or `settle`.
         settle: Makes the one part of a collection, of what its documents have of the graphs that
             it rests on.
@@ -175,9 +175,11 @@ class Graph(Generic[Knobs]):
     name: str
     about: str
     version: int
-    options: type[Knobs]
-    build: Callable[[BuildText, Knobs, Models, Known, BuildWork], Built] | None = None
-    build_collection: Callable[[PartReader, Knobs, Models, Known, BuildWork], Built] | None = None
+    options: type[OptionsType]
+    build: Callable[[BuildText, OptionsType, Models, Known, BuildWork], Built] | None = None
+    build_collection: (
+        Callable[[PartReader, OptionsType, Models, Known, BuildWork], Built] | None
+    ) = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
@@ -186,7 +188,7 @@ class Graph(Generic[Knobs]):
     modes: Mapping[str, Mode] = field(default_factory=dict)
     prompts: Path | None = None
     cypher: Path | None = None
-    settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
+    settings: Callable[[OptionsType, bool], Mapping[str, Any]] = _settings
     not_in_prompts: frozenset[str] = frozenset()
     describe: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     warnings: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences

@@ -109,7 +109,7 @@ class Tools:
         path: Records the steps, for `--explain`.
         k: The most hits to return.
         tokens: The size of the context that is filled from them.
-        knobs: The mode's own settings, of the class that it names.
+        options: The mode's own settings, of the class that it names.
         method: Those of the graph that it walks; None if it walks none.
         workers: The threads that wait for models.
 
@@ -228,7 +228,7 @@ class Mode:
     Attributes:
         retrieve: Finds the passages of a question.
         about: What it does, for lists.
-        knobs: A frozen pydantic model of its settings.
+        options: A frozen pydantic model of its settings.
         graph: The graph that it walks; '' if it needs passages only.
         answer: Its own way to answer, if that is not one call.
         kinds: The kinds of passages that it looks for; all if there are none. Its filters let no

@@ -204,8 +204,8 @@ def try_models(models: ModelChoice) -> None:
         attempts=2,
         keyring=False,
     )
-    with closing(ModelFactory(settings)) as kit:
-        for role, model, ask in kit.roles():
+    with closing(ModelFactory(settings)) as factory:
+        for role, model, ask in factory.roles():
             if role != "aspect model" and model not in (OFFLINE, STATIC):
                 ask()
                 click.echo(f"The {role} {model} answers.")

@@ -48,7 +48,9 @@ from fabula.text.stems import stemmer_of
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
-def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
     """Build the communities of a document's entities; this knows no database.
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
@@ -64,8 +66,8 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
     calls = ExtractionCalls(models, work)
     builder = CommunityBuilder(calls, known, read_previous(known, text.chunks, labels), labels)
     claims: Sequence[Claim] = ()
-    if knobs.claims and not models.offline:
-        claims = find_claims(text, knobs, builder)
+    if options.claims and not models.offline:
+        claims = find_claims(text, options, builder)
     network = make_network(
         read_members(part), read_relations(part), chunk_places(text.chunks), claims
     )
@@ -76,8 +78,8 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
         stems = (stemmer_of(language).content(chunk.text) for chunk in text.chunks)
         return ExtractReporter(network, sentences, stems, models.static)
 
-    communities = builder.divide(network, knobs, text.document.id)
-    nodes, edges = builder.describe(network, communities, knobs, extracts)
+    communities = builder.divide(network, options, text.document.id)
+    nodes, edges = builder.describe(network, communities, options, extracts)
     more_nodes, more_edges = claim_nodes(network)
     return Built(
         tuple(builder.embed([*nodes, *more_nodes])),
@@ -108,7 +110,9 @@ class CommunityBuilder:
     reports: dict[str, CommunityReport] = field(default_factory=dict)
     replies: CommunityReplies = field(default_factory=CommunityReplies)
 
-    def divide(self, network: MemberNetwork, knobs: DivisionOptions, owner: str) -> list[Community]:
+    def divide(
+        self, network: MemberNetwork, options: DivisionOptions, owner: str
+    ) -> list[Community]:
         """Return the communities of the network, starting from where they were before."""
         member_of = {
             id: member.id for member in network.members.values() for id in member.entity_ids
@@ -124,7 +128,7 @@ class CommunityBuilder:
             sum_weights(
                 (bond.source, bond.target, bond.weight) for bond in network.relations.values()
             ),
-            knobs.max_cluster_size,
+            options.max_cluster_size,
             [community for community in before if community.members],
             lambda level, members: ids.community_id(owner, level, sorted(members)),
         )
@@ -133,7 +137,7 @@ class CommunityBuilder:
         self,
         network: MemberNetwork,
         communities: Sequence[Community],
-        knobs: DivisionOptions,
+        options: DivisionOptions,
         extracts: Callable[[], ExtractReporter],
     ) -> tuple[list[Node], list[Edge]]:
         """Return the nodes and edges of communities and their reports; offline of `extracts`."""
@@ -141,7 +145,7 @@ class CommunityBuilder:
         if offline:
             self._quote(network, communities, extracts())
         else:
-            self._write(network, communities, knobs)
+            self._write(network, communities, options)
         by = RULES if offline else MODEL
         return nodes_and_edges(network, communities, self.reports, by, self.labels)
 
@@ -166,11 +170,11 @@ class CommunityBuilder:
                 self.reports[community.id] = report
 
     def _write(
-        self, network: MemberNetwork, communities: Sequence[Community], knobs: DivisionOptions
+        self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions
     ) -> None:
         """Have a model report on each community, the finest first, as others may rest on them."""
-        renderer = ContextRenderer(network, knobs.report_tokens_in)
-        question = ask_report(knobs.report_tokens, self.known.means)
+        renderer = ContextRenderer(network, options.report_tokens_in)
+        question = ask_report(options.report_tokens, self.known.means)
         previous = self.previous.reports
         children: dict[str, list[Community]] = defaultdict(list)
         for community in communities:
@@ -206,11 +210,11 @@ class CommunityBuilder:
                     self.reports[group.id] = context.resolve(previous[context.digest], network)
 
 
-def find_claims(text: BuildText, knobs: Options, builder: CommunityBuilder) -> list[Claim]:
+def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> list[Claim]:
     """Return what is claimed in a document, chunk by chunk, as known or as a model lists it."""
-    cut = windows(text.chunks, knobs.window_tokens, text.document.language)
+    cut = windows(text.chunks, options.window_tokens, text.document.language)
     builder.calls.work.gaps.expect(len(cut))
-    question = ask_claims(knobs.gleanings, builder.known.means)
+    question = ask_claims(options.gleanings, builder.known.means)
     replies = builder.calls.ask_windows(
         question, cut, builder.previous.searched_chunks, CLAIM_PRIORITY
     )

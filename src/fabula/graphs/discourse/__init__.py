@@ -13,11 +13,11 @@ from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Options
 from fabula.graphs.discourse.senses import read_senses
 
 
-def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options, and a digest of the senses: other senses under the same name are another set."""
     unread = ASKING | CHAT_ONLY if offline else ASKING
-    digest = {knobs.senses: read_senses(knobs.senses).digest}
-    return knobs.model_dump(mode="json", exclude=set(unread)) | {"senses": digest}
+    digest = {options.senses: read_senses(options.senses).digest}
+    return options.model_dump(mode="json", exclude=set(unread)) | {"senses": digest}
 
 
 GRAPH = Graph(

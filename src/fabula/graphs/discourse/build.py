@@ -43,7 +43,9 @@ from fabula.models.roles import Models
 READ_PRIORITY, JUDGE_PRIORITY = range(1, 3)
 
 
-def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
     """Build the discourse graph of a document; this knows no database.
 
     A model reads windows of chunks for events and judges pairs of neighbours; offline, rules do,
@@ -56,7 +58,7 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
 
     """
     language = text.document.language
-    senses = read_senses(knobs.senses)
+    senses = read_senses(options.senses)
     pairs = list(pairwise(text.chunks))
     event_replies: WindowReplies[DiscourseRecords[Event]] = WindowReplies()
     if models.offline:
@@ -67,10 +69,10 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
     else:
         calls = ExtractionCalls(models, work)
         previous = read_previous(known, senses)
-        cut = windows(text.chunks, knobs.window_tokens, language)
+        cut = windows(text.chunks, options.window_tokens, language)
         # Both steps run at once, and either may leave a gap first.
-        work.gaps.expect(len(cut) + len(batches(pairs, knobs.pairs)))
-        judge = partial(judge_pairs, pairs, knobs.pairs, senses, known, previous, calls)
+        work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
+        judge = partial(judge_pairs, pairs, options.pairs, senses, known, previous, calls)
         judging = work.job.start(judge)
         question = ask_events(language, known.means)
         event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)

@@ -14,12 +14,12 @@ from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
 from fabula.graphs.entities.types import read_types
 
 
-def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options with the types written out, as a set of types may change under its name."""
     if offline:
-        return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY))
-    types = {type.name: type.description for type in read_types(knobs.types)}
-    return knobs.model_dump(mode="json") | {"types": types}
+        return options.model_dump(mode="json", exclude=set(CHAT_ONLY))
+    types = {type.name: type.description for type in read_types(options.types)}
+    return options.model_dump(mode="json") | {"types": types}
 
 
 GRAPH = Graph(

@@ -52,7 +52,9 @@ EXTRACT_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 4)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
     """Build the entity graph of a document; this knows no database.
 
     A model reads windows of chunks; offline, rules read them. What they say of one chunk is merged
@@ -65,8 +67,8 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
         SettingsError: The types, or the decisions on names, can't be read.
 
     """
-    decisions = read_decisions(knobs.keep_apart, knobs.join)
-    placeholders = EntityPlaceholders.of_means(known.means, knobs.description_tokens)
+    decisions = read_decisions(options.keep_apart, options.join)
+    placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)
     previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
     replies = EntityReplies()
@@ -74,9 +76,9 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
     if models.offline:
         extraction = extract_entities(text.chunks, text.document.language)
     else:
-        cut = windows(text.chunks, knobs.window_tokens, text.document.language)
+        cut = windows(text.chunks, options.window_tokens, text.document.language)
         # Both steps run at once, and either may leave a gap first.
-        work.gaps.expect((2 if knobs.triples else 1) * len(cut))
+        work.gaps.expect((2 if options.triples else 1) * len(cut))
         state = partial(
             calls.ask_windows,
             ask_triples(placeholders),
@@ -84,9 +86,9 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
             previous.asked_about[TRIPLES],
             STATE_PRIORITY,
         )
-        stating = work.job.start(state) if knobs.triples else None
-        types = read_types(knobs.types)
-        question = ask_entities(types, knobs.gleanings, placeholders)
+        stating = work.job.start(state) if options.triples else None
+        types = read_types(options.types)
+        question = ask_entities(types, options.gleanings, placeholders)
         known_chunks = previous.asked_about[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(replies.extracted, types, previous)
@@ -99,11 +101,11 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
     )
     statements = statements_of(cast)
     if models.offline:
-        descriptions = quote(statements, text, knobs.description_tokens)
+        descriptions = quote(statements, text, options.description_tokens)
     else:
         describer = Describer(
             models.chat("model", DESCRIPTIONS),
-            knobs.description_tokens,
+            options.description_tokens,
             models.temperature,
             placeholders,
         )

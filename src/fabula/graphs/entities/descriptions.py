@@ -103,7 +103,7 @@ class Describer:
     chat: Chat
     limit: int
     temperature: float
-    stand_ins: EntityPlaceholders
+    placeholders: EntityPlaceholders
 
     def merge(self, subjects: Sequence[Statements]) -> list[str | BadReply]:
         """Describe each subject of one portion: one paid call, or several.
@@ -147,7 +147,7 @@ class Describer:
             max_tokens=round(ROOM_TOGETHER * self.limit * len(subjects)),
             temperature=self.temperature,
             schema=DescriptionsReply,
-            placeholder=lambda: self.stand_ins.descriptions(joined),
+            placeholder=lambda: self.placeholders.descriptions(joined),
         )
         descriptions = ask(
             self.chat, request, lambda reply: read_descriptions(reply, len(subjects)), TRIES
@@ -167,7 +167,7 @@ class Describer:
             ),
             max_tokens=ROOM * self.limit,
             temperature=self.temperature,
-            placeholder=lambda: self.stand_ins.description(joined),
+            placeholder=lambda: self.placeholders.description(joined),
         )
         return shorten(ask(self.chat, request, read_summary, TRIES), self.limit)
 

@@ -14,9 +14,9 @@ from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import CHAT_ONLY, Options
 
 
-def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options, with the ontology's content: a name alone may stand for another file later."""
-    ontology = read_ontology(knobs.ontology)
+    ontology = read_ontology(options.ontology)
     written = {
         "classes": {name: list(above) for name, above in ontology.classes.items()},
         "relations": {
@@ -28,7 +28,7 @@ def _settings(knobs: Options, offline: bool) -> Mapping[str, Any]:
         },
     }
     unread = set(CHAT_ONLY) if offline else set()
-    return knobs.model_dump(mode="json", exclude=unread) | {"ontology": written}
+    return options.model_dump(mode="json", exclude=unread) | {"ontology": written}
 
 
 GRAPH = Graph(

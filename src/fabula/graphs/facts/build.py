@@ -37,7 +37,9 @@ STATE_PRIORITY, NORMALISE_PRIORITY = range(1, 3)
 ENTITIES = "entities"
 
 
-def build(text: BuildText, knobs: Options, models: Models, known: Known, work: BuildWork) -> Built:
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
     """Build the facts of a document; this knows no database.
 
     A model states what windows of chunks say; then, in view of all entities of the document, names
@@ -50,7 +52,7 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
         SettingsError: `ontology` names no ontology.
 
     """
-    ontology = read_ontology(knobs.ontology)
+    ontology = read_ontology(options.ontology)
     entities = NamedEntities.of(text.below[ENTITIES])
     language = text.document.language
     previous = read_previous(known, text.chunks)
@@ -60,16 +62,16 @@ def build(text: BuildText, knobs: Options, models: Models, known: Known, work: B
     if models.offline:
         statements = state_by_rules(text.chunks, text.below[ENTITIES], language)
     else:
-        cut = windows(text.chunks, knobs.window_tokens, language)
+        cut = windows(text.chunks, options.window_tokens, language)
         work.gaps.expect(len(cut))
         question = ask_statements(ontology, known.means)
         replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
         statements = replies.collect(lambda _, reply: reply.records, previous.statements)
         statements = prove(statements, text.chunks, language)
-        if knobs.normalise:
+        if options.normalise:
             normaliser = Normaliser(entities, ontology, models.static)
             statements, misnumbered = normalise(statements, normaliser, cut, calls)
-    checked = check(text.document.id, statements, entities, ontology, strict=knobs.strict)
+    checked = check(text.document.id, statements, entities, ontology, strict=options.strict)
     by = RULES if models.offline else MODEL
     nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
     left_out = [] if models.offline else chain.from_iterable(checked.left_out.values())

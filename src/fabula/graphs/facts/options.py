@@ -9,7 +9,7 @@ CHAT_ONLY = frozenset({"window_tokens", "normalise"})
 
 
 class Options(BaseModel):
-    """How facts are stated and checked; the same text, knobs and replies give the same graph."""
+    """How facts are stated and checked; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -42,11 +42,11 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
             step.record(hits)
         return hits
-    knobs = tools.options
-    sought = read_question(question, terms, read_senses(knobs.senses), tools)
+    options = tools.options
+    sought = read_question(question, terms, read_senses(options.senses), tools)
     vector = tools.embed(question)
-    ranked = passages(question, vector, filters, tools, max(knobs.near, tools.k))
-    near = [hit.id for hit in ranked[: knobs.near]]
+    ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
+    near = [hit.id for hit in ranked[: options.near]]
     related = _related(near, sought.senses, vector, filters, tools)
     matched = _matched(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
