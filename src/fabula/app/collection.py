@@ -33,7 +33,7 @@ from fabula.graph.hits import Source as Stretch
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
 from fabula.graph.recipes import complete_documents, differences_of, with_dependents
-from fabula.graph.trace import Trace as Trace
+from fabula.graph.trace import Trace
 from fabula.load import read_text
 from fabula.load.source import Source
 from fabula.load.sources import Sources, find_sources

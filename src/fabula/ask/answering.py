@@ -18,7 +18,7 @@ from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.graph.hits import Filters, Hit, Passage, Quote, Source
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun, Pieces
-from fabula.graph.trace import Trace as Trace
+from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop

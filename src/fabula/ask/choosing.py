@@ -25,7 +25,7 @@ from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import KINDS, Kind, Mode, ModeRun, Tools
-from fabula.graph.trace import Trace as Trace
+from fabula.graph.trace import Trace
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
 from fabula.models.prompts import fill_prompt

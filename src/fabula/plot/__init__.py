@@ -20,7 +20,7 @@ from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.installed import load
-from fabula.graph.trace import Trace as Trace
+from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.plot.shared.picture import Drawing, Picture, Search
 from fabula.plot.shared.png import has_fonts, refuse_missing_resvg

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
-from fabula.graph.trace import Trace as Trace
+from fabula.graph.trace import Trace
 from fabula.plot.shared.png import to_png
 from fabula.store import Store
 
