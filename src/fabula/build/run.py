@@ -113,7 +113,7 @@ class BuildRun:
 
     Attributes:
         store: The graph.
-        kit: The models.
+        models: The models.
         collection: The collection that all sources go into.
         names: The graphs to build of each document.
         listener: Told of each source and its steps.

@@ -229,7 +229,7 @@ class Settings(BaseModel):
         return values | {name: redact_url(values[name]) for name in ADDRESSES if values[name]}
 
     def values(self) -> dict[str, Any]:
-        """Return what `shown` does, each setting by its whole name, as `aspects.levels`."""
+        """Return what `redacted` does, each setting by its whole name, as `aspects.levels`."""
         values = self.redacted()
         tables = values.pop("tables")
         return values | {

@@ -92,7 +92,9 @@ def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:
                 f"remove the package of {name!r}."
             )
         if (graph.build is None) == (graph.build_collection is None):
-            raise SettingsError(f"The graph {name!r} has to have either `build` or `settle`.")
+            raise SettingsError(
+                f"The graph {name!r} has to have either `build` or `build_collection`."
+            )
         below = [other for other in (*graph.rests_on, *graph.uses) if other in loaded]
         if graph.build and (own := [other for other in below if loaded[other].build_collection]):
             raise SettingsError(

@@ -106,11 +106,11 @@ class Tools:
         embedder: The embedder of the collection.
         models: Models for calls of the mode's own.
         guide: Rewrites and reads questions.
-        path: Records the steps, for `--explain`.
+        trace: Records the steps, for `--explain`.
         k: The most hits to return.
         tokens: The size of the context that is filled from them.
         options: The mode's own settings, of the class that it names.
-        method: Those of the graph that it walks; None if it walks none.
+        graph_options: Those of the graph that it walks; None if it walks none.
         workers: The threads that wait for models.
 
     """

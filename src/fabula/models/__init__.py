@@ -36,7 +36,7 @@ class Prompt:
         correction: What was wrong with the previous reply; it is sent after `user`. It is not part
             of the response cache's key, as it asks for the same thing again.
         sample: A number that distinguishes several replies to the same prompt.
-        stand_in: Makes a reply in the form that is asked for, and about as long as the model's
+        placeholder: Makes a reply in the form that is asked for, and about as long as the model's
             would be. A dry run continues with it.
 
     """
@@ -59,7 +59,7 @@ class Reply:
         text: The text of the reply or of the piece.
         prompt_tokens: The tokens of the prompt as the endpoint counted them; 0 if it did not say.
         completion_tokens: The tokens of the reply, likewise.
-        trouble: Why the reply has no usable text, though it was paid for; '' if it has.
+        problem: Why the reply has no usable text, though it was paid for; '' if it has.
         faults: The number of failed tries before this reply.
         cached: Whether the reply comes from the response cache, and was paid for earlier.
         cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.

@@ -19,7 +19,7 @@ class Stop:
     def __init__(self) -> None:
         self._is_set = False
         self._listeners: dict[object, Callable[[], None]] = {}
-        # Held during the callbacks, so that none is called after its `telling` has been left.
+        # Held during the callbacks, so that none is called after its `calling` has been left.
         # Reentrant, as a signal handler may set the flag while its own thread holds the lock.
         self._lock = threading.RLock()
 

@@ -62,7 +62,7 @@ class Bounds:
 
     Attributes:
         end: When the call has to end, by `time.monotonic`.
-        most: The most bytes of its answer.
+        max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
 
     """

@@ -83,7 +83,7 @@ class Store(Database):
         self._has_schema = False
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
-        """The spaces as they were last read. `found` reads one again where it is out of date."""
+        """The spaces as they were last read; `search_vectors` reads one that is out of date again."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
         self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
@@ -416,7 +416,7 @@ class Store(Database):
         )
 
     def cache_usage(self) -> CacheUsage:
-        """Return how much `keep` holds in memory, and how often it was used."""
+        """Return how much `cached` holds in memory, and how often it was used."""
         return self._cache.usage()
 
     def collection_version(self, collection: str, graphs: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 The comparisons of a name, from the strictest to the loosest:
 
 - `titled`: without case, quotes, possessive, full stops and articles; titles count.
-- `key`: titles don't count either. It is kept in Neo4j as the `key` of an entity.
+- `name_key`: titles don't count either. It is kept in Neo4j as the `key` of an entity.
 - `name_words`: the bare words, whatever stands between them.
 
 Three comparisons of other texts are where those texts are made: `printed.plain` (a form as a page

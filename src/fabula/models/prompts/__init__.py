@@ -34,7 +34,7 @@ def fill_prompt(name: str, /, **values: object) -> str:
 
 
 def fill_template(file: Path, /, **values: object) -> str:
-    """Return the text of any prompt file with every $placeholder filled, as `prompt` does."""
+    """Return the text of any prompt file with every $placeholder filled, as `fill_prompt` does."""
     template, tags = _template(file)
     for extra in sorted(values.keys() - set(template.get_identifiers())):
         raise TypeError(f"{file.name} has no placeholder ${extra}")
