@@ -387,7 +387,7 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
         ({"elements": ("Document",)}, "'Document' are made by Fabula itself and"),
         ({"rests_on": ("scenes",)}, "'sections' rests on 'scenes', which no package has"),
         ({"name": "parts"}, "the graph 'parts' by the name 'sections'"),
-        ({"build": None}, "'sections' has to have either `build` or `settle`"),
+        ({"build": None}, "'sections' has to have either `build` or `build_collection`"),
         ({"rests_on": ("identities",)}, "'sections', a document's, rests on 'identities'"),
     ],
 )

@@ -151,8 +151,8 @@ class Graph(Generic[OptionsType]):
         version: Is counted up when the method makes something else of the same.
         options: A frozen pydantic model of its settings.
         build: Makes the part of a document. A graph has this or `build_collection`.
-        build_collection: Makes the one part of a collection, of what its documents have of the graphs that
-            it rests on.
+        build_collection: Makes the one part of a collection, of what its documents have of the
+            graphs that it rests on.
         passages: Labels of its nodes that every mode finds, by vector and by words.
         elements: Labels of all its other nodes. They may have an embedding, too, by which only the
             graph's own modes find them.
@@ -165,8 +165,8 @@ class Graph(Generic[OptionsType]):
             `find_parents.cypher` finds what is above a passage.
         settings: Returns the settings that the result depends on; its second argument says
             whether there is no chat model.
-        not_in_prompts: Settings on which no question to a model depends: if one of them changes, what is
-            known of the graph is used again.
+        not_in_prompts: Settings on which no question to a model depends: if one of them changes,
+            what is known of the graph is used again.
         describe: Returns what is worth saying of a part's facts, in sentences.
         warnings: Returns what `fabula check` is to say of them.
 

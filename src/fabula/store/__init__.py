@@ -83,7 +83,7 @@ class Store(Database):
         self._has_schema = False
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
-        """The spaces as they were last read; `search_vectors` reads one that is out of date again."""
+        """The spaces as they were last read; `search_vectors` reads an outdated one again."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
         self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It

@@ -39,7 +39,8 @@ def find_printed(names: Collection[str], chunks: Sequence[Chunk]) -> dict[str, P
     a model may write "The Mill" for "the mill", while "Will" must not be found in "will".
 
     Returns:
-        What each chunk prints, by the `printed_key` of the name; names that are printed nowhere are left out.
+        What each chunk prints, by the `printed_key` of the name; names that are printed nowhere
+        are left out.
     """
     exact = _search(names, chunks, 0)
     missing = [name for name in names if not any(exact.get(printed_key(name), ()))]
