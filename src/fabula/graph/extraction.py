@@ -1,8 +1,8 @@
 """What graphs share that ask a chat model about a text, a run of chunks at a time.
 
 A `ModelQuestion` declares one kind of call: its prompt, the shape of the reply, how the reply is
-read, and the placeholder that a dry run assumes. `ExtractionCalls` asks it about every window or other
-item, reuses what is known of unchanged chunks, and leaves a gap where no reply can be used.
+read, and the placeholder that a dry run assumes. `ExtractionCalls` asks it about every window or
+other item, reuses what is known of unchanged chunks, and leaves a gap where no reply can be used.
 """
 
 from __future__ import annotations
