@@ -7,7 +7,7 @@ import os
 import re
 import ssl
 from collections.abc import Iterator
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 import archive_classes
+from database import connect, make_indexes, wipe
 from endpoint import Endpoint
 from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.models.cache import ResponseCache
 from fabula.models.offline import embedder
 from fabula.server import Address, PrivateServer, config
-from fabula.store import Store, schema
+from fabula.store import Store
 from graphs import DIMENSIONS, MODEL
 from reach import opened
 from stories import WINTER
@@ -30,16 +31,6 @@ from stories import WINTER
 pytest.register_assert_rewrite("reembedding")
 
 os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
-
-
-SPACES = (
-    *product((DIMENSIONS, 32, Endpoint.dimensions, 256), (1, 2)),
-    (16, 1),
-    (48, 2),
-    (4096, 1),
-)
-"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors and of
-other models, and the places of those that are re-embedded or compacted."""
 
 
 ASIDE = {"own_server", "waits"}
@@ -234,32 +225,3 @@ def cache(tmp_path: Path) -> Iterator[ResponseCache]:
     cache = ResponseCache(tmp_path / "kept")
     yield cache
     cache.close()
-
-
-def connect(address: Address) -> Store:
-    """A store at the tests' Neo4j."""
-    return Store.connect(address.uri, address.username, address.password, "neo4j")
-
-
-def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-    """What a statement of a test returns."""
-    return [record.data() for record in store._driver.execute_query(statement, parameters).records]
-
-
-def make_indexes(store: Store) -> None:
-    """All that tests need: one that comes later has every statement planned anew."""
-    from fabula.service.state import make_schema
-
-    store.make_schema()
-    make_schema(store)
-    for dimensions, slot in SPACES:
-        schema.make_vectors(store, dimensions, slot)
-        schema.make_vectors(store, dimensions, slot, "element")
-
-
-def wipe(store: Store) -> None:
-    """Empties the graph; indexes stay, as making them and planning anew takes long."""
-    with store._driver.session() as session:
-        session.run(
-            "MATCH (n:!Schema) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
-        ).consume()

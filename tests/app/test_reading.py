@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from fabula import Fabula
 from fabula.app.reading import MARGIN_CHARACTERS, Lines, Reading
 from fabula.cli import main

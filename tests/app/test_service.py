@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
 from fabula import Fabula, Query

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import connect, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.context import fill_with_passages

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fabula
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula import Fabula
 from fabula.ask.choosing import choose_modes
 from fabula.ask.context import fill_with_passages

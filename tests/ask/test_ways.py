@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from casts import Cast, put_cast
-from conftest import connect, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main

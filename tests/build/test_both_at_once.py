@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula import store as store_module
@@ -35,7 +35,7 @@ HOLDS = 90.0
 WAITS = "Another Fabula is at work on"
 STAGE = """
 import sys, time
-from conftest import connect
+from database import connect
 from fabula.server import Address
 from graphs import put, small_graph
 with connect(Address(sys.argv[1], "", "neo4j", sys.argv[2])) as store:
@@ -50,7 +50,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS
 
 LEAVES = """
 import sys, threading, time
-from conftest import connect
+from database import connect
 from fabula.server import Address
 for _ in range(3):
     store = connect(Address(sys.argv[1], "", "neo4j", sys.argv[2]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.graph import TEXT

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher
+from database import connect, cypher
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint, every
 from fabula import App, Fabula
 from fabula.build.run import Gate

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint, every
 from endpoint.faults import Fault
 from fabula import Fabula

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from explored import explored
 from fabula.cli import main
 from fabula.errors import Refused, StoreError

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher, wipe
+from database import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula.build.outcome import SilentListener

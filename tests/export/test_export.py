@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import FabulaError, StoreError

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula import Fabula, FabulaError, NotFound, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.frameworks import searching

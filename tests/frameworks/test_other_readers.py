@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula import Fabula, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
 from fabula.app.doctor import examine

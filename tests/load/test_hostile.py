@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.graphs.aspects.values import StoredAspects

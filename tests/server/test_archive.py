@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import cypher
+from database import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import ServerError

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from analyst import PATIENCE, Analyst, settings
 from chromium import browser
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.graph.explore import shipped_query
 from fabula.server import Address
 from graphs import DIMENSIONS, MODEL, put, small_graph

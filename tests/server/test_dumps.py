@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import connect
+from database import connect
 from fabula import Fabula
 from fabula.errors import DatabaseDown
 from fabula.server import PrivateServer, archive

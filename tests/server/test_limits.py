@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import connect
+from database import connect
 from fabula.graph import Part
 from fabula.server import Address, config
 from fabula.store import Store, reembedding

@@ -14,7 +14,7 @@ import neo4j
 import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
-from conftest import connect
+from database import connect
 from fabula.config.connect import MIN_FREE_BYTES
 from fabula.config.connect import connect as connect_to
 from fabula.config.settings import Settings

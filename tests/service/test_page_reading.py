@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from chromium import browser, faults
-from conftest import connect, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import STATIC

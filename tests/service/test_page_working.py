@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
 from chromium import browser, faults
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.server import Address

@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound

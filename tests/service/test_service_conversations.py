@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.api.jobs import JobEvents

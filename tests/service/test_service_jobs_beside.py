@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_service_jobs import BASE, LOOK, begin, books, until
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address

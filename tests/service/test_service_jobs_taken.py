@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE
 from fabula.graph.queries import read_statement

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_service_jobs import BASE, begin, until
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import openai
 import pytest
 
-from conftest import connect, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
 from fabula.server import Address

@@ -15,7 +15,7 @@ import httpx2
 import psutil
 import pytest
 
-from conftest import connect
+from database import connect
 from fabula import StoreError
 from fabula.app import App
 from fabula.server import Address, PrivateServer

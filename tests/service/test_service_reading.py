@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import httpx2
 import pytest
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.server import Address

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula import App
 from fabula.server import Address
 from fabula.service.core.retention import delete_old_records

@@ -23,7 +23,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.core.keys import Keys

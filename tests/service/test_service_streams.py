@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address

@@ -15,7 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.server import Address

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from fabula import Settings, SettingsError
 from fabula.app import App
 from fabula.service.observe.requests import TextFormatter

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_service_jobs import BASE, begin, books, until
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from breaks import put_sound
-from conftest import cypher
+from database import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.graph.installed import graphs

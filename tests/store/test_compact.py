@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import cypher
+from database import cypher
 from fabula import App
 from fabula import store as store_module
 from fabula.cli import main

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from conftest import connect
+from database import connect
 from fabula import App, Stop, Stopped
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, StoreError

@@ -12,7 +12,7 @@ import neo4j
 import pytest
 from test_tenants import WITHIN
 
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.graph.hits import Hit
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph

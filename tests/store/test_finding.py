@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from conftest import connect, cypher
+from database import connect, cypher
 from fabula.errors import SpaceError, StoreError
 from fabula.graph.hits import Filters, Hit
 from fabula.server import Address

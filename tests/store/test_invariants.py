@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from breaks import BREAKS, Undone, put_sound
-from conftest import connect, wipe
+from database import connect, wipe
 from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store

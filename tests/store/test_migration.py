@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher, make_indexes
+from database import connect, cypher, make_indexes
 from fabula import App
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import StoreError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula.graph import Part
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import Filters

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from conftest import connect, cypher
+from database import connect, cypher
 from fabula import store as store_module
 from fabula.errors import SpaceError, Stopped, StoreError
 from fabula.graph import Owner, Part

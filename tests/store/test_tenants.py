@@ -12,7 +12,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from explored import OF_FACTS
 from fabula.graph import Node, Part
 from fabula.graph.explore import query_names, shipped_query

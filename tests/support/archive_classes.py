@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from database import connect
+from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.server import PrivateServer
 from fabula.server.artifacts import read_lock
@@ -32,9 +34,6 @@ def flags() -> str:
 
 def archive(file: Path) -> None:
     """Writes the classes of a server that has done what servers do, linked."""
-    from conftest import connect
-    from fabula.graph.hits import Filters
-
     with tempfile.TemporaryDirectory() as folder:
         recorded = f"{FLAGS} -XX:AOTMode=record -XX:AOTConfiguration={folder}/%p.recorded"
         os.environ["JDK_JAVA_OPTIONS"] = recorded

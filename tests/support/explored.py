@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from fabula import Fabula
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.server import Address

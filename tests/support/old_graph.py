@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from neo4j.vector import Vector
 
-from conftest import cypher
+from database import cypher
 from fabula.ask.query import REMOVED_MODES
 from fabula.store import Store
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conftest import connect, wipe
+from database import connect, wipe
 from endpoint import Endpoint, listed
 from fabula import Answer, Fabula
 from fabula.cli import main

@@ -11,7 +11,7 @@ import pytest
 
 from breaks import Undone
 from communities import HOUSE, MILL
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import Settings

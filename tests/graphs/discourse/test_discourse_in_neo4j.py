@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import OFFLINE, STATIC, Settings

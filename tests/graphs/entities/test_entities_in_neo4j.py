@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from endpoint.extraction import extracted
 from fabula import Fabula, Outcome
@@ -371,7 +371,7 @@ def test_what_breaks_an_invariant_is_found(
 @pytest.fixture(scope="module")
 def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A graph of triples and all, which stays so: what a test does to it is rolled back."""
-    from conftest import connect, wipe
+    from database import connect, wipe
     from stories import WINTER
 
     file = tmp_path_factory.mktemp("books") / "winter.txt"

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from casts import NAME, Cast, put_cast
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main

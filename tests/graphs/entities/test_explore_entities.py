@@ -11,7 +11,7 @@ import networkx
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import connect, wipe
+from database import connect, wipe
 from explored import OF_ENTITIES
 from fabula import Fabula
 from fabula.cli import main

@@ -11,7 +11,7 @@ import pytest
 import rdflib
 from click.testing import CliRunner, Result
 
-from conftest import connect, cypher, wipe
+from database import connect, cypher, wipe
 from explored import OF_FACTS
 from fabula import Fabula
 from fabula.cli import main

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conftest import cypher
+from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.cli import main

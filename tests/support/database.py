@@ -1,0 +1,49 @@
+"""The tests' Neo4j: connecting, asking, indexes, and emptying it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from endpoint import Endpoint
+from fabula.server import Address
+from fabula.store import Store, schema
+from graphs import DIMENSIONS
+
+SPACES = (
+    *product((DIMENSIONS, 32, Endpoint.dimensions, 256), (1, 2)),
+    (16, 1),
+    (48, 2),
+    (4096, 1),
+)
+"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors and of
+other models, and the places of those that are re-embedded or compacted."""
+
+
+def connect(address: Address) -> Store:
+    """A store at the tests' Neo4j."""
+    return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+
+def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+    """What a statement of a test returns."""
+    return [record.data() for record in store._driver.execute_query(statement, parameters).records]
+
+
+def make_indexes(store: Store) -> None:
+    """All that tests need: one that comes later has every statement planned anew."""
+    from fabula.service.state import make_schema
+
+    store.make_schema()
+    make_schema(store)
+    for dimensions, slot in SPACES:
+        schema.make_vectors(store, dimensions, slot)
+        schema.make_vectors(store, dimensions, slot, "element")
+
+
+def wipe(store: Store) -> None:
+    """Empties the graph; indexes stay, as making them and planning anew takes long."""
+    with store._driver.session() as session:
+        session.run(
+            "MATCH (n:!Schema) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+        ).consume()
