@@ -212,7 +212,7 @@ def _values() -> Iterator[Any]:
     """One of each, all of whose texts are long and hostile."""
     passage = Passage(1, replace(hit("a", HOSTILE), title=HOSTILE, section=HOSTILE), HOSTILE, ())
     quote = Quote(1, passage.hit, ((0, 8), (9, 25)))
-    facts = {"collection": "c", "author": HOSTILE, "language": "en", "sha256": "0"}
+    facts: dict[str, Any] = {"collection": "c", "author": HOSTILE, "language": "en", "sha256": "0"}
     entry = Entry("d", title=HOSTILE, source=HOSTILE, tokens=9, created_at="", updated_at="",
                   graphs={}, **facts)  # fmt: skip
     document = Document("d", title=HOSTILE, source=HOSTILE, text=HOSTILE, sections=(), **facts)

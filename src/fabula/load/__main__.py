@@ -51,11 +51,15 @@ def _read(request: dict[str, str | int], data: bytes, answers: BinaryIO) -> None
             "title": draft.title,
             "author": draft.author,
             "language": draft.language,
+            "published": draft.published,
+            "edition": draft.edition,
+            "left_out": dict(draft.left_out),
+            "warnings": list(draft.warnings),
             "blocks": len(draft.blocks),
         },
     )
     for block in draft.blocks:
-        _write(answers, [block.text, block.heading])
+        _write(answers, [block.text, block.heading, block.level])
 
 
 def _write(answers: BinaryIO, value: object) -> None:

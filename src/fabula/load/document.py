@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
 from fabula.load import languages
 from fabula.load.clean import one_line
+from fabula.load.locators import take_marks, without_marks
 from fabula.load.plays import join_speakers
 from fabula.text.ids import document_id
 from fabula.text.names import MAX_LINE_BYTES, name_problem, quote_name
 
 if TYPE_CHECKING:
     from fabula.text.document import Document, Section
+    from fabula.text.locator import Locator
 from fabula.load.blocks import Block, Draft
 
 _SAMPLE_CHARACTERS = 60_000
@@ -38,7 +41,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
 
     # Speakers are joined first: otherwise a play's main character looks like a running head.
     speeches = list(join_speakers(draft.blocks))
-    text, sections = _join_blocks(remove_paratext(speeches, draft.title))
+    text, sections, locators = _join_blocks(remove_paratext(speeches, draft.title))
     if wrong := name_problem(source, MAX_LINE_BYTES):
         raise LoadError(f"The source {quote_name(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):
@@ -57,6 +60,11 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         sections=sections,
         # Without a title that is only the file's name: copies of a file have the same content.
         sha256=_fingerprint(text, sections, (title, author, language)),
+        published=_shorten(draft.published),
+        edition=_shorten(draft.edition),
+        locators=locators,
+        left_out=draft.left_out,
+        warnings=draft.warnings,
     )
 
 
@@ -69,20 +77,26 @@ def title_of_file(source: str) -> str:
     return words.title() if words == words.lower() else words
 
 
-def _join_blocks(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
+def _join_blocks(
+    blocks: Iterable[Block],
+) -> tuple[str, tuple[Section, ...], tuple[Locator, ...]]:
     from fabula.text.document import Section
 
     texts: list[str] = []
     sections: list[Section] = []
+    locators: list[Locator] = []
     start = 0
     for block in blocks:
-        if not block.text:
+        text, marks = take_marks(block.text)
+        # A mark without text is that of a page without text, or of what was removed.
+        locators += (replace(mark, start=start + mark.start) for mark in marks)
+        if not text:
             continue
         if block.heading:
-            sections.append(Section(_shorten(block.heading), start))
-        texts.append(block.text)
-        start += len(block.text) + 2
-    return "\n\n".join(texts), tuple(sections)
+            sections.append(Section(_shorten(without_marks(block.heading)), start, block.level))
+        texts.append(text)
+        start += len(text) + 2
+    return "\n\n".join(texts), tuple(sections), tuple(locators)
 
 
 def _shorten(text: str) -> str:

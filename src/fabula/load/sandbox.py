@@ -152,7 +152,16 @@ class _Process:
             self.kill()
         if "error" in answer:
             raise LoadError(answer["error"])
-        return Draft(blocks, answer["title"], answer["author"], answer["language"])
+        return Draft(
+            blocks,
+            title=answer["title"],
+            author=answer["author"],
+            language=answer["language"],
+            published=answer["published"],
+            edition=answer["edition"],
+            left_out=answer["left_out"],
+            warnings=tuple(answer["warnings"]),
+        )
 
     def _exchange(
         self, request: Mapping[str, Any], data: bytes, limits: ReadLimits, max_text: int

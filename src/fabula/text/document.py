@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.text.locator import Locator
 from fabula.text.names import quote_name
 
 Vector = NDArray[np.float32]
@@ -22,10 +24,18 @@ def empty_vector() -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading of the text, and the offset in characters where its section starts."""
+    """A heading of the text, and where its section starts.
+
+    Attributes:
+        title: The heading.
+        start: The offset in the text, in characters.
+        level: The depth in the file's own outline, from 1, the outermost; 0 if it is unknown.
+
+    """
 
     title: str
     start: int
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,11 @@ class Document:
         sections: In text order; text before the first one belongs to no section.
         sha256: The hash of everything that graphs are built from: text, sections, title, author and
             language.
+        published: The date or year of the text; '' if unknown.
+        edition: The edition that the file was made from; '' if unknown.
+        locators: The tops of printed pages and the numbered lines, in text order.
+        left_out: The characters of the file that are not in the text, by kind, as "licence".
+        warnings: What was wrong with the file, in full sentences.
 
     """
 
@@ -55,6 +70,11 @@ class Document:
     text: str
     sections: tuple[Section, ...]
     sha256: str
+    published: str = ""
+    edition: str = ""
+    locators: tuple[Locator, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Document {full_title(self.title, self.author)}: {len(self.text):,} characters>"

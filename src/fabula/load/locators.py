@@ -1,0 +1,57 @@
+"""Marks of printed pages and verse lines within the text of blocks, until a document is made.
+
+A reader that comes to the top of page 113 puts `page_mark("113")` into the text at that place, and
+a line number `line_mark("340")` before its line. The marks are non-characters around the label, so
+that cleaning and the joining of lines treat them as part of the text beside them. `take_marks`
+removes them, and returns where they were: see `Locator`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from fabula.text.locator import Locator
+
+_BEGIN = {"page": "\ufdd1", "line": "\ufdd2"}
+_KINDS: dict[str, Literal["page", "line"]] = {"\ufdd1": "page", "\ufdd2": "line"}
+_END = "\ufdd3"
+MAX_LABEL_CHARACTERS = 20
+"""A longer label is not that of a page or a line, and gets no mark."""
+MARK = re.compile(f"[\ufdd1\ufdd2]([^\ufdd1-\ufdd3\n]{{1,{MAX_LABEL_CHARACTERS}}}){_END}")
+
+
+def page_mark(label: str) -> str:
+    """Return the mark of the top of a printed page; '' if the label can't be one."""
+    return _mark("page", label)
+
+
+def line_mark(label: str) -> str:
+    """Return the mark of the beginning of a numbered line; '' if the label can't be one."""
+    return _mark("line", label)
+
+
+def without_marks(text: str) -> str:
+    """Return a text without marks, to compare it."""
+    return MARK.sub("", text) if _END in text else text
+
+
+def take_marks(text: str) -> tuple[str, list[Locator]]:
+    """Return a text without marks, and the locators with their offsets in it."""
+    if _END not in text:
+        return text, []
+    locators: list[Locator] = []
+    pieces: list[str] = []
+    end = length = 0
+    for mark in MARK.finditer(text):
+        pieces.append(text[end : mark.start()])
+        length += mark.start() - end
+        end = mark.end()
+        locators.append(Locator(_KINDS[mark[0][0]], mark[1], length))
+    pieces.append(text[end:])
+    return "".join(pieces), locators
+
+
+def _mark(kind: Literal["page", "line"], label: str) -> str:
+    mark = f"{_BEGIN[kind]}{' '.join(label.split())}{_END}"
+    return mark if MARK.fullmatch(mark) else ""
