@@ -122,7 +122,8 @@ class BuildWork:
 class LazyFunction:
     """A function by its import path, `package.module:name`, which is imported when it is called.
 
-    A graph names its build so, as a question imports all graphs and needs no build.
+    Graphs name their builds and modes so: a question loads the declarations of all graphs, and uses
+    no build and few modes.
     """
 
     path: str

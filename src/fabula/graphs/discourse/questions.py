@@ -28,7 +28,7 @@ from fabula.graph.extraction import (
     Records,
     TextWindow,
 )
-from fabula.graphs.discourse.mapping import EVENTS, LINKS
+from fabula.graphs.discourse.labels import EVENTS, LINKS
 from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import (

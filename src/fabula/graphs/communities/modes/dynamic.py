@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.mode import Mode, Pieces, Tools
-from fabula.graphs.communities.modes.global_ import ReadingOptions, answer_from_reports
+from fabula.graph.mode import Pieces, Tools
+from fabula.graphs.communities.modes.global_ import answer_from_reports
 from fabula.graphs.communities.points import PROMPTS, format_report, read_score
 from fabula.graphs.communities.report_search import (
     StoredReport,
@@ -30,14 +30,6 @@ from fabula.models.prompts import fill_template
 from fabula.models.replies import complete, read_object
 
 MIN_HELPFUL_RATING, MAX_RATING = 1, 5
-
-
-class Options(ReadingOptions):
-    """The table `[dynamic]`."""
-
-    deepest: int = Field(
-        2, ge=0, le=99, description="level down to which all reports are rated while none helps"
-    )
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
@@ -163,12 +155,3 @@ def read_rating(reply: str) -> int:
     if rating is None:
         raise BadReply("Expected a rating from 0 to 5.")
     return rating
-
-
-MODE = Mode(
-    retrieve,
-    "reports that help, as a model rates them from the top down (Microsoft GraphRAG)",
-    options=Options,
-    graph="communities",
-    answer=answer,
-)
