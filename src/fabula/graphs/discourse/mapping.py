@@ -22,10 +22,11 @@ from fabula.graphs.discourse.labels import (
     LINK,
     LINKS,
     SLOT_EDGES,
+    SLOTS,
     TERM,
 )
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
+from fabula.graphs.discourse.values import RESOLVED, Event, Link
 from fabula.text import tokens
 from fabula.text.document import Chunk
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabula.graph.method import BuildText
+from fabula.graphs.discourse.labels import SLOTS
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import EXPLICIT, SLOTS, Event, Link
+from fabula.graphs.discourse.values import EXPLICIT, Event, Link
 from fabula.graphs.discourse.words import Connective, DiscourseWords, words_of
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, person_or_place
