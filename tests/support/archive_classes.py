@@ -17,7 +17,7 @@ from fabula.graph.installed import graphs
 from fabula.server.artifacts import read_lock
 from fabula.server.private import PrivateServer
 from fabula.server.process import JAVA_FLAGS, java
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from graphs import DIMENSIONS, MODEL, put, small_graph, vector
 
 FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

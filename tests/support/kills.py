@@ -26,7 +26,7 @@ from fabula.graph import Node, Owner, Part
 from fabula.graph.installed import graphs as shipped
 from fabula.server.private import PrivateServer
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from forked import Forked
 

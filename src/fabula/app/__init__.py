@@ -12,7 +12,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.models.budget import Budget
 from fabula.models.counted import UsageCounter
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
     from fabula.export.files import Written

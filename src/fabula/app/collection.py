@@ -31,7 +31,7 @@ from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
-from fabula.store.space import (
+from fabula.store.embedding_space import (
     Space,
     refuse_collection,
     refuse_other_model,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from fabula.load.sources import Sources
     from fabula.models.progress import Progress
     from fabula.store import Store
-    from fabula.store.checks import Findings
+    from fabula.store.integrity import Findings
 
 
 class Conversation:
@@ -508,7 +508,7 @@ class Collection:
 
     def check(self, document: str = "") -> Findings:
         """Return what is wrong with the collection, or with one document by id, title or file."""
-        from fabula.store.checks import check
+        from fabula.store.integrity import check
 
         id = self.document(document).id if document else ""
         return check(self.store, graphs().values(), self.name, id)
