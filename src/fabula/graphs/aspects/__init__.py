@@ -30,7 +30,13 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
 
 
-def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
+def _aspects(options: Options) -> Mapping[str, str]:
+    from fabula.graphs.aspects.sets import read_aspects
+
+    return {aspect.name: aspect.description for aspect in read_aspects(options.set)}
+
+
+def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if not facts.get("assigned"):
         return ()
     names = ", ".join(facts["assigned"])
@@ -49,5 +55,6 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",
     settings=_settings,
-    describe=_tell,
+    describe=_describe,
+    aspects=_aspects,
 )
