@@ -184,6 +184,11 @@ def _staleness_note(filters: Filters, tools: Tools) -> str:
 # Choosing reports of a level
 
 
+def allowed_reports(reports: Sequence[StoredReport], filters: Filters) -> list[StoredReport]:
+    """Return the reports whose level the filters allow."""
+    return [report for report in reports if allows_report(filters, report.hit.level)]
+
+
 def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[StoredReport]:
     """Return the reports of one level, and those above it whose branch goes no deeper.
 
@@ -258,7 +263,7 @@ def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> l
 
     A chunk gets the score of the best report that leads to it.
     """
-    hits = [report.hit for report in ranked if allows_report(filters, report.hit.level)]
+    hits = [report.hit for report in allowed_reports(ranked, filters)]
     if hits:
         return hits[: tools.k]
     scores: dict[str, float] = {}

@@ -35,6 +35,7 @@ from fabula.graphs.communities.points import (
 )
 from fabula.graphs.communities.report_search import (
     StoredReport,
+    allowed_reports,
     embed_texts,
     fall_back,
     rank_by_cosine,
@@ -44,7 +45,6 @@ from fabula.graphs.communities.report_search import (
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
-from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import fill_template
@@ -108,11 +108,8 @@ def answer(
     """Answer from what reports say, and from what the text says to the questions they open."""
     if tools.models.offline:
         return None
-    reports = [
-        report
-        for report in reports_at_level(read_reports(filters, tools), tools.options.level)
-        if allows_report(filters, report.hit.level)
-    ]
+    at_level = reports_at_level(read_reports(filters, tools), tools.options.level)
+    reports = allowed_reports(at_level, filters)
     return _search_and_answer(question, reports, context, filters, tools) if reports else None
 
 

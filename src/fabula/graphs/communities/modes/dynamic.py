@@ -19,12 +19,12 @@ from fabula.graphs.communities.modes.global_ import answer_from_reports
 from fabula.graphs.communities.points import PROMPTS, format_report, read_score
 from fabula.graphs.communities.report_search import (
     StoredReport,
+    allowed_reports,
     fall_back,
     rank_by_cosine_and_words,
     read_reports,
     to_hits,
 )
-from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import complete, read_object
@@ -55,11 +55,7 @@ def answer(
     """Answer from the reports that a model rates as helpful."""
     if tools.models.offline:
         return None
-    reports = [
-        report
-        for report in read_reports(filters, tools)
-        if allows_report(filters, report.hit.level)
-    ]
+    reports = allowed_reports(read_reports(filters, tools), filters)
     return _answer_from_helpful(question, reports, context, filters, tools) if reports else None
 
 

@@ -16,13 +16,13 @@ from fabula.graph.mode import Pieces, Tools
 from fabula.graphs.communities.points import ask_points, reduce
 from fabula.graphs.communities.report_search import (
     StoredReport,
+    allowed_reports,
     fall_back,
     rank_by_cosine_and_words,
     read_reports,
     reports_at_level,
     to_hits,
 )
-from fabula.graphs.entities.retrieval import allows_report
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -43,7 +43,7 @@ def answer(
     if tools.models.offline:
         return None
     at_level = reports_at_level(read_reports(filters, tools), tools.options.level)
-    reports = [report for report in at_level if allows_report(filters, report.hit.level)]
+    reports = allowed_reports(at_level, filters)
     return answer_from_reports(question, reports, context, filters, tools) if reports else None
 
 
