@@ -20,8 +20,8 @@ from fabula.errors import StoreError
 from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.checks import check
 from fabula.store.database import Database
+from fabula.store.integrity import check
 from fabula.store.migration import VERSION, migrate
 from fabula.store.migrations import MIGRATIONS
 from forked import Forked

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabula.ask.notebook import show_answer
 from fabula.errors import FabulaError
 from fabula.graph.hits import Hit, Passage, Quote
 from fabula.models import Reply
@@ -46,6 +45,8 @@ class Answer:
         return f"<Answer to {quote_name(self.question)}, {cited}: {excerpt(self.text)}>"
 
     def _repr_html_(self) -> str:
+        from fabula.ask.notebook import show_answer
+
         return show_answer(self.question, self.text, self.quotes, self._passages_cited)
 
     @property

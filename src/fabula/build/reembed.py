@@ -15,8 +15,8 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
+from fabula.store.embedding_space import Space, refuse_dimensions
 from fabula.store.reembedding import Unembedded
-from fabula.store.space import Space, refuse_dimensions
 
 NODES_PER_PAGE = 4096
 """Passages and elements whose texts are held at a time."""

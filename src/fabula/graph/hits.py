@@ -1,8 +1,8 @@
 """Passages as retrieval finds them, where to look for them, and where they are in a document.
 
 A field of a hit is declared in `Hit`, and returned by every statement with the projection
-`{.id, ...} AS hit`; tests/store/test_cypher.py holds them equal. `fabula.service.core.views`
-decides what the service shows of it.
+`{.id, ...} AS hit`; tests/store/test_cypher.py holds them equal. What is shown of a hit is decided
+in `cli/commands/query.py` and `service/core/views.py`.
 """
 
 from __future__ import annotations

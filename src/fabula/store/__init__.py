@@ -22,6 +22,15 @@ from fabula.graph.queries import for_embeddings, read_statement
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
 from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
+from fabula.store.embedding_space import (
+    Space,
+    other_space_error,
+    refuse_collection,
+    refuse_dimensions,
+    refuse_other_model,
+    refuse_reembedding,
+    refuse_unknown,
+)
 from fabula.store.locks import ProcessLock, process_lock
 from fabula.store.parts import (
     find_abandoned_runs,
@@ -41,15 +50,6 @@ from fabula.store.rows import (
     read_gap,
     read_record,
     read_space,
-)
-from fabula.store.space import (
-    Space,
-    other_space_error,
-    refuse_collection,
-    refuse_dimensions,
-    refuse_other_model,
-    refuse_reembedding,
-    refuse_unknown,
 )
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.text.document import Vector
@@ -508,7 +508,9 @@ class Store(Database):
     def find_passages_on(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
         """Return passages of graphs that rest on some chunks of a document, the closest first."""
         place = _place_of(document)
-        rows = self.rows("core/find_said", **place, passages=list(chunks), limit=limit)
+        rows = self.rows(
+            "core/find_passages_on_chunks", **place, passages=list(chunks), limit=limit
+        )
         return [read_hit(row) for row in rows]
 
     # Writing

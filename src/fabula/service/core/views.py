@@ -17,7 +17,7 @@ from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Hit, Passage, Quote, document_spans
 from fabula.graph.trace import TraceStep
 from fabula.models.usage import Usage
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
 from fabula.text.names import quote_name
 
 END_OF_TEXT = 10**9

@@ -12,7 +12,7 @@ from fabula.app.reading import CHARACTERS, SPAN
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
-from fabula.graph.queries import read_statement
+from fabula.graph.installed import parent_statements
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -302,14 +302,15 @@ def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
 def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
     """Yield notes with the closest summary of each aspect over the chunk where the note begins.
 
-    There are two statements for all notes together, however many there are.
+    A graph has one statement for all notes together, however many there are.
     """
     starts = [note.span[0] for note in notes]
     rows = store.find_chunks_of_spans(entry, [(at, at + 1) for at in starts]) if notes else []
-    statement = read_statement("aspects/find_parents")
-    above = (
-        store.find_related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
-    )
+    above: dict[str, list[Hit]] = {}
+    for statement in parent_statements() if rows else ():
+        chunks = [row["id"] for row in rows]
+        for chunk, hits in store.find_related(statement, entry.collection, chunks).items():
+            above.setdefault(chunk, []).extend(hits)
     firsts = [row["start"] for row in rows]
     for note in notes:
         place = bisect_right(firsts, note.span[0]) - 1
