@@ -402,8 +402,8 @@ class Endpoint:
             raise
         self._apply_headers(response.headers, call)
         answer = self._transport.answer(response)
-        if isinstance(answer, dict) and (error := reported_error(answer)):
-            raise self._error_within(error, response.headers)
+        if isinstance(answer, dict) and (reported := reported_error(answer)):
+            raise self._error_within(reported, response.headers)
         return answer
 
     def _error_within(self, body: object, headers: Mapping[str, str]) -> _ErrorResponse:

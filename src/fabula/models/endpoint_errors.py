@@ -188,7 +188,7 @@ class EndpointError:
     @property
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
-        is_lasting = self.quota or self.too_long
+        is_lasting = self.quota or self.too_long or self.too_many_texts
         return (self.status in TEMPORARY_STATUSES or self.status >= 500) and not is_lasting
 
     def explain(self, url: str, role: NamedModel) -> str:
