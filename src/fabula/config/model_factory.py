@@ -422,5 +422,6 @@ class ModelFactory:
                     self._key(),
                     Limiter(settings.concurrency),
                     RetryPolicy(settings.timeout, settings.attempts),
+                    whole._cache,
                 )
             return whole._opened

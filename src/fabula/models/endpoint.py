@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 import openai
@@ -64,6 +64,9 @@ WARNING_INTERVAL_SECONDS = 30.0
 
 TOKEN = "eyJ"
 """How a token of Microsoft Entra begins. It is a JWT, and is sent as a Bearer also at Azure."""
+
+if TYPE_CHECKING:
+    from fabula.models.cache import ResponseCache
 
 Body = Callable[[Parameters], Json]
 """Makes a request's body with the parameters that the model accepts."""
@@ -120,8 +123,16 @@ class Endpoint:
         api_key: str | None,
         limiter: Limiter,
         patience: RetryPolicy,
+        memory: ResponseCache | None = None,
     ) -> None:
         """Prepare a client; nothing is called yet.
+
+        Args:
+            base_url: The endpoint's URL; OpenAI's if it is None or empty.
+            api_key: The key; None if the endpoint needs none.
+            limiter: Decides when calls start.
+            patience: How long to wait for answers, and how often to try.
+            memory: Where what was learned of models is saved.
 
         Raises:
             SettingsError: The URL or the key can't be used.
@@ -129,21 +140,19 @@ class Endpoint:
         """
         self._address, key = EndpointAddress.of(base_url), validate_key(api_key)
         self.url = redact_url(self._address.url)
-        self.manners = Manners()
+        self.manners = Manners(self._address.url, memory)
         """What was learned of the models here, beside the parameters that they accept."""
         self._patience, self._limiter = patience, limiter
         self._transport = EndpointTransport(self._address.url, key)
         timeout = openai.Timeout(patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS))
-        headers: dict[str, str | openai.Omit] = {}
-        if self._address.has_api_key_header and not key.startswith(TOKEN):
-            headers = {"api-key": key, "Authorization": openai.Omit()}
+        has_api_key = self._address.has_api_key_header and not key.startswith(TOKEN)
         self._client = openai.OpenAI(
             base_url=self._address.base,
             default_query=self._address.query,
-            default_headers=cast(Any, headers),
+            default_headers={"api-key": key} if has_api_key else {},
             api_key=key,
             timeout=timeout,
-            http_client=self._transport.client(timeout),
+            http_client=self._transport.client(timeout, bearer=not has_api_key),
             # The client would retry twice by itself; all retries are in `_retry`.
             max_retries=0,
         )

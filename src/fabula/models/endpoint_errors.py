@@ -49,8 +49,8 @@ SERVER_CONTEXT = re.compile(
 )
 """How servers say that in an answer of status 500, as llama.cpp's, which is often about nothing."""
 _LIMIT_NUMBER = re.compile(
-    r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|>|<=|≤|=)"
-    r"[^\d.]{0,30}?(\d+)(?![\d.]*[kKmM]?\s*tokens)"
+    r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|(?<=\d )>|<=|≤|=)"
+    r"[^\d.<>]{0,30}?(\d+)(?![\d.]*[kKmM]?\s*tokens)"
     r"|(\d+) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most))",
     re.IGNORECASE,
 )
@@ -147,14 +147,14 @@ class EndpointError:
     @property
     def too_many_texts(self) -> bool:
         """Whether a call for embeddings has too many texts, by its message."""
-        if self.status not in (400, 413, 422, 500):
+        if self.status not in (400, 413, 422, 500) or self.too_long:
             return False
         return bool(TOO_MANY_TEXTS.search(f"{self.code} {self.message}")) or self.status == 413
 
     @property
     def about_texts(self) -> bool:
         """Whether a call for embeddings may succeed with fewer or shorter texts."""
-        if self.quota:
+        if self.quota or self.filtered:
             return False
         return self.status in (400, 413, 422) or self.too_long or self.too_many_texts
 

@@ -6,6 +6,13 @@ import logging
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fabula.models import Reply
+from fabula.models.cache import manner_key
+
+if TYPE_CHECKING:
+    from fabula.models.cache import ResponseCache
 
 LOG = logging.getLogger("fabula")
 MIN_PROMPT_TOKENS = 200
@@ -22,7 +29,8 @@ tokenizers of real models differ from ours by less than that."""
 @dataclass(slots=True)
 class _Model:
     batch: int | None = None
-    holds_streams: bool = False
+    holds_streams: bool | None = None
+    """None: not looked up yet."""
     most_read: int = 0
     longest_refused: int | None = None
     warnings: set[str] = field(default_factory=set)
@@ -31,7 +39,15 @@ class _Model:
 class Manners:
     """What was learned of each model; all threads share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str = "", memory: ResponseCache | None = None) -> None:
+        """Know nothing yet.
+
+        Args:
+            url: The endpoint's checked URL.
+            memory: Where the one thing is saved that costs an answer to learn.
+
+        """
+        self._url, self._memory = url, memory
         self._models: dict[str, _Model] = defaultdict(_Model)
         self._lock = threading.Lock()
 
@@ -50,12 +66,19 @@ class Manners:
 
     def holds_streams(self, model: str) -> bool:
         """Return whether a model's thoughts begin without a tag, so that streams are held back."""
-        return self._models[model].holds_streams
+        known = self._models[model]
+        if known.holds_streams is None:
+            key = manner_key(self._url, model)
+            known.holds_streams = self._memory is not None and self._memory.reply(key) is not None
+        return known.holds_streams
 
     def hold_streams(self, model: str) -> None:
         """Remember that a model's thoughts may begin without a tag."""
-        with self._lock:
+        if not self.holds_streams(model):
             self._models[model].holds_streams = True
+            if self._memory is not None:
+                note = Reply("Its thoughts begin without a tag.")
+                self._memory.save_reply(manner_key(self._url, model), model, note)
 
     def longest_refused(self, model: str) -> int | None:
         """Return the fewest tokens, by our count, that an embedding model did not take."""

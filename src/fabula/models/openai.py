@@ -45,6 +45,8 @@ CUT_MARK = " […]"
 """What an answer ends with that was cut at a limit of tokens."""
 FULL_SHARE = 0.9
 """A reply that was cut at less than this share of its limit has met another one: the context."""
+GUESSED_CUTS = 4
+"""How often a text is shortened that an embedding model refuses without a reason."""
 MIN_TEXT_TOKENS = 16
 """A text is not cut shorter than this to be embedded."""
 
@@ -234,7 +236,7 @@ class OpenAIChat:
             self._endpoint.manners.hold_streams(self._role.model)
             raise BadReply(
                 f"{self._role.model} began with its thoughts, without a tag that says so. Ask "
-                "again: from now on, its replies are shown when they are whole."
+                "again: its next replies are shown when they are whole."
             )
 
     def _leave_room(self, request: _Request) -> bool:
@@ -326,23 +328,37 @@ class OpenAIEmbedder:
             if len(texts) > 1:
                 size = reported.most_texts(len(texts)) if reported.too_many_texts else None
                 raise BatchRefused(str(error), size) from error
-            if not reported.too_long:
-                raise
-            return self._embed_beginning(texts[0], error, tries)
+            steps = None if reported.too_long else GUESSED_CUTS
+            return self._embed_beginning(texts[0], error, tries, steps)
 
-    def _embed_beginning(self, text: str, error: ModelError, tries: Tries) -> Embeddings:
-        """Embed as much of a text that is too long as the model takes, in whole sentences."""
-        length = tokens.count(text)
-        self._endpoint.manners.refuse_length(self.model, length)
-        while (length := length * 2 // 3) >= MIN_TEXT_TOKENS:
+    def _embed_beginning(
+        self, text: str, error: ModelError, tries: Tries, steps: int | None
+    ) -> Embeddings:
+        """Embed as much of a text that is too long as the model takes, in whole sentences.
+
+        Args:
+            text: The text.
+            error: Why it was refused; raised if its beginnings are refused, too.
+            tries: Counts the failed tries.
+            steps: How often to shorten it; None for as often as needed, if its length is named as
+                the reason.
+
+        """
+        whole = length = tokens.count(text)
+        while steps != 0:
+            length = length * 2 // 3 if steps is None else length // 2
+            if length < MIN_TEXT_TOKENS:
+                break
+            steps = steps and steps - 1
             beginning = shorten(text, length)
             try:
                 embeddings = self._ask([beginning], tries)
             except ModelError as again:
                 reported = error_reported(again)
-                if reported is None or not reported.too_long:
+                if reported is None or not reported.about_texts:
                     raise
             else:
+                self._endpoint.manners.refuse_length(self.model, whole)
                 return replace(embeddings, cut={text: tokens.count(beginning)})
         raise error
 

@@ -264,7 +264,7 @@ def unit_rows(data: object, count: int) -> Vectors:
     if indices is None:
         raise BadReply("The embedding model's vectors do not have the indices of the texts.")
     try:
-        rows = [_row(object_or_empty(item).get("embedding")) for item in data]
+        rows = _rows([object_or_empty(item).get("embedding") for item in data])
     except (TypeError, ValueError, OverflowError) as error:
         raise BadReply(
             f"The embedding model's vectors can't be read: {str(error)[:100]}."
@@ -301,10 +301,20 @@ def _indices(data: list[object]) -> list[int] | None:
     return [number - first for number in numbers]
 
 
+def _rows(embeddings: list[object]) -> list[Vectors]:
+    """Vectors of any length, float32."""
+    packed = [base64.b64decode(e, validate=True) for e in embeddings if isinstance(e, str)]
+    if len(packed) == len(embeddings):
+        type = "<f8" if _is_double(packed) else "<f4"
+        with np.errstate(all="ignore"):
+            return [np.frombuffer(row, dtype=type).astype(np.float32) for row in packed]
+    return [_row(embedding) for embedding in embeddings]
+
+
 def _row(embedding: object) -> Vectors:
-    """One vector of any length, float32."""
     if isinstance(embedding, str):
-        return _unpack(base64.b64decode(embedding, validate=True))
+        decoded = base64.b64decode(embedding, validate=True)
+        return np.frombuffer(decoded, dtype="<f4").astype(np.float32)
     if not isinstance(embedding, list):
         raise ValueError("an embedding is not a list of numbers")
     numbers = np.asarray(embedding)
@@ -314,21 +324,23 @@ def _row(embedding: object) -> Vectors:
         return numbers.astype(np.float32).reshape(-1)
 
 
-MAX_COMPONENT = 1e6
-"""No embedding has a larger number in it."""
+MAX_COMPONENT, MIN_LARGEST_COMPONENT = 1e3, 0.01
+"""Between these is the largest number of any embedding."""
+MIN_DOUBLE_BYTES = 64
+"""Shorter vectors are not looked at: a few numbers may be anything."""
 
 
-def _unpack(packed: bytes) -> Vectors:
-    """Little-endian float32, as OpenAI sends it, or float64, as servers in Python may.
+def _is_double(packed: list[bytes]) -> bool:
+    """Whether vectors are float64, as servers in Python may send, and not OpenAI's float32.
 
-    Nothing says which. The lower halves of float64, read as float32, are numbers of any magnitude,
-    or all 0 if the vector was made from numbers of low precision.
+    Nothing says so. The lower halves of float64, read as float32, are numbers of any magnitude, or
+    all 0 if the vector was made from numbers of low precision.
     """
-    single = np.frombuffer(packed, dtype="<f4")
-    if len(packed) % 8 == 0 and len(packed) >= 64:
-        halves = np.abs(single)
+    if not all(len(row) % 8 == 0 and len(row) >= MIN_DOUBLE_BYTES for row in packed):
+        return False
+    joined = b"".join(packed)
+    with np.errstate(all="ignore"):
+        halves = np.abs(np.frombuffer(joined, dtype="<f4"))
+        doubles = np.abs(np.frombuffer(joined, dtype="<f8"))
         is_odd = not (halves <= MAX_COMPONENT).all() or not halves[::2].any()
-        double = np.frombuffer(packed, dtype="<f8")
-        if is_odd and (np.abs(double) <= MAX_COMPONENT).all():
-            return double.astype(np.float32)
-    return single.astype(np.float32)
+        return bool(is_odd and MIN_LARGEST_COMPONENT <= doubles.max() <= MAX_COMPONENT)

@@ -124,12 +124,19 @@ class EndpointTransport:
         pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
         self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
-    def client(self, timeout: openai.Timeout) -> httpx2.Client:
-        """Return a client that applies the bounds of each call to its connections and answers."""
+    def client(self, timeout: openai.Timeout, *, bearer: bool = True) -> httpx2.Client:
+        """Return a client that applies the bounds of each call to its connections and answers.
+
+        Args:
+            timeout: The longest time without a byte.
+            bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
+
+        """
+        requests = [] if bearer else [_drop_bearer]
         client = openai.DefaultHttpxClient(
             timeout=timeout,
             headers={"Accept-Encoding": "gzip"},
-            event_hooks={"response": [_bound_response]},
+            event_hooks={"request": requests, "response": [_bound_response]},
         )
         return time_connections(client)
 
@@ -189,6 +196,10 @@ class EndpointTransport:
         if isinstance(value, dict):
             return {key: self._without_secrets(item) for key, item in value.items()}
         return value
+
+
+def _drop_bearer(request: httpx2.Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 def _bound_response(response: httpx2.Response) -> None:
