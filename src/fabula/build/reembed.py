@@ -9,6 +9,7 @@ from functools import partial
 
 from fabula.errors import ModelError, NotFound
 from fabula.models import Embedder
+from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job, Workers
 from fabula.models.progress import Progress
@@ -128,7 +129,10 @@ class ReembedRun:
 
     def _batch(self, space: Space, nodes: Sequence[Unembedded]) -> int:
         # A chunk's text includes the white space around it, and a build embeds it without.
-        vectors = self.embedder.embed([node.text.strip() for node in nodes]).vectors
+        embeddings = self.embedder.embed([node.text.strip() for node in nodes])
+        vectors = embeddings.vectors
+        places = {node.text.strip(): f"the passage or element {node.id}" for node in nodes}
+        warn_of_cut_texts(embeddings, self.embedder.model, places)
         if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
                 f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "
