@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula.load.left_out import HEADER, LIBRARY_KINDS, LICENCE, MAKERS_NOTES
+from fabula.load.left_out import HEADER, LIBRARY_KINDS, LICENCE
 
 _MAX_HEADER_CHARACTERS = 20_000
 """The longest header; the old ones with their small print have about 12,000."""
@@ -35,6 +35,7 @@ _SMALL_PRINT = re.compile(r"\*+\s*START\W{1,3}THE SMALL PRINT", re.I)
 _SMALL_PRINT_END = re.compile(r"\*+\s*END\W{1,3}THE SMALL PRINT", re.I)
 _END = re.compile(
     r"\*{2,}\s*END OF (?:THE|THIS) (?:COPYRIGHTED )?PROJECT GUTENBERG"
+    r"|\*{3}\s*END OF (?:THE|THIS)\s*$"
     r"|(?:THE )?END OF (?:THE |THIS )?PROJECT GUTENBERG(?:'S|’S)?\b"
     r"|(?:ENDE DIESE[SR]?|FIN (?:DE|DU)|FINE (?:DI|DEL)|EINDE VAN) PROJE[CK]T GUTENBERG"
     r"|\*{0,3}\s*START: FULL LICENSE"
@@ -458,11 +459,8 @@ def _mark_credits(pieces: Sequence[_Piece], headers: Sequence[int]) -> None:
     """Mark the paragraphs below headers that say who made the file, or from what."""
     for start in headers:
         for piece in pieces[start : start + MAX_CREDIT_PARAGRAPHS]:
-            if piece.kind or len(piece.text) > _MAX_CREDIT_CHARACTERS:
-                continue
-            if is_makers_note(piece.text):
-                piece.kind = MAKERS_NOTES
-            elif _CREDIT.match(piece.text):
+            is_short = len(piece.text) <= _MAX_CREDIT_CHARACTERS
+            if not piece.kind and is_short and _CREDIT.match(piece.text):
                 piece.kind = HEADER
 
 

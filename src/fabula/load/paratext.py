@@ -32,9 +32,13 @@ _MAX_ENTRY_CHARACTERS = 150
 _MAX_TITLE_CHARACTERS = 90
 _MIN_COUNT = 3
 """The fewest lines of a list, page numbers of a series, and repetitions of a running head."""
-_LABEL = re.compile(r"(?:chap(?:ter|\.)?s?\s*)?(?:page|pag\.|strona|seite|frontispiece)\.?", re.I)
+_LABEL = re.compile(
+    r"(?:chap(?:ter|\.)?s?\s*)?(?:page|pag\.|strona|seite|frontispiece)\.?|chap(?:ter|\.)?s?\.?",
+    re.IGNORECASE,
+)
 _PAGE_MARK = re.compile(
-    r"(\s?)[\[{](?:pg|page|p|s|str|seite|strona|pág)\.? ?(\d{1,4}|[ivxlc]{1,8})[\]}](\s?)",
+    r"(\s?)[\[{](?:(?:pg|page|pag|p)\.? ?(?=\d)|(?:pg|page|p)(?:\. ?| )(?=[ivxlc])"
+    r"|(?:seite|strona|str|pág|s)\. ?(?=\d))(\d{1,4}|[ivxlc]{1,8})[\]}](\s?)",
     re.IGNORECASE,
 )
 _NUMBERED_HEAD = (
@@ -47,7 +51,7 @@ _ABOUT_THE_FILE = re.compile(
     r"\bspelling|punctuation|typograph|\btypos?\b|hyphenat|printer's errors?|printing errors?"
     r"|misprint|\bchanged to\b|(?:was|were|has been|have been|silently) (?:corrected|changed|moved"
     r"|retained|removed|added|standardi[sz]ed|replaced|preserved|left|normali[sz]ed|kept|supplied"
-    r"|repaired|renumbered|inserted|made|regulari[sz]ed)"
+    r"|repaired|renumbered|rearranged|inserted|made|regulari[sz]ed)"
     r"|\betext|\be-?book|copyright|original (?:text|publication|book|edition|printing|document)"
     r"|ligature|\bitalic|underscore|\bunicode|\bascii|\butf|\bhtml\b|\bfont\b|footnotes? "
     r"|cover image|public domain|\bpage \d+|\bpp?\. ?\d+|line \d+|→|=>|transcription|this text"
@@ -269,21 +273,36 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     name, *lines = without_marks(blocks[start].text).split("\n")
     of_pictures = not chapters.is_contents(name)
     titles = titles | _titles_below(blocks, start) if not of_pictures else titles
+
+    def may_be_entry(line: str) -> bool:
+        return _is_short(line) or _is_entry(line, titles)
+
+    if not all(map(may_be_entry, lines)):
+        return start
     end, entries = start + 1, len(lines)
     known = sum(_is_entry(line, titles) for line in lines)
-    if not all(_is_entry(line, titles) or _is_short(line) for line in lines):
-        return start
+    numbered = sum(map(_has_number, lines))
+    numbered_end = end
     for index in range(start + 1, len(blocks)):
         block = blocks[index]
         lines = without_marks(block.text).split("\n")
-        if block.heading or _opens_list(block) or not all(map(_is_short, lines)):
+        if block.heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
         entry_count = sum(_is_entry(line, titles) for line in lines)
         if of_pictures or 2 * entry_count > len(lines):
             end, entries, known = index + 1, entries + len(lines), known + entry_count
+            numbered += sum(map(_has_number, lines))
+            numbered_end = end if any(map(_has_number, lines)) else numbered_end
     # 'Illustrations' alone may be the title of a chapter or a poem.
-    is_sure = of_pictures and name.casefold().strip(" .:") != "illustrations"
-    return end if entries and (is_sure or 2 * known >= entries) else start
+    is_sure = of_pictures and (known or name.casefold().strip(" .:") != "illustrations")
+    if not (entries and (is_sure or 2 * known >= entries)):
+        return start
+    # In a list with page numbers, what comes after the last of them is the book's title again.
+    return numbered_end if 3 * numbered >= entries else end
+
+
+def _has_number(line: str) -> bool:
+    return line.isdecimal() or chapters.strip_page_number(line) != line
 
 
 def _titles_below(blocks: Sequence[Block], start: int) -> set[str]:
@@ -324,51 +343,67 @@ def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
     texts = [without_marks(block.text) for block in blocks]
     remaining = sum(map(len, texts))
     front = 0
-    cut: set[int] = set()
+    ends: dict[int, int] = {}
+    """Where the note ends in each block that has one, in characters."""
     for index, text in enumerate(texts):
         is_front = index < _FRONT_BLOCKS and front <= _FRONT_CHARACTERS
         is_end = remaining <= _END_CHARACTERS and not is_front
-        if index not in cut and (is_front or is_end) and is_makers_note(text):
-            cut |= set(range(index, _note_end(texts, index, at_end=is_end)))
+        if index not in ends and (is_front or is_end) and is_makers_note(text):
+            ends |= _note_ends(texts, index, at_end=is_end)
         front += len(text)
         remaining -= len(text)
     for index, block in enumerate(blocks):
-        if index in cut:
+        end = ends.get(index, 0)
+        if end == len(texts[index]):
             yield from _leave_out(block, MAKERS_NOTES, left_out)
+        elif end:
+            left_out[MAKERS_NOTES] += count_characters(texts[index][:end])
+            marks = "".join(mark[0] for mark in MARK.finditer(block.text))
+            yield replace(block, text=marks + texts[index][end:].lstrip())
         else:
             yield block
 
 
-def _note_end(texts: Sequence[str], start: int, *, at_end: bool) -> int:
-    """The first block after a maker's note; `start` if it is none, or may be the author's."""
-    if texts[start].startswith("[") and (end := _bracket_end(texts, start)):
-        about = any(map(_ABOUT_THE_FILE.search, texts[start:end]))
-        return end if about and (not at_end or _is_last(texts, end)) else start
-    end = start + 1
-    while end < len(texts) and _ABOUT_THE_FILE.search(texts[end]) and (at_end or end == start + 1):
-        if not at_end and _ABOUT_THE_FILE.search(texts[start]):
-            break
-        end += 1
-    about = any(map(_ABOUT_THE_FILE.search, texts[start:end]))
-    return end if about and (not at_end or _is_last(texts, end)) else start
+def _note_ends(texts: Sequence[str], start: int, *, at_end: bool) -> dict[int, int]:
+    """Where a maker's note ends in each block that has a part of it.
+
+    Nothing if it may be the author's: it is not about the file, or the text goes on after it though
+    it is at the end.
+    """
+    ends = _bracket_ends(texts, start) if texts[start].startswith("[") else {}
+    if not ends:
+        ends = {start: len(texts[start])}
+        is_heading = not _ABOUT_THE_FILE.search(texts[start])
+        below = start + 1
+        # A heading has its notes below it; at the end of the text they are as many as there are.
+        while below < len(texts) and (at_end or (is_heading and below == start + 1)):
+            if not _ABOUT_THE_FILE.search(texts[below]):
+                break
+            ends[below] = len(texts[below])
+            below += 1
+    note = " ".join(texts[index][:end] for index, end in ends.items())
+    last = max(ends)
+    rest = [texts[last][ends[last] :], *texts[last + 1 :]]
+    is_last = all(
+        not text.strip() or is_makers_note(text) or _ABOUT_THE_FILE.search(text) for text in rest
+    )
+    return ends if _ABOUT_THE_FILE.search(note) and (is_last or not at_end) else {}
 
 
-def _is_last(texts: Sequence[str], end: int) -> bool:
-    """Whether what follows a note is no part of the author's text: nothing, or more notes."""
-    return all(is_makers_note(text) or _ABOUT_THE_FILE.search(text) for text in texts[end:])
-
-
-def _bracket_end(texts: Sequence[str], start: int) -> int:
-    """The first block after the bracket that a block opens; 0 if it is not closed soon."""
+def _bracket_ends(texts: Sequence[str], start: int) -> dict[int, int]:
+    """Where the bracket that a block opens ends in each block; nothing if it is not closed soon."""
+    ends: dict[int, int] = {}
     depth = length = 0
     for index in range(start, len(texts)):
-        depth += texts[index].count("[") - texts[index].count("]")
+        for place in re.finditer(r"[\[\]]", texts[index]):
+            depth += 1 if place[0] == "[" else -1
+            if depth <= 0:
+                return ends | {index: place.end()}
+        ends[index] = len(texts[index])
         length += len(texts[index])
-        if depth <= 0:
-            return index + 1
         if length > _MAX_NOTE_CHARACTERS:
             break
-    return 0
+    return {}
 
 
 def _comparable(text: str) -> str:
