@@ -57,7 +57,7 @@ def strip_library_text(text: str) -> Book:
     for index, kind in cut.items():
         left_out[kind] += count_characters(lines[index])
     body = [line for index, line in enumerate(lines) if index not in cut]
-    facts = pages.metadata
+    facts: Mapping[str, str] = pages.metadata
     if any(_COLOPHON.match(lines[index].strip()) for index in cut):
         body, facts = _read_colophon(body, facts)
     return Book(

@@ -282,8 +282,8 @@ def find_library_pages(paragraphs: Sequence[Sequence[str]]) -> LibraryPages:
         for line in range(piece.first, piece.end):
             kinds[piece.paragraph][line] = piece.kind
     for lines, line_kinds in zip(paragraphs, kinds, strict=True):
-        for index, line in enumerate(lines):
-            is_scan = _PAGE_LINE_WORD.search(line) and _PAGE_LINE.fullmatch(line.strip())
+        for index, text in enumerate(lines):
+            is_scan = _PAGE_LINE_WORD.search(text) and _PAGE_LINE.fullmatch(text.strip())
             if is_scan and not line_kinds[index]:
                 line_kinds[index] = HEADER
     books = len({piece.text for piece in pieces if piece.role == "start"})
