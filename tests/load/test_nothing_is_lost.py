@@ -2,7 +2,7 @@
 
 For each suffix there is a file with all that its format can hold. Of each word that was written into
 it, the document has it, in its text or its metadata, or its characters are counted. Pictures,
-scripts and styles have no words here, as they are no text.
+scripts, styles, and descriptions of the file have no words here, as they are no text.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _tei(writer: Writer) -> bytes:
     w = writer
     return f"""<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt>
 <title>A Tale</title><author>A. Writer</author></titleStmt></fileDesc></teiHeader>
-<standOff><note>{w.words()}</note></standOff><text>
+<standOff><note>Metadata</note></standOff><text>
 <front><titlePage><docTitle><titlePart>{w.text(3)}</titlePart></docTitle></titlePage>
 <div type="contents"><list><item>{w.words()}</item></list></div></front>
 <body><div><head>{w.text(3)[:-1]}</head><p>{w.paragraph()}<note>{w.text(4)}</note></p>
@@ -230,7 +230,7 @@ def _fb2(writer: Writer) -> bytes:
     return f"""<?xml version="1.0" encoding="utf-8"?><FictionBook
 xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink">
 <description><title-info><book-title>A Tale</book-title>
-<annotation><p>{w.words()}</p></annotation></title-info></description>
+<annotation><p>Metadata</p></annotation></title-info></description>
 <body><title><p>{w.text(3)}</p></title><epigraph><p>{w.text()}</p><text-author>{w.text(2)}</text-author>
 </epigraph><section><title><p>{w.text(3)}</p></title><annotation><p>{w.text()}</p></annotation>
 <p>{w.paragraph()}<a l:href="#n1" type="note">[1]</a></p><subtitle>{w.text(3)}</subtitle>
