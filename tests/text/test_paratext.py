@@ -8,6 +8,7 @@ import pytest
 
 from fabula.load import load, read_text
 from fabula.load.blocks import Block
+from fabula.load.locators import without_marks
 from fabula.load.paratext import remove_paratext
 
 PARAGRAPH = (
@@ -20,7 +21,8 @@ BODY = "\n\n".join(f"CHAPTER {n}\n{name}\n\n{CHAPTER}" for n, name in enumerate(
 
 
 def kept(*texts: str, title: str = "") -> list[str]:
-    return [block.text for block in remove_paratext([Block(text) for text in texts], title)]
+    body = remove_paratext([Block(text) for text in texts], title)
+    return [without_marks(block.text) for block in body.blocks if without_marks(block.text)]
 
 
 def words(text: str) -> str:

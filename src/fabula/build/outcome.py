@@ -33,6 +33,8 @@ class Outcome:
         counts: How many nodes were made, by kind.
         notes: Sentences about what was made that are worth reading.
         gaps: The pieces that no model gave.
+        left_out: The characters of the file that are not in the document's text, by kind.
+        warnings: What was wrong with the file, in full sentences.
         steps: What each step asked of models.
         seconds: How long it took.
         error: Why it failed.
@@ -47,6 +49,8 @@ class Outcome:
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     steps: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: FabulaError | None = None

@@ -246,6 +246,11 @@ class BuildRun:
 
     def _ingest(self, source: Source, work: _Work) -> Outcome:
         document = source.read()
+        outcome = self._ingest_once(document, work)
+        return replace(outcome, left_out=document.left_out, warnings=document.warnings)
+
+    def _ingest_once(self, document: Document, work: _Work) -> Outcome:
+        """Take in a document, unless this run has made one of the same text."""
         with self._text_locks_lock:
             text_lock = self._text_locks.setdefault(document.sha256, threading.Lock())
         with text_lock:

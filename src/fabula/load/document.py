@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 from fabula.errors import LoadError
 from fabula.load import languages
 from fabula.load.clean import one_line
+from fabula.load.left_out import warn
+from fabula.load.library_pages import books_warning
 from fabula.load.locators import take_marks, without_marks
 from fabula.load.plays import join_speakers
 from fabula.text.ids import document_id
@@ -41,14 +44,19 @@ def document(draft: Draft, source: str, collection: str) -> Document:
 
     # Speakers are joined first: otherwise a play's main character looks like a running head.
     speeches = list(join_speakers(draft.blocks))
-    text, sections, locators = _join_blocks(remove_paratext(speeches, draft.title))
+    body = remove_paratext(speeches, draft.title)
+    text, sections, locators = _join_blocks(body.blocks)
     if wrong := name_problem(source, MAX_LINE_BYTES):
         raise LoadError(f"The source {quote_name(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):
         raise LoadError(f"{source} has no words in it: there is nothing to ingest.")
-    title = _shorten(draft.title)
-    author = _shorten(draft.author)
-    language = languages.code(draft.language) or languages.detect(_sample(text))
+    facts = body.metadata
+    title = _shorten(draft.title or facts.get("title", ""))
+    author = _shorten(draft.author or facts.get("author", ""))
+    language = languages.code(draft.language or facts.get("language", "")) or languages.detect(
+        _sample(text)
+    )
+    left_out = Counter(draft.left_out) + body.left_out
     return Document(
         id=document_id(collection, source),
         collection=collection,
@@ -60,11 +68,14 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         sections=sections,
         # Without a title that is only the file's name: copies of a file have the same content.
         sha256=_fingerprint(text, sections, (title, author, language)),
-        published=_shorten(draft.published),
-        edition=_shorten(draft.edition),
+        published=_shorten(draft.published or facts.get("published", "")),
+        edition=_shorten(draft.edition or facts.get("edition", "")),
         locators=locators,
-        left_out=draft.left_out,
-        warnings=draft.warnings,
+        left_out=left_out,
+        warnings=(
+            *draft.warnings,
+            *filter(None, [books_warning(body.books), warn(left_out, text)]),
+        ),
     )
 
 

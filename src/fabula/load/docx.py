@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,8 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     blocks_with_notes = _insert_notes(
         html.page(body, source).blocks, _read_notes(notes_html, source)
     )
-    blocks = join_stanzas(remove_library_text([*blocks_with_notes]))
+    left_out: Counter[str] = Counter()
+    blocks = join_stanzas(remove_library_text([*blocks_with_notes], left_out))
     core = archive.tree(_METADATA_FILE) if _METADATA_FILE in archive.sizes else None
     stated = stated_title(blocks)
     title = stated if core is None else metadata(core, "title") or stated
@@ -72,6 +74,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         title=title,
         author="" if core is None else metadata(core, "creator"),
         language="" if core is None else metadata(core, "language"),
+        left_out=left_out,
     )
 
 

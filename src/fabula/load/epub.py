@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -87,12 +88,14 @@ def _book(archive: Archive) -> Draft:
         raise archive.broken("its spine is empty")
     toc_titles = _toc_titles(archive, list(items.values()))
     title, writer = gutenberg.split_title(_metadata(package, "title"))
-    blocks = remove_library_text([*_blocks(archive, pages, toc_titles)])
+    left_out: Counter[str] = Counter()
+    blocks = remove_library_text([*_blocks(archive, pages, toc_titles)], left_out)
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
         author=_metadata(package, "creator") or writer,
         language=_metadata(package, "language"),
+        left_out=left_out,
     )
 
 

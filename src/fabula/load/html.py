@@ -80,13 +80,15 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an HTML file. Raises LoadError if it is not text."""
     parsed = page(decode(data, source), source)
     name, writer = gutenberg.split_title(parsed.metadata.get("title", ""))
-    blocks = remove_library_text(parsed.blocks)
+    left_out: Counter[str] = Counter()
+    blocks = remove_library_text(parsed.blocks, left_out)
     title = name or stated_title(blocks)
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
         author=parsed.metadata.get("author", writer),
         language=parsed.metadata.get("language", ""),
+        left_out=left_out,
     )
 
 

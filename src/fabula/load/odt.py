@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
@@ -38,7 +39,8 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
     root = archive.tree("content.xml")
-    text_blocks = _blocks(root)
+    left_out: Counter[str] = Counter()
+    text_blocks = _blocks(root, left_out)
     meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
     title = metadata(meta, "meta/title") or stated_title(text_blocks)
     return Draft(
@@ -46,10 +48,11 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         title=title,
         author=metadata(meta, "meta/initial-creator") or metadata(meta, "meta/creator"),
         language=metadata(meta, "meta/language"),
+        left_out=left_out,
     )
 
 
-def _blocks(root: Element) -> tuple[Block, ...]:
+def _blocks(root: Element, left_out: Counter[str]) -> tuple[Block, ...]:
     title_styles = _title_styles(root)
     for paragraph in elements(root, "p"):
         if not "".join(paragraph.itertext()).strip():
@@ -71,7 +74,7 @@ def _blocks(root: Element) -> tuple[Block, ...]:
             return "space"
         return "block" if name in _BLOCKS else "inline"
 
-    return join_stanzas(remove_library_text(blocks(root, kind)))
+    return join_stanzas(remove_library_text(blocks(root, kind), left_out))
 
 
 def _title_styles(root: Element) -> set[str]:

@@ -8,126 +8,245 @@ would be found by the words of questions.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
-from fabula.load import chapters, gutenberg
+from fabula.load import chapters
 from fabula.load.blocks import Block
+from fabula.load.left_out import (
+    CONTENTS,
+    MAKERS_NOTES,
+    PAGE_MARKS,
+    PAGE_NUMBERS,
+    RUNNING_HEADS,
+    count_characters,
+)
+from fabula.load.library_pages import LibraryPages, find_library_pages, is_makers_note
+from fabula.load.locators import MARK, page_mark, without_marks
 
 _MAX_ENTRY_CHARACTERS = 150
 """The longest line of a table of contents; in old books they summarise the chapter."""
+_MAX_TITLE_CHARACTERS = 90
 _MIN_COUNT = 3
 """The fewest lines of a list, page numbers of a series, and repetitions of a running head."""
-_LABEL = re.compile(r"(?:chap(?:ter|\.)?s?\s*)?(?:page|pag\.|strona|seite|frontispiece)\.?", re.I)
-_PAGE_MARK = re.compile(r"(\s?)[\[{](?:pg|page|p)\.? ?\d{1,4}[\]}](\s?)", re.IGNORECASE)
-_PAGE = re.compile(r"[\[({–—-]*\s*(?:page\s+|p\.\s*)?(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
-_MAKERS_NOTE = re.compile(
-    r"\W*(?:transcriber|redactor)(?:'s|’s|s'|s’)? (?:end)?notes?\b"
-    r"|(?:end of )?(?:the )?project gutenberg",
+_LABEL = re.compile(
+    r"(?:chap(?:ter|\.)?s?\s*)?(?:page|pag\.|strona|seite|frontispiece)\.?|chap(?:ter|\.)?s?\.?",
     re.IGNORECASE,
 )
-_NOTES_AT_END_CHARACTERS = 6_000
-"""The end of a text, where the makers of the file may describe their work."""
+_PAGE_MARK = re.compile(
+    r"(\s?)[\[{](?:(?:pg|page|pag|p)\.? ?(?=\d)|(?:pg|page|p)(?:\. ?| )(?=[ivxlc])"
+    r"|(?:seite|strona|str|pág|s)\. ?(?=\d))(\d{1,4}|[ivxlc]{1,8})[\]}](\s?)",
+    re.IGNORECASE,
+)
+_NUMBERED_HEAD = (
+    re.compile(r"[\[({]?(?P<number>\d{1,4})[\])}.]?\s+(?P<words>\D*[^\W\d_]\D*)"),
+    re.compile(r"(?P<words>\D*[^\W\d_]\D*?)\s+[\[({]?(?P<number>\d{1,4})[\])}.]?"),
+)
+_PAGE = re.compile(r"[\[({–—-]*\s*(?:page\s+|p\.\s*)?(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
+_ABOUT_THE_FILE = re.compile(
+    r"\bspelling|punctuation|typograph|\btypos?\b|hyphenat|printer's errors?|printing errors?"
+    r"|misprint|\bchanged to\b|(?:was|were|has been|have been|silently) (?:corrected|changed|moved"
+    r"|retained|removed|added|standardi[sz]ed|replaced|preserved|left|normali[sz]ed|kept|supplied"
+    r"|repaired|renumbered|rearranged|inserted|made|regulari[sz]ed)"
+    r"|\betext|\be-?book|copyright|original (?:text|publication|book|edition|printing|document)"
+    r"|ligature|\bitalic|underscore|\bunicode|\bascii|\butf|\bhtml\b|\bfont\b|footnotes? "
+    r"|cover image|public domain|\bpage \d+|\bpp?\. ?\d+|line \d+|→|=>|transcription|this text"
+    r"|\berrata|inconsisten|archaic|table of contents|\bscan(?:s|ned|ning)?\b"
+    r"|orthograph|corrig|ponctuation|typographi|druckfehler|rechtschreibung|beibehalten"
+    r"|korrigiert|zeichensetzung|ortograf|erratas?\b|errores|puntuación|spelfout|drukfout"
+    r"|gecorrigeerd|verbeterd",
+    re.IGNORECASE,
+)
+"""What the notes of a file's makers are about."""
+_FRONT_CHARACTERS = 4_000
+_FRONT_BLOCKS = 12
+"""The beginning of a text, where the makers of the file may describe their work."""
+_END_CHARACTERS = 6_000
+"""The end of a text, where they may as well."""
+_MAX_NOTE_CHARACTERS = 3_000
+"""The longest note in brackets that spans several paragraphs."""
+_MIN_DIVIDING_SHARE = 0.3
+"""Of page numbers, so many are within a sentence at least; hardly any number of a stanza is."""
 
 
-def remove_paratext(blocks: Sequence[Block], title: str) -> list[Block]:
-    """Return the blocks of a text without paratext; a doubtful block stays."""
-    body = remove_library_text(blocks)
-    body = [block for block in map(_remove_page_marks, body) if block.text]
-    body = list(_remove_page_numbers(body))
-    body = list(_remove_running_heads(body, title))
-    body = list(_remove_lists(body))
-    return list(_remove_makers_notes(body))
+class Paratext(NamedTuple):
+    """A text without paratext.
+
+    Attributes:
+        blocks: Its blocks.
+        left_out: The characters that were left out, by kind.
+        metadata: The title, author and so on that a library's header states.
+        books: How many books of a library are joined in the text.
+
+    """
+
+    blocks: list[Block]
+    left_out: Counter[str]
+    metadata: Mapping[str, str]
+    books: int
 
 
-def remove_library_text(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks between Project Gutenberg's header and its licence, if they are there."""
-    remaining = total = sum(len(block.text) for block in blocks)
-    body: list[Block] = []
-    has_header = False
-    for block in blocks:
+def remove_paratext(blocks: Sequence[Block], title: str) -> Paratext:
+    """Return a text without paratext; a doubtful block stays."""
+    left_out: Counter[str] = Counter()
+    pages = find_library_pages([block.text.split("\n") for block in blocks])
+    body = list(_without_lines(blocks, pages, left_out))
+    title = title or pages.metadata.get("title", "")
+    body = [_mark_pages(block, left_out) for block in body]
+    for remove in (
+        _remove_page_numbers,
+        partial(_remove_running_heads, title=title),
+        _remove_lists,
+        _remove_makers_notes,
+    ):
+        body = list(remove(body, left_out))
+    return Paratext(body, left_out, pages.metadata, pages.books)
+
+
+def remove_library_text(blocks: Sequence[Block], left_out: Counter[str]) -> list[Block]:
+    """Return the blocks that are not a library's, as its header and its licence are.
+
+    Args:
+        blocks: The blocks of a text.
+        left_out: What is removed is counted here, by kind.
+
+    """
+    pages = find_library_pages([block.text.split("\n") for block in blocks])
+    return list(_without_lines(blocks, pages, left_out))
+
+
+def _without_lines(
+    blocks: Sequence[Block], pages: LibraryPages, left_out: Counter[str]
+) -> Iterator[Block]:
+    """The blocks without a library's lines."""
+    for block, kinds in zip(blocks, pages.kinds, strict=True):
+        if not any(kinds):
+            yield block
+            continue
         lines = block.text.split("\n")
-        if total - remaining <= gutenberg.MAX_FOOTER_CHARACTERS and any(
-            map(gutenberg.is_start, lines)
-        ):
-            has_header = True
-            body = []
-            lines = lines[1 + max(i for i, line in enumerate(lines) if gutenberg.is_start(line)) :]
-        ends = [i for i, line in enumerate(lines) if gutenberg.is_end(line)]
-        if ends and remaining <= gutenberg.MAX_FOOTER_CHARACTERS:
-            body += _with_lines(block, lines[: ends[0]])
-            break
-        body += _with_lines(block, lines)
-        remaining -= len(block.text)
-    credits = body[: gutenberg.MAX_CREDIT_PARAGRAPHS] if has_header else []
-    credit_indices = [
-        index for index, block in enumerate(credits) if gutenberg.is_credit(block.text)
-    ]
-    return body[credit_indices[-1] + 1 :] if credit_indices else body
+        for line, kind in zip(lines, kinds, strict=True):
+            if kind:
+                left_out[kind] += count_characters(line)
+        text = "\n".join(line for line, kind in zip(lines, kinds, strict=True) if not kind)
+        # The mark of a page stays, even if nothing else of the block does.
+        marks = "".join(
+            mark[0]
+            for line, kind in zip(lines, kinds, strict=True)
+            for mark in MARK.finditer(line)
+            if kind
+        )
+        if text.strip():
+            yield replace(block, text=marks + text.strip())
+        elif marks:
+            yield Block(marks)
 
 
-def _with_lines(block: Block, lines: Sequence[str]) -> list[Block]:
-    """The block with only these lines; an empty list if none is left."""
-    text = "\n".join(lines).strip()
-    return [block if text == block.text else replace(block, text=text)] if text else []
+def _mark_pages(block: Block, left_out: Counter[str]) -> Block:
+    """Turn marks like `[Pg 12]`, which may be in the middle of sentences, into locators."""
+
+    def convert(mark: re.Match[str]) -> str:
+        left_out[PAGE_MARKS] += count_characters(mark[0])
+        after = "" if mark[1] or not mark.start() else mark[3]
+        return f"{mark[1]}{page_mark(mark[2])}{after}"
+
+    text = _PAGE_MARK.sub(convert, block.text)
+    if text == block.text:
+        return block
+    heading = " ".join(_PAGE_MARK.sub(r"\1", block.heading).split())
+    return replace(block, text=text.strip(), heading=heading)
 
 
-def _remove_page_marks(block: Block) -> Block:
-    """Remove marks like `[Pg 12]`, which may be in the middle of sentences."""
-    text = _PAGE_MARK.sub(lambda mark: mark[1] or mark[2], block.text)
-    return replace(block, text=text.strip())
+def _remove_page_numbers(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
+    """Remove blocks that are numbers and count up, if a good part of them divide sentences.
 
-
-def _remove_page_numbers(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Remove blocks that are numbers and count up, if one of them divides a sentence.
-
-    Numbers of chapters never do.
+    Numbers of chapters never do, and those of stanzas hardly ever.
     """
     numbers = {
         index: int(page[1])
         for index, block in enumerate(blocks)
-        if (page := _PAGE.fullmatch(block.text))
+        if (page := _PAGE.fullmatch(without_marks(block.text)))
     }
     values = list(numbers.values())
-    counts_up = len(values) >= _MIN_COUNT and values == sorted(set(values))
-    if not (counts_up and any(_divides_sentence(blocks, index) for index in numbers)):
+    dividing = sum(_divides_sentence(blocks, index) for index in numbers)
+    is_series = len(values) >= _MIN_COUNT and values == sorted(set(values))
+    if not (is_series and dividing >= _MIN_DIVIDING_SHARE * len(values)):
         numbers = {}
     for index, block in enumerate(blocks):
-        if index not in numbers:
+        if index in numbers:
+            yield from _leave_out(block, PAGE_NUMBERS, left_out)
+        else:
             yield block
+
+
+def _leave_out(block: Block, kind: str, left_out: Counter[str]) -> Iterator[Block]:
+    """Count a block as left out, and yield what marks of pages it has."""
+    left_out[kind] += count_characters(block.text)
+    if marks := "".join(mark[0] for mark in MARK.finditer(block.text)):
+        yield Block(marks)
 
 
 def _divides_sentence(blocks: Sequence[Block], index: int) -> bool:
     if not 0 < index < len(blocks) - 1:
         return False
-    before, after = blocks[index - 1], blocks[index + 1]
-    ended = before.heading or _SENTENCE_END.search(before.text)
-    return not ended and after.text[0].islower()
+    before, after = blocks[index - 1], without_marks(blocks[index + 1].text)
+    ended = before.heading or _SENTENCE_END.search(without_marks(before.text))
+    return not ended and after[:1].islower()
 
 
-def _remove_running_heads(blocks: Sequence[Block], title: str) -> Iterator[Block]:
-    """Remove repetitions of the book's title or a chapter's, with or without a page number."""
-    names = {_comparable(title), *(_comparable(block.heading) for block in blocks)} - {""}
-    comparable = [_comparable(chapters.strip_page_number(block.text)) for block in blocks]
-    counts = Counter(
-        name
-        for name, block in zip(comparable, blocks, strict=True)
-        if name in names
-        and not block.heading
-        and len(block.text) <= chapters.MAX_HEADING_CHARACTERS
-    )
-    for name, block in zip(comparable, blocks, strict=True):
-        if (
-            block.heading
-            or counts[name] < _MIN_COUNT
-            or len(block.text) > chapters.MAX_HEADING_CHARACTERS
-        ):
+def _remove_running_heads(
+    blocks: Sequence[Block], left_out: Counter[str], *, title: str
+) -> Iterator[Block]:
+    """Remove repetitions of the book's title or a chapter's that are a printed page's.
+
+    They have page numbers that count up, or divide sentences. A cry of the hero's name does
+    neither, and ends in a mark that the title has not.
+    """
+    names = {_bare(title), *(_bare(block.heading) for block in blocks)} - {""}
+    heads: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for index, block in enumerate(blocks):
+        text = without_marks(block.text)
+        if block.heading or len(text) > chapters.MAX_HEADING_CHARACTERS or "\n" in text:
+            continue
+        name, number = _split_number(text)
+        if name in names or number:
+            heads[name][index] = number
+    cut: dict[int, str] = {}
+    for name, places in heads.items():
+        numbers = [int(number) for number in places.values() if number]
+        counts_up = len(numbers) > 1 and numbers == sorted(set(numbers))
+        dividing = sum(_divides_sentence(blocks, index) for index in places)
+        is_known = name in names and (counts_up or 2 * dividing > len(places))
+        is_numbered = len(numbers) == len(places) and counts_up and dividing > 0
+        if len(places) >= _MIN_COUNT and (is_known or is_numbered):
+            cut |= places
+    for index, block in enumerate(blocks):
+        if index not in cut:
             yield block
+            continue
+        left_out[RUNNING_HEADS] += count_characters(block.text)
+        marks = "".join(mark[0] for mark in MARK.finditer(block.text))
+        if marks := marks or page_mark(cut[index]):
+            yield Block(marks)
 
 
-def _remove_lists(blocks: Sequence[Block]) -> Iterator[Block]:
+def _split_number(text: str) -> tuple[str, str]:
+    """A line's words and its page number, which is before or behind them; '' if it has none."""
+    for pattern in _NUMBERED_HEAD:
+        if match := pattern.fullmatch(text.strip()):
+            return _bare(match["words"]), match["number"]
+    return _bare(text), ""
+
+
+def _bare(text: str) -> str:
+    """A title to be compared, without the rules and brackets around it, but with its marks."""
+    return " ".join(text.casefold().split()).strip(" *-–—|[]_.")
+
+
+def _remove_lists(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
     """Remove tables of contents and lists of illustrations: their names and entries."""
     headings = {block.heading for block in blocks}
     # The heading 'Chapter 1: The Lamp' may be listed as 'The Lamp'.
@@ -137,6 +256,8 @@ def _remove_lists(blocks: Sequence[Block]) -> Iterator[Block]:
     while index < len(blocks):
         end = _list_end(blocks, index, titles) if _opens_list(blocks[index]) else index
         if end > index:
+            for block in blocks[index:end]:
+                yield from _leave_out(block, CONTENTS, left_out)
             index = end
         else:
             yield blocks[index]
@@ -144,29 +265,55 @@ def _remove_lists(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _opens_list(block: Block) -> bool:
-    return chapters.is_list_name(block.text.split("\n", 1)[0])
+    return chapters.is_list_name(without_marks(block.text).split("\n", 1)[0])
 
 
 def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     """The first block after a list; `start` if there is none."""
-    name, *lines = blocks[start].text.split("\n")
+    name, *lines = without_marks(blocks[start].text).split("\n")
     of_pictures = not chapters.is_contents(name)
-    end, entries = start + 1, len(lines)
-    if not all(_is_entry(line, titles) or _is_short(line) for line in lines):
+    titles = titles | _titles_below(blocks, start) if not of_pictures else titles
+
+    def may_be_entry(line: str) -> bool:
+        return _is_short(line) or _is_entry(line, titles)
+
+    if not all(map(may_be_entry, lines)):
         return start
+    end, entries = start + 1, len(lines)
+    known = sum(_is_entry(line, titles) for line in lines)
+    numbered = sum(map(_has_number, lines))
+    numbered_end = end
     for index in range(start + 1, len(blocks)):
         block = blocks[index]
-        lines = block.text.split("\n")
-        if block.heading or _opens_list(block) or not all(map(_is_short, lines)):
+        lines = without_marks(block.text).split("\n")
+        if block.heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
         entry_count = sum(_is_entry(line, titles) for line in lines)
-        if (
-            of_pictures
-            or 2 * entry_count > len(lines)
-            or (index == start + 1 and len(lines) >= _MIN_COUNT)
-        ):
-            end, entries = index + 1, entries + len(lines)
-    return end if entries else start
+        if of_pictures or 2 * entry_count > len(lines):
+            end, entries, known = index + 1, entries + len(lines), known + entry_count
+            numbered += sum(map(_has_number, lines))
+            numbered_end = end if any(map(_has_number, lines)) else numbered_end
+    # 'Illustrations' alone may be the title of a chapter or a poem.
+    is_sure = of_pictures and (known or name.casefold().strip(" .:") != "illustrations")
+    if not (entries and (is_sure or 2 * known >= entries)):
+        return start
+    # In a list with page numbers, what comes after the last of them is the book's title again.
+    return numbered_end if 3 * numbered >= entries else end
+
+
+def _has_number(line: str) -> bool:
+    return line.isdecimal() or chapters.strip_page_number(line) != line
+
+
+def _titles_below(blocks: Sequence[Block], start: int) -> set[str]:
+    """What stands alone in a short line of the text below, as the title of a poem or a story."""
+    lines = Counter(
+        _comparable(line)
+        for block in blocks[start + 1 :]
+        if len(line := without_marks(block.text).split("\n", 1)[0]) <= _MAX_TITLE_CHARACTERS
+    )
+    # Each entry is there once as itself; those that come again are titles.
+    return {line for line, count in lines.items() if count > 1 and line}
 
 
 def _is_entry(line: str, titles: set[str]) -> bool:
@@ -188,14 +335,75 @@ def _is_short(line: str) -> bool:
     return chapters.strip_page_number(line) != line or not line.endswith((".", "!", "?", "…", ":"))
 
 
-def _remove_makers_notes(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Remove the notes of the makers of the file at its end."""
-    remaining = sum(len(block.text) for block in blocks)
-    for block in blocks:
-        if remaining <= _NOTES_AT_END_CHARACTERS and _MAKERS_NOTE.match(block.text):
-            return
-        remaining -= len(block.text)
-        yield block
+def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
+    """Remove the notes of the makers of the file at its beginning and its end.
+
+    A note within the text may be the author's, and so may one that is not about the file.
+    """
+    texts = [without_marks(block.text) for block in blocks]
+    remaining = sum(map(len, texts))
+    front = 0
+    ends: dict[int, int] = {}
+    """Where the note ends in each block that has one, in characters."""
+    for index, text in enumerate(texts):
+        is_front = index < _FRONT_BLOCKS and front <= _FRONT_CHARACTERS
+        is_end = remaining <= _END_CHARACTERS and not is_front
+        if index not in ends and (is_front or is_end) and is_makers_note(text):
+            ends |= _note_ends(texts, index, at_end=is_end)
+        front += len(text)
+        remaining -= len(text)
+    for index, block in enumerate(blocks):
+        end = ends.get(index, 0)
+        if end == len(texts[index]):
+            yield from _leave_out(block, MAKERS_NOTES, left_out)
+        elif end:
+            left_out[MAKERS_NOTES] += count_characters(texts[index][:end])
+            marks = "".join(mark[0] for mark in MARK.finditer(block.text))
+            yield replace(block, text=marks + texts[index][end:].lstrip())
+        else:
+            yield block
+
+
+def _note_ends(texts: Sequence[str], start: int, *, at_end: bool) -> dict[int, int]:
+    """Where a maker's note ends in each block that has a part of it.
+
+    Nothing if it may be the author's: it is not about the file, or the text goes on after it though
+    it is at the end.
+    """
+    ends = _bracket_ends(texts, start) if texts[start].startswith("[") else {}
+    if not ends:
+        ends = {start: len(texts[start])}
+        is_heading = not _ABOUT_THE_FILE.search(texts[start])
+        below = start + 1
+        # A heading has its notes below it; at the end of the text they are as many as there are.
+        while below < len(texts) and (at_end or (is_heading and below == start + 1)):
+            if not _ABOUT_THE_FILE.search(texts[below]):
+                break
+            ends[below] = len(texts[below])
+            below += 1
+    note = " ".join(texts[index][:end] for index, end in ends.items())
+    last = max(ends)
+    rest = [texts[last][ends[last] :], *texts[last + 1 :]]
+    is_last = all(
+        not text.strip() or is_makers_note(text) or _ABOUT_THE_FILE.search(text) for text in rest
+    )
+    return ends if _ABOUT_THE_FILE.search(note) and (is_last or not at_end) else {}
+
+
+def _bracket_ends(texts: Sequence[str], start: int) -> dict[int, int]:
+    """Where the bracket that a block opens ends in each block; nothing if it is not closed soon."""
+    ends: dict[int, int] = {}
+    depth = length = 0
+    for index in range(start, len(texts)):
+        for place in re.finditer(r"[\[\]]", texts[index]):
+            depth += 1 if place[0] == "[" else -1
+            if depth <= 0:
+                return ends | {index: place.end()}
+        ends[index] = len(texts[index])
+        length += len(texts[index])
+        if length > _MAX_NOTE_CHARACTERS:
+            break
+    return {}
 
 
 def _comparable(text: str) -> str:

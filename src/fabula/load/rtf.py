@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from fabula.errors import LoadError
@@ -43,9 +44,10 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         for name, value in _FIELD.findall(text[:_HEAD_CHARACTERS])
     }
     plain = _plain(_insert_marks(text), encoding)
-    blocks = join_stanzas(remove_library_text([*_blocks(plain)]))
+    left_out: Counter[str] = Counter()
+    blocks = join_stanzas(remove_library_text([*_blocks(plain)], left_out))
     title = metadata.get("title") or stated_title(blocks)
-    return Draft(confirm(blocks, title), title, metadata.get("author", ""))
+    return Draft(confirm(blocks, title), title, metadata.get("author", ""), left_out=left_out)
 
 
 def _encoding(data: bytes) -> str:

@@ -9,6 +9,7 @@ from fabula.load.blocks import Draft
 from fabula.load.clean import prose, tidy
 from fabula.load.encoding import decode
 from fabula.load.headings import mark
+from fabula.load.library_pages import books_warning
 
 _FIELDS = {
     "title": "title",
@@ -43,6 +44,10 @@ def plain(text: str) -> Draft:
         title=fields.get("title", book.title),
         author=fields.get("author", book.author),
         language=fields.get("language", book.language),
+        published=book.published,
+        edition=book.edition,
+        left_out=book.left_out,
+        warnings=tuple(filter(None, [books_warning(book.books)])),
     )
 
 

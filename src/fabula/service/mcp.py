@@ -6,6 +6,7 @@ output for the person at the machine. Results are bounded; a result that was cut
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -160,11 +161,17 @@ class DocumentOutline(BaseModel):
 
 
 class JobStatus(BaseModel):
-    """A background job and its state."""
+    """A background job and its state.
+
+    `left_out` is how many characters of the files are not in the documents' texts, by kind, as a
+    library's licence, and `warnings` say what was wrong with the files.
+    """
 
     id: str
     state: str
     problem: str = ""
+    left_out: dict[str, int] = {}
+    warnings: list[str] = []
 
 
 def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
@@ -476,7 +483,20 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
     def job(context: Context[Any, Any], id: str) -> JobStatus:
         """Return the state of a job: queued, running, succeeded, failed, cancelled or paused."""
         job = access.state.jobs.find(access.caller(context), id)
-        return JobStatus(id=job.id, state=job.state, problem=job.problem)
+        left_out: Counter[str] = Counter()
+        for item in job.items:
+            left_out.update(item.left_out)
+        return JobStatus(
+            id=job.id,
+            state=job.state,
+            problem=job.problem,
+            left_out=left_out,
+            warnings=[
+                f"{item.title or item.source}: {warning}"
+                for item in job.items
+                for warning in item.warnings
+            ],
+        )
 
 
 def _add_resources(server: MCPServer, access: _Access) -> None:

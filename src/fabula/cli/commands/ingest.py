@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +14,14 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import count_noun, describe_usage, echo, notice_offline, show_skipped
+from fabula.cli.shared.screen import (
+    count_noun,
+    describe_usage,
+    echo,
+    notice_offline,
+    print_json,
+    show_skipped,
+)
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage
 
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="fail a document that would have a gap")
 @click.option("--name", default="", help="file name for standard input, for example tale.md")
 @click.option("--dry-run", is_flag=True, help="only show the expected calls and cost")
+@click.option("--json", "as_json", is_flag=True, help="print JSON: what became of each source")
 @settings_flags(*GRAPH, *BUILDING)
 def command(
     paths: tuple[str, ...],
@@ -47,6 +56,7 @@ def command(
     strict: bool,
     name: str,
     dry_run: bool,
+    as_json: bool,
     settings: Settings,
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
@@ -57,7 +67,8 @@ def command(
 
     Documents that have not changed stay as they are; a changed file replaces its old version, and
     the model is asked only about what changed. A file that can't be read is reported, and the
-    others continue; the exit code is then 1.
+    others continue; the exit code is then 1. What a file has besides its text, as a library's
+    licence or page numbers, is left out and counted.
 
     A gap is a piece that the model did not provide, because its replies could not be read or a
     filter withheld them. The document is added without it, unless more than one piece and more than
@@ -70,7 +81,11 @@ def command(
         raise click.UsageError("Name what to --rebuild; --retry only fills gaps.")
     notice_offline(settings)
     if not paths:
-        _retry(strict, dry_run, settings)
+        _retry(strict, dry_run, settings, as_json=as_json)
+        return
+    if dry_run and as_json:
+        with open_collection(settings) as fabula:
+            _print_json(fabula.expect(*paths, rebuild=rebuild, name=name))
         return
     if dry_run:
         _print_estimate(paths, rebuild, name, settings)
@@ -80,6 +95,7 @@ def command(
         lambda fabula, listener: fabula.ingest(
             *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
         ),
+        as_json=as_json,
     )
 
 
@@ -97,15 +113,20 @@ def _print_estimate(paths: Sequence[str], rebuild: bool, name: str, settings: Se
         show_estimate(expected, settings, expect_economy if can_compare else None)
 
 
-def _retry(strict: bool, dry_run: bool, settings: Settings) -> None:
+def _retry(strict: bool, dry_run: bool, settings: Settings, *, as_json: bool) -> None:
     if dry_run:
         with open_collection(settings) as fabula:
-            show_estimate(fabula.retry(dry=True), settings)
+            expected = fabula.retry(dry=True)
+            if as_json:
+                _print_json(expected)
+            else:
+                show_estimate(expected, settings)
         return
     make_graphs(
         settings,
         lambda fabula, listener: fabula.retry(strict=strict, listener=listener),
         nothing="No gaps",
+        as_json=as_json,
     )
 
 
@@ -114,6 +135,8 @@ def make_graphs(
     make: Callable[[Collection, Listener], Sequence[Outcome]],
     nothing: str = "No files found",
     opener: Callable[[Settings], AbstractContextManager[Collection]] = open_collection,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Build graphs, show the progress and the outcome, and exit with 1 if something failed.
 
@@ -122,7 +145,14 @@ def make_graphs(
         make: Builds the graphs of a collection and reports to a listener.
         nothing: The summary of a run that had nothing to do.
         opener: Opens the collection.
+        as_json: Whether the outcome is printed as JSON, without the progress.
     """
+    if as_json:
+        from fabula.build.outcome import SilentListener
+
+        with opener(settings) as fabula:
+            _print_json(make(fabula, SilentListener()))
+        return
     listener = BuildProgress()
     try:
         with opener(settings) as fabula, listener:
@@ -133,6 +163,24 @@ def make_graphs(
     echo(_summarize(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
+
+
+def _print_json(outcomes: Sequence[Outcome]) -> None:
+    """Print outcomes as JSON, and exit with 1 if something failed."""
+    print_json([_outcome_json(outcome) for outcome in outcomes])
+    if any(outcome.error for outcome in outcomes):
+        raise click.exceptions.Exit(1)
+
+
+def _outcome_json(outcome: Outcome) -> dict[str, Any]:
+    names = ("source", "status", "document", "title", "graphs", "notes", "warnings", "seconds")
+    return {name: getattr(outcome, name) for name in names} | {
+        "counts": dict(outcome.counts),
+        "left_out": dict(outcome.left_out),
+        "gaps": [asdict(gap) for gap in outcome.gaps],
+        "usage": {step: used.row for step, used in outcome.steps.items()},
+        "error": str(outcome.error or ""),
+    }
 
 
 def _how_to_continue(so_far: str, settings: Settings) -> str:

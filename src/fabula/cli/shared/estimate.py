@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
+from fabula.cli.shared.progress import show_reading
 from fabula.cli.shared.screen import count_noun, echo, show_skipped
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
@@ -44,6 +45,7 @@ def show_estimate(
             f", {count_noun(outcome.counts['chunk'], 'chunk')}" if "chunk" in outcome.counts else ""
         )
         echo(f"{PurePath(outcome.source).name}: {WOULD[outcome.status]}{chunks}")
+        show_reading(outcome)
     show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
     steps = sum_usage(outcome.steps for outcome in outcomes)
     if steps:

@@ -18,6 +18,7 @@ from rich.progress import (
 
 from fabula.cli.shared.screen import count_noun, describe_gaps, describe_usage, echo
 from fabula.cli.shared.tables import console
+from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import Pace
 from fabula.models.usage import Usage
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 RETRY_COMMAND = "`fabula ingest --retry`"
 """The command that fills gaps."""
+INDENT = " " * 11
+"""What stands before more lines on an outcome."""
 LINE_SECONDS = 10.0
 """How often a document's progress is printed where there is no terminal."""
 
@@ -42,6 +45,14 @@ def outcome_line(outcome: Outcome) -> str:
     if outcome.gaps:
         parts += [describe_gaps(outcome.gaps), f"{RETRY_COMMAND} asks again"]
     return f"{outcome.status:<9}  {outcome.title}: {'; '.join(filter(None, parts))}"
+
+
+def show_reading(outcome: Outcome) -> None:
+    """Print what the file's reader left out of the text, and its warnings, in yellow."""
+    if outcome.left_out:
+        echo(f"{INDENT}left out: {describe_left_out(outcome.left_out)}")
+    for warning in outcome.warnings:
+        console().print(f"{INDENT}warning: {warning}", style="yellow")
 
 
 class BuildProgress:
@@ -100,6 +111,8 @@ class BuildProgress:
         if self._documents is not None:
             self.bars.update(self._documents, advance=1)
         echo(outcome_line(outcome))
+        if outcome.status != "unchanged":
+            show_reading(outcome)
 
     def so_far(self) -> str:
         """Return in words how many documents are done and under way, and how many replies came."""

@@ -35,6 +35,8 @@ class ItemView(View):
     """An item of a job: a file, a document, or the collection itself.
 
     `source` is the source of its document. `steps` are only there while the item is running.
+    `left_out` is how many characters of the file are not in the document's text, by kind, and
+    `warnings` say what was wrong with the file.
     """
 
     source: str
@@ -44,6 +46,8 @@ class ItemView(View):
     steps: dict[str, JobStepView]
     usage: UsageByStep
     gaps: int
+    left_out: dict[str, int]
+    warnings: list[str]
     error: str
 
     @classmethod
@@ -55,7 +59,13 @@ class ItemView(View):
         }
         names = ("source", "state", "document", "title", "gaps", "error")
         fields = {name: getattr(item, name) for name in names}
-        return cls(**fields, steps=steps, usage=usage_view(item.usage))
+        return cls(
+            **fields,
+            steps=steps,
+            usage=usage_view(item.usage),
+            left_out=dict(item.left_out),
+            warnings=list(item.warnings),
+        )
 
 
 class JobView(MoneyView):

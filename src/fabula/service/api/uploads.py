@@ -106,7 +106,11 @@ class UploadView(View):
 
 
 class DocumentEstimateView(View):
-    """The expected result and usage of a document."""
+    """The expected result and usage of a document.
+
+    `left_out` is how many characters of the file are not in its text, by kind, and `warnings` say
+    what was wrong with the file.
+    """
 
     source: str
     status: str
@@ -114,6 +118,8 @@ class DocumentEstimateView(View):
     title: str
     counts: dict[str, int]
     usage: UsageByStep
+    left_out: dict[str, int]
+    warnings: list[str]
     error: str
 
 
@@ -140,6 +146,8 @@ class EstimateView(MoneyView):
                 title=outcome.title,
                 counts=dict(outcome.counts),
                 usage=usage_view(outcome.steps),
+                left_out=dict(outcome.left_out),
+                warnings=list(outcome.warnings),
                 error=str(outcome.error or ""),
             )
             for outcome in expected.outcomes

@@ -59,6 +59,10 @@ class Item:
     """How many pieces of work of each step are done, and how many are known; empty at the end."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     gaps: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """The characters of the file that are not in the document's text, by kind."""
+    warnings: Sequence[str] = ()
+    """What was wrong with the file, in full sentences."""
     error: str = ""
 
 
@@ -133,6 +137,8 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
         # The property's name is older than the field's.
         "told": json.dumps(dict(item.metadata)),
         "steps": json.dumps(dict(item.steps)),
+        "left_out": json.dumps(dict(item.left_out)),
+        "warnings": list(item.warnings),
         "usage": _usage_row(item.usage),
     }
 
@@ -196,6 +202,9 @@ def _item(properties: Mapping[str, Any]) -> Item:
         },
         usage=_usage(properties["usage"]),
         gaps=properties["gaps"],
+        # Jobs of earlier versions have neither.
+        left_out=json.loads(properties.get("left_out", "{}")),
+        warnings=tuple(properties.get("warnings", ())),
         error=properties["error"],
     )
 

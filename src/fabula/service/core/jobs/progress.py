@@ -87,6 +87,8 @@ class JobProgress:
                 steps={},
                 usage=sum_usage([self._usage_before[index], outcome.steps]),
                 gaps=len(outcome.gaps),
+                left_out=outcome.left_out,
+                warnings=outcome.warnings,
                 error=str(outcome.error or ""),
             )
             self._put(index, item)

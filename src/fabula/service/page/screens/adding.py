@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import LoadError
 from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, readable_suffixes
+from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
@@ -123,6 +125,9 @@ class BookEstimate:
     tokens: int
     calls: int
     error: str
+    left_out: str
+    """What of its file is not in its text, in words."""
+    warnings: Sequence[str]
     is_guessed: bool
     """Whether its format was recognised by its content, as no reader is for its file name."""
 
@@ -292,6 +297,8 @@ def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
                 tokens=usage.prompt_tokens + usage.completion_tokens,
                 calls=usage.calls,
                 error=str(outcome.error or ""),
+                left_out=describe_left_out(outcome.left_out),
+                warnings=outcome.warnings,
                 is_guessed=outcome.status not in ("failed", "skipped")
                 and PurePosixPath(outcome.source).suffix.lower() not in SUFFIXES,
             )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
 from fabula.service.core.jobs.job import STATES, Item, Job, JobState
 from fabula.service.core.jobs.uploads import SOURCE_FOLDER
@@ -145,6 +146,8 @@ def _item(item: Item) -> dict[str, Any]:
         "known": known,
         "calls": sum(step.calls for step in item.usage.values()),
         "gaps": item.gaps,
+        "left_out": describe_left_out(item.left_out),
+        "warnings": item.warnings,
         "error": item.error,
     }
 
