@@ -14,7 +14,9 @@ from fabula.load import languages
 from fabula.load.clean import one_line
 from fabula.load.locators import take_marks, without_marks
 from fabula.load.plays import join_speakers
+from fabula.load.version import READING_VERSION
 from fabula.text.ids import document_id
+from fabula.text.locator import number_lines
 from fabula.text.names import MAX_LINE_BYTES, name_problem, quote_name
 
 if TYPE_CHECKING:
@@ -62,9 +64,10 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         sha256=_fingerprint(text, sections, (title, author, language)),
         published=_shorten(draft.published),
         edition=_shorten(draft.edition),
-        locators=locators,
+        locators=number_lines(text, locators),
         left_out=draft.left_out,
         warnings=draft.warnings,
+        reading=READING_VERSION,
     )
 
 
