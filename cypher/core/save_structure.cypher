@@ -2,14 +2,14 @@
 // documents these are, 1 or 0.
 // $collection, $document  its collection, and its id
 // $properties             properties of the document
-// $sections               {id, section} of each node that changes
+// $rows                   {id, section} of each node that changes
 CYPHER 25
 MATCH (document:Document {id: $document})
 WHERE document.collection = $collection
 SET document += $properties, document.updated_at = datetime()
 WITH document
 CALL (document) {
-  UNWIND $sections AS row
+  UNWIND $rows AS row
   CALL (row) {
     MATCH (n:Passage {id: row.id}) RETURN n
     UNION ALL

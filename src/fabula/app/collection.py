@@ -11,6 +11,7 @@ from typing import Any
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
 from fabula.app.reading import Reading, read
+from fabula.app.rereading import ReadingChange, read_again
 from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
@@ -548,6 +549,13 @@ class Collection:
 
         """
         return read(self.store, self.document(document), str(at))
+
+    def read_again(self, document: Entry) -> ReadingChange | None:
+        """Return what another ingest of a document's file would change in its text.
+
+        Nothing is written. It is None where the file is not on this machine.
+        """
+        return read_again(self.store, document, self.settings.max_file_mb * 1_000_000)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any

@@ -127,7 +127,7 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
     place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
     if place is None:
-        return _read_around(store, document, [_find_span(store, document, at)])
+        return _read_around(store, document, [find_span(store, document, at)])
     if place.kind == "chunk":
         return _read_around(store, document, [(place.start, place.end)])
     sources = store.sources(document.collection, [place.id])[place.id]
@@ -135,10 +135,14 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     return _read_around(store, document, spans, place)
 
 
-def _find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
+def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
     """Return the characters that a page, a line or a section's path names.
 
-    Of a section it is the first chunk. Raises NotFound if there is none, or several.
+    Of a section it is the first chunk.
+
+    Raises:
+        NotFound: There is no such place, or it is the name of several.
+
     """
     structure = store.structure(document)
     rows = store.find_chunks(document, 0, END)
@@ -146,6 +150,7 @@ def _find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
     names = [f"characters {start}-{end}" for start, end in spans]
     if not spans:
         numbers = find_named_sections(structure.outline, at, _number)
+        numbers = numbers or _find_numbered(structure, at)
         starts = [structure.outline.sections[number].start for number in numbers]
         spans = [(start, _chunk_end(rows, start)) for start in starts]
         paths = [structure.paths[number] for number in numbers]
@@ -175,6 +180,18 @@ def _find_labelled(structure: TextStructure, at: str, length: int) -> list[tuple
     kind, first, last = parsed
     labels = structure.pages if kind == "page" else structure.lines
     return labels.find(first, last, length)
+
+
+def _find_numbered(structure: TextStructure, at: str) -> list[int]:
+    """Return the sections with the number that `at` gives, as "The Second Chapter" does.
+
+    A number with a title is not looked for here, as titles are compared as they are printed.
+    """
+    number = chapter_number(at)
+    if number is None or number.titled:
+        return []
+    sections = enumerate(structure.outline.sections)
+    return [index for index, section in sections if chapter_number(section.title) == number]
 
 
 def _chunk_end(rows: Sequence[Mapping[str, Any]], start: int) -> int:

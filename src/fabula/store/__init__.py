@@ -741,10 +741,10 @@ class Store(Database):
             if not any(row["document"]["sha256"] == document.sha256 for row in rows):
                 return False
             named = transaction.run(read_statement("core/find_section_names"), place).data()
-            sections = [
+            renamed = [
                 {"id": id, "section": section} for id, section in name_sections(named).items()
             ]
-            changes = {"properties": dict(properties), "sections": sections}
+            changes = {"properties": dict(properties), "rows": renamed}
             transaction.run(read_statement("core/save_structure"), place | changes).consume()
             return True
 

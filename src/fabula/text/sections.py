@@ -128,6 +128,20 @@ def _fit(path: str, title: str) -> str:
     return title.encode("utf-8", "ignore")[: MAX_PATH_BYTES - 3].decode("utf-8", "ignore") + "…"
 
 
+def shorten_paths(paths: Iterable[str]) -> list[str]:
+    """Return paths without the outer titles that each shares with the one before it."""
+    short: list[str] = []
+    before: list[str] = []
+    for path in paths:
+        parts = path.split(SEPARATOR)
+        shared = 0
+        while shared < min(len(parts) - 1, len(before)) and parts[shared] == before[shared]:
+            shared += 1
+        short.append(SEPARATOR.join(parts[shared:]))
+        before = parts
+    return short
+
+
 def span_of_sections(first: str, last: str) -> str:
     """Return the name of the stretch from one section to another, as "First – Last", by paths."""
     if first == last or not last:
