@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from fabula.errors import LoadError
 from fabula.graph.entries import Entry
 from fabula.load import load
 from fabula.store import Store
-from fabula.text.document import Document
+from fabula.text.document import Document, Section
+
+END_OF_TEXT = 10**9
+"""A character after the end of any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,7 @@ class ReadingChange:
         sections: How many sections it has.
         pages: How many printed pages have their places.
         lines: How many numbered lines have their places.
-        is_same_text: Whether text, sections, title, author and language are the same, so that no
-            graph would be built anew.
+        is_same_text: Whether the text and the headings are the same.
         error: Why the file can't be read, or ''.
 
     """
@@ -48,7 +51,7 @@ class ReadingChange:
             f"{now:,} {what} instead of {was:,}" for what, (was, now) in counts if was != now
         ]
         if not (self.is_same_text or changes or self.error):
-            changes.append("other words, headings, title, author or language")
+            changes.append("other words or headings")
         return changes
 
 
@@ -74,12 +77,17 @@ def read_again(store: Store, entry: Entry, max_bytes: int) -> ReadingChange | No
 def compare_reading(store: Store, entry: Entry, document: Document) -> ReadingChange:
     """Return what a document that was just read has other than the graph."""
     structure = store.structure(entry)
-    rows = store.rows("core/find_sections", collection=entry.collection, document=entry.id)
+    text = "".join(row["text"] for row in store.find_chunks(entry, 0, END_OF_TEXT))
     kinds = [locator.kind for locator in document.locators if locator.label]
     return ReadingChange(
-        characters=(rows[-1]["end"] if rows else 0, len(document.text)),
+        characters=(len(text), len(document.text)),
         sections=(len(structure.outline.sections), len(document.sections)),
         pages=(len(structure.pages.labels), kinds.count("page")),
         lines=(len(list(filter(None, structure.lines.labels))), kinds.count("line")),
-        is_same_text=document.sha256 == entry.sha256,
+        is_same_text=text == document.text
+        and _headings(structure.outline.sections) == _headings(document.sections),
     )
+
+
+def _headings(sections: Iterable[Section]) -> list[tuple[int, str]]:
+    return [(section.start, section.title) for section in sections]
