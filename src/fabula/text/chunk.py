@@ -89,7 +89,7 @@ def _is_heading(text: str, title: str) -> bool:
     if len(text) > 2 * len(title) + MAX_ORNAMENT_CHARACTERS:
         return False
     words, own = "".join(fold_words(text)), "".join(fold_words(title))
-    return not words or words == own
+    return words == own != ""
 
 
 def _pieces(document: Document, start: int, end: int, limit: int) -> list[_Piece]:
