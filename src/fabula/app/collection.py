@@ -43,6 +43,7 @@ from fabula.text.names import name_problem, quote_name
 # and takes longer to import than to answer.
 if TYPE_CHECKING:
     from fabula.app.reading import Reading
+    from fabula.app.rereading import ReadingChange
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
@@ -565,6 +566,15 @@ class Collection:
         from fabula.app.reading import read
 
         return read(self.store, self.document(document), str(at))
+
+    def read_again(self, document: Entry) -> ReadingChange | None:
+        """Return what another ingest of a document's file would change in its text.
+
+        Nothing is written. It is None where the file is not on this machine.
+        """
+        from fabula.app.rereading import read_again
+
+        return read_again(self.store, document, self.settings.max_file_mb * 1_000_000)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any

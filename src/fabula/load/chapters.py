@@ -101,6 +101,8 @@ _CONTENTS = frozenset(
 )
 
 _NAME_SET = frozenset(_NAMES.split())
+_NUMBERED_NAME = re.compile(rf"(?:the )?(?:{'|'.join(_ORDINALS.split())}) ")
+"""What may stand before a name: 'First Epilogue' is one, too."""
 _ROMAN = r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
 _WORDS = "|".join([*_COMPOUNDS, _TO_TWELVE, *_OTHER_NUMBERS.split()])
 _KEYWORD = rf"(?P<keyword>{'|'.join(_KEYWORDS.split())})\b\.?"
@@ -160,7 +162,7 @@ def chapter_line(line: str) -> ChapterLine | None:
     if not line or len(line) > MAX_HEADING_CHARACTERS or not line[0].isalnum():
         return None
     name = line.partition(":")[0].casefold().rstrip(". ")
-    if name in _NAME_SET:
+    if name in _NAME_SET or _NUMBERED_NAME.sub("", name) in _NAME_SET:
         return ChapterLine("name", name, titled=True)
     match = _KEYWORD_FIRST.fullmatch(line) or _NUMBER_FIRST.fullmatch(line)
     if not match:

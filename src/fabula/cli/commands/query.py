@@ -228,6 +228,8 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "document": hit.document,
         "title": hit.title,
         "section": hit.section,
+        "pages": hit.pages,
+        "lines": hit.lines,
         "aspect": hit.aspect,
         "level": hit.level,
         "start": hit.start,
