@@ -9,6 +9,7 @@ from statistics import median
 
 from fabula.load import chapters
 from fabula.load.blocks import Block
+from fabula.load.locators import without_marks
 
 _MIN_CHAPTER_CHARACTERS = 150
 """The shortest chapter; headings with less text between them are a table of contents."""
@@ -56,7 +57,7 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     The headings of tables of contents and the book's own title are removed. If less than two are
     left, the headings are found by the words of the blocks instead.
     """
-    texts = [block.text for block in blocks]
+    texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
     real = [
         heading
@@ -67,7 +68,10 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
-            return by_text
+            return tuple(
+                replace(block, heading=chapter.heading, level=0)
+                for block, chapter in zip(blocks, by_text, strict=True)
+            )
     titles = {heading.index: heading.title for heading in chosen}
     return tuple(replace(block, heading=titles.get(i, "")) for i, block in enumerate(blocks))
 

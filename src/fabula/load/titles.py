@@ -22,7 +22,8 @@ _PROGRAM = re.compile(
 _PATH = re.compile(r"(?:[a-z]:[\\/]|\\\\|file:/|/(?:home|users|tmp|var|mnt)/).*", re.IGNORECASE)
 _PLACEHOLDERS = re.compile(
     r"(?:untitled|no title|title|document|new document|default|unnamed|scan|scanned document|layout"
-    r"|ohne titel|unbenannt|dokument|sans titre|sin t[íi]tulo|senza titolo|sem t[íi]tulo|zonder titel"
+    r"|ohne titel|unbenannt|dokument|sans titre|sin t[íi]tulo|senza titolo|sem t[íi]tulo"
+    r"|zonder titel"
     r"|bez tytu[łl]u|dokument bez tytu[łl]u|без названия|无标题|無標題|名称未設定|無題|제목 없음"
     r"|(?:microsoft )?word(?:[ -]document)?|powerpoint presentation|presentation|pdf document"
     r"|(?:document|dokument|untitled|scan|doc|page|layout)[\s_-]*\d+)",
@@ -39,7 +40,7 @@ _NOBODY = re.compile(
 
 
 def real_title(title: str) -> str:
-    """Return a title of a file's metadata; '' if a program wrote it, as `Microsoft Word - a.doc`."""
+    """Return a title of a file's metadata; '' if a program wrote it."""
     title = one_line(title)
     return "" if is_program_title(title) else title
 
