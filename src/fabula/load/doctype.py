@@ -27,7 +27,9 @@ _PREDEFINED = frozenset(("amp", "apos", "gt", "lt", "quot"))
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MIN_GROWTH_CHARACTERS = 200_000
 """Entities may add this much to a text, or as much as its own length."""
-_C1 = {code: bytes((code,)).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
+WINDOWS_CONTROLS = {
+    code: bytes((code,)).decode("cp1252", "ignore") for code in range(0x80, 0xA0) if code != 0x85
+}
 """Codes of controls that nobody uses, and the characters that Windows has there."""
 
 
@@ -220,8 +222,8 @@ def _of_html(name: str) -> str:
 
 def _of_code(code: int) -> str:
     """A character by its number; '' for those that XML does not allow."""
-    if code in _C1:
-        return _C1[code]
+    if 0x80 <= code < 0xA0:
+        return WINDOWS_CONTROLS.get(code, "…")
     is_allowed = code in (9, 10, 13) or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE
     return chr(code) if is_allowed or 0x10000 <= code <= 0x10FFFF else ""
 
