@@ -194,9 +194,7 @@ def _known(match: re.Match[str]) -> str:
     return _of_html(match[3] or "").translate(_ESCAPED) if match[3] else "&amp;"
 
 
-def _replacement(
-    match: re.Match[str], declared: Mapping[str, _Entity], resolved: Resolved
-) -> str:
+def _replacement(match: re.Match[str], declared: Mapping[str, _Entity], resolved: Resolved) -> str:
     name = match[3]
     if name is None:
         return _character(match).translate(_ESCAPED) if match[1] or match[2] else "&amp;"
@@ -226,4 +224,3 @@ def _of_code(code: int) -> str:
         return WINDOWS_CONTROLS.get(code, "…")
     is_allowed = code in (9, 10, 13) or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE
     return chr(code) if is_allowed or 0x10000 <= code <= 0x10FFFF else ""
-

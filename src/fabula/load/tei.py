@@ -122,9 +122,7 @@ def _rejoin(text_blocks: Sequence[Block]) -> Iterator[Block]:
 
 def _language(root: Element) -> str:
     declared = [language.get("ident", "") for language in elements(root, "language")]
-    of_text = [
-        attribute(element, "lang") for element in (*elements(root, "text"), root)
-    ]
+    of_text = [attribute(element, "lang") for element in (*elements(root, "text"), root)]
     return next(filter(None, (*of_text, *declared)), "")
 
 
