@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from fabula.load import tei_header, tei_words
@@ -60,7 +61,7 @@ _BLOCK_NAMES = (
     " titlePage titlePart trailer zone"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
-_LINES = frozenset(("castItem", "item", "l", "line", "row", "speaker"))
+_LINES = frozenset(("addrLine", "address", "castItem", "item", "l", "line", "row", "speaker"))
 _PARTS = frozenset(("epilogue", "prologue"))
 _HEADED = frozenset(("back", "body", "epilogue", "front", "group", "prologue", "text"))
 _PROSE = frozenset(("l", "note", "p", "q", "said", "speaker"))
@@ -156,6 +157,8 @@ class _Edition:
             return "skipped" if element.get("type") in _CONTENTS else "block"
         if name == "head" and _is_division(path[:-1]):
             return "heading"
+        if name == "head" and above == "castGroup":
+            return "line"
         # The speaker's name, stage directions, and lines or paragraphs form one speech.
         if name == "sp":
             return "whole"
@@ -329,10 +332,19 @@ def _level(path: Sequence[Element]) -> int:
     """The number of divisions around a place, and of texts in a group or a corpus."""
     names = [local_name(element) for element in path]
     parts = sum(name.startswith("div") or name in _PARTS for name in names)
+    parts += _follows_act(path)
     texts = max(0, names.count("text") - 1)
     books = sum(name in ROOTS for name in names[1:])
     is_poem = len(names) > 1 and names[-2] == "lg"
     return max(1, parts + texts + books + is_poem)
+
+
+def _follows_act(path: Sequence[Element]) -> bool:
+    """Whether a place is in a scene that stands behind its act instead of in it."""
+    for parent, element in pairwise(path):
+        if element.get("type") == "scene" and parent.get("type") != "act":
+            return any(sibling.get("type") == "act" for sibling in parent)
+    return False
 
 
 def _is_division(path: Sequence[Element]) -> bool:
