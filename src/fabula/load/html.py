@@ -11,7 +11,7 @@ from typing import Literal
 from lxml import etree
 
 from fabula.errors import LoadError
-from fabula.load import gutenberg
+from fabula.load import doctype, gutenberg
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode
@@ -139,14 +139,16 @@ class PageContent:
     """The blocks of a page with their headings, its metadata, and what is left out of it.
 
     Attributes:
-        blocks: The blocks.
+        blocks: The blocks; the level of a heading is that of its tag.
         metadata: The values of 'title', 'author', 'language' and 'published'.
+        ids: The block at which, or before which, the element with an id begins, by its index.
         left_out: The characters that are not in the blocks, by kind.
 
     """
 
     blocks: tuple[Block, ...]
     metadata: Mapping[str, str]
+    ids: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -167,16 +169,27 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def page(text: str, source: str) -> PageContent:
-    """Return the blocks of a page of HTML or XHTML. Raises LoadError if it can't be parsed."""
-    builder = _BlockBuilder()
+def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -> PageContent:
+    """Return the blocks of a page of HTML or XHTML.
+
+    Args:
+        text: The page.
+        source: What messages call it.
+        page_labels: The numbers of the printed pages that begin at elements, by their ids.
+
+    Raises:
+        LoadError: It can't be parsed.
+
+    """
+    text = doctype.resolve_html(text)
+    builder = _BlockBuilder(page_labels=page_labels or {})
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
         etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata, +builder.left_out)
+    return PageContent(tuple(builder.blocks), builder.metadata, builder.ids, +builder.left_out)
 
 
 def _remove_strays(text: str) -> str:
@@ -277,7 +290,9 @@ class _BlockBuilder:
 
     blocks: list[Block] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    page_labels: Mapping[str, str] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
@@ -312,6 +327,13 @@ class _BlockBuilder:
             self._open.append(frame)
             self._labels.append("aria-label" in attributes)
         self._read_metadata(tag, attributes)
+        self._start_text(frame, attributes)
+        if name := attributes.get("id") or attributes.get("name"):
+            self.ids.setdefault(name, len(self.blocks))
+            self._begin_page(self.page_labels.get(name, ""))
+
+    def _start_text(self, frame: _Open, attributes: Mapping[str, str]) -> None:
+        tag = frame.tag
         if self._skipping is not None and not self._skipping.label and _is_page_anchor(attributes):
             self._skipping.label = _page_label(attributes)
         if self._skipping is not None and not self._resume(tag):
@@ -373,6 +395,8 @@ class _BlockBuilder:
         self._asides = 0
         self._flush()
         self._emit(self._carried, "")
+        if marks := "".join(self._text):
+            self.blocks.append(Block(marks))
 
     def _read_metadata(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "title" and all(frame.tag != "svg" for frame in self._open):
@@ -470,7 +494,10 @@ class _BlockBuilder:
             self._text.append(text)
         elif printed:
             self.left_out["page numbers"] += len(printed)
-        number = label[1] if label else frame.label
+        self._begin_page(label[1] if label else frame.label)
+
+    def _begin_page(self, number: str) -> None:
+        """Put a mark where a printed page begins, once; its number is no part of the text."""
         if number and number != self._page:
             self._page = number
             self._text.append(page_mark(number))
