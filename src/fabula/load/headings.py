@@ -225,14 +225,21 @@ def _remove_contents(headings: list[_Heading], texts: Sequence[str]) -> list[_He
     book.
     """
     last = {heading.key: position for position, heading in enumerate(headings)}
+    paths = _paths(headings)
+    last_path = {path: position for position, path in enumerate(paths)}
     gaps = _gaps(headings, texts)
     real: list[_Heading] = []
     start = 0
     for position, gap in enumerate(gaps):
+        if paths[position] == paths[start] and start < position:
+            # The run so far is a list of what begins here.
+            start = position
         if gap < _MIN_CHAPTER_CHARACTERS and position + 1 < len(gaps):
             continue
         run = headings[start : position + 1]
-        if len(run) < _MIN_CONTENTS_HEADINGS or _are_short_chapters(run, texts, last, start):
+        repeated = any(last_path[path] > position for path in paths[start : position + 1])
+        is_text = not repeated and _are_short_chapters(run, texts)
+        if len(run) < _MIN_CONTENTS_HEADINGS or is_text:
             real += run
         else:
             after = headings[position + 1] if position + 1 < len(headings) else None
@@ -241,27 +248,29 @@ def _remove_contents(headings: list[_Heading], texts: Sequence[str]) -> list[_He
     return real
 
 
-def _are_short_chapters(
-    run: Sequence[_Heading], texts: Sequence[str], last: Mapping[str, int], start: int
-) -> bool:
+def _paths(headings: Sequence[_Heading]) -> list[tuple[str, ...]]:
+    """The key of each heading, after those of the headings that it is below."""
+    paths: list[tuple[str, ...]] = []
+    above: list[tuple[tuple[int, int], str]] = []
+    for heading, depth in zip(headings, _depths(headings), strict=True):
+        above = [*((other, key) for other, key in above if other < depth), (depth, heading.key)]
+        paths.append(tuple(key for _, key in above))
+    return paths
+
+
+def _are_short_chapters(run: Sequence[_Heading], texts: Sequence[str]) -> bool:
     """Whether headings with little text between them are those of short chapters.
 
-    Unlike the lines of a table of contents, most have sentences below them, and none is repeated
-    after the run.
+    Unlike the lines of a table of contents, most have sentences below them.
     """
     with_text = sum(
-        heading.end < len(texts)
-        and heading.end < below.index
-        and bool(_SENTENCE_END.search(texts[heading.end]))
+        heading.end < below.index and bool(_SENTENCE_END.search(texts[heading.end]))
         for heading, below in pairwise(run)
     )
-    directly_above = sum(
+    above_others = sum(
         heading.end == below.index and _outranks(heading, below) for heading, below in pairwise(run)
     )
-    end = start + len(run)
-    return with_text >= _MIN_SHORT_SHARE * (len(run) - 1 - directly_above) > 0 and all(
-        last[heading.key] < end for heading in run
-    )
+    return with_text >= _MIN_SHORT_SHARE * (len(run) - 1 - above_others) > 0
 
 
 def _real_tail(
@@ -347,14 +356,32 @@ def _with_headings(blocks: Sequence[Block], headings: Sequence[_Heading]) -> tup
 
 def _levels(headings: Sequence[_Heading]) -> list[int]:
     """The depth of each heading, from 1: by the level that the file states, and by its words."""
-    tiers = _tiers(headings)
-    depths: list[tuple[int, int]] = []
-    for position, heading in enumerate(headings):
-        depths.append((heading.level, tiers.get(heading.kind, -1)))
-        if heading.kind in _UNRANKED:
-            depths[-1] = (heading.level, _tier_of_name(headings, position, tiers, depths))
+    depths = _depths(headings)
     order = {depth: level for level, depth in enumerate(sorted(set(depths)), 1)}
     return [order[depth] for depth in depths]
+
+
+def _depths(headings: Sequence[_Heading]) -> list[tuple[int, int]]:
+    """The level that the file states, and the depth by the words, of each heading."""
+    tiers = _tiers(headings)
+    lowest: dict[int, int] = {}
+    for heading in headings:
+        if heading.kind in tiers and heading.rank <= _NUMBER_RANK:
+            tier = tiers[heading.kind]
+            lowest[heading.level] = max(tier, lowest.get(heading.level, 0))
+    depths: list[tuple[int, int]] = []
+    after: _Heading | None = None
+    for position in reversed(range(len(headings))):
+        heading = headings[position]
+        before = headings[position - 1] if position else None
+        if heading.kind == "given":
+            depths.append((heading.level, lowest.get(heading.level, 0)))
+        elif heading.kind == "name":
+            depths.append((heading.level, _tier_of_name(heading, before, after, tiers)))
+        else:
+            depths.append((heading.level, tiers[heading.kind]))
+            after = heading
+    return depths[::-1]
 
 
 def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
@@ -382,32 +409,24 @@ def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
 
 
 def _tier_of_name(
-    headings: Sequence[_Heading],
-    position: int,
-    tiers: Mapping[str, int],
-    depths: Sequence[tuple[int, int]],
+    heading: _Heading, before: _Heading | None, after: _Heading | None, tiers: Mapping[str, int]
 ) -> int:
-    """The depth of a heading without a number, as a preface or an epilogue, by its neighbours."""
-    heading = headings[position]
-    before = headings[position - 1] if position else None
-    after = next((h for h in headings[position + 1 :] if h.kind in tiers), None)
-    top = min(tiers.values(), default=0)
-    if heading.kind == "given":
-        return max(
-            (
-                tiers[h.kind]
-                for h in headings
-                if h.kind in tiers and h.level == heading.level and h.rank <= _NUMBER_RANK
-            ),
-            default=top,
-        )
+    """The depth of a heading without a number, as a preface or an epilogue, by its neighbours.
+
+    Args:
+        heading: The heading.
+        before: The heading before it.
+        after: The next heading with a number.
+        tiers: The depth of each kind.
+
+    """
     if before is not None and before.end == heading.index and before.kind in tiers:
         # 'PART ONE', and its prologue directly below.
         return min(tiers[before.kind] + 1, max(tiers.values()))
     if after is not None and after.value > 1:
         # An interlude between two chapters, or what stands before a part.
         return tiers[after.kind]
-    return top
+    return 0
 
 
 def _add_titles(
