@@ -79,7 +79,8 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     given = [one.fget if isinstance(one, property) else one for one in members]
     # Types of what no question needs are not imported where methods are annotated with them.
     types = {name: getattr(fabula, name) for name in fabula.__all__}
-    types |= {each.__name__: each for each in (Listener, Progress, ProgressReport, Store)}
+    types |= {"Listener": Listener, "Progress": Progress, "Store": Store}
+    types["ProgressReport"] = ProgressReport
     hints = [get_type_hints(one, localns=types)["return"] for one in given]
     results = {each for hint in hints for each in _classes(hint)}
     # The graph itself, for who looks behind all this.
