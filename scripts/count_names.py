@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PRIVATE_WORDS = ("one", "told", "said", "asked", "kept")
-ROLES = {"__init__", "build", "options", "mapping", "prompts", "modes", "page", "svg"}
+ROLES = {"__init__", "build", "labels", "options", "mapping", "prompts", "modes", "page", "svg"}
 """Names of modules that each package of one shape has: there, a shared name says the role."""
 NOT_PARTICIPLES = {"embed", "reembed", "need"}
 IRREGULAR = {"found", "given", "held", "kept", "left", "made", "meant", "said", "shown", "told"}

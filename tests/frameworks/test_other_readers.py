@@ -26,7 +26,7 @@ from stories import LIGHTHOUSE, WINTER
 PAGE = Path(__file__).parents[2] / "docs" / "other-readers.md"
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHARED = "What the examples share"
+SHARED = "Common code"
 PACKAGES = {
     "neo4j-graphrag": "neo4j_graphrag",
     "LangChain": "langchain_neo4j",

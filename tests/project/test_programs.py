@@ -41,11 +41,15 @@ from fabula import (
 from fabula.app.reading import Lines
 from fabula.ask.notebook import list_documents
 from fabula.ask.query import query_options
+from fabula.build.outcome import Listener
 from fabula.cli.shared.options import ASKING
 from fabula.config.settings import setting_fields
 from fabula.models.counted import Meter
+from fabula.models.progress import Progress
 from fabula.plot import Plotted
+from fabula.server import ProgressReport
 from fabula.service.core.asking import Comparison, Question
+from fabula.store import Store
 from fabula.text.document import Chunk, Document
 from hits import hit
 
@@ -73,7 +77,12 @@ def test_all_errors_and_the_version_are_public() -> None:
 def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     members = [one for name, one in inspect.getmembers(of) if not name.startswith("_")]
     given = [one.fget if isinstance(one, property) else one for one in members]
-    results = {each for one in given for each in _classes(get_type_hints(one)["return"])}
+    # Types of what no question needs are not imported where methods are annotated with them.
+    types = {name: getattr(fabula, name) for name in fabula.__all__}
+    types |= {"Listener": Listener, "Progress": Progress, "Store": Store}
+    types["ProgressReport"] = ProgressReport
+    hints = [get_type_hints(one, localns=types)["return"] for one in given]
+    results = {each for hint in hints for each in _classes(hint)}
     # The graph itself, for who looks behind all this.
     assert {one.__name__ for one in results} - {"Store"} <= set(fabula.__all__)
 

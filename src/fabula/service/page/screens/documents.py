@@ -98,8 +98,8 @@ def _bars(entry: Entry, counts: dict[str, int]) -> list[tuple[str, int, float]]:
     """Return the aspect, the number of its summaries and the height of its bar, in the order in
     which the aspects were built.
     """
-    record = entry.graphs.get("aspects")
-    built = [name for name in (record.facts.get("aspects", []) if record else []) if name in counts]
+    declared = [name for part in entry.graphs.values() for name in part.facts.get("aspects", ())]
+    built = [name for name in declared if name in counts]
     highest = max(counts.values(), default=1)
     names = [*built, *(name for name in counts if name not in built)]
     return [
