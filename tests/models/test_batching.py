@@ -13,7 +13,6 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import listed, vector
 from fabula.errors import BadReply, ModelError
-from fabula.models import Embeddings
 from fabula.models.batching import BatchingEmbedder, warn_of_cut_texts
 from fabula.models.budget import Budget, Budgets
 from fabula.models.cache import ResponseCache
@@ -200,11 +199,17 @@ def test_what_passes_by_itself_makes_no_batch_smaller(fault: Any) -> None:
 
 def test_a_text_that_was_cut_is_reported_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "fabula")
-    embeddings = Embeddings(np.ones((1, 2), np.float32), cut={LONG: 77})
-    warn_of_cut_texts(embeddings, "e", {LONG: "A Tale: passage 7"})
-    assert "A Tale: passage 7" in caplog.text
-    assert "first 77 tokens" in caplog.text
-    assert "FABULA_CHUNK_TOKENS" in caplog.text
+    warn_of_cut_texts({LONG: 77}, "e", {LONG: "A Tale: passage 7"})
+    [record] = caplog.records
+    for part in ("A Tale: passage 7", "The long tale", "77 tokens", "FABULA_CHUNK_TOKENS"):
+        assert part in record.getMessage()
+    caplog.clear()
+    many = {f"{LONG} {number}": 60 + number for number in range(30)}
+    warn_of_cut_texts(many, "e", {text: f"passage {number}" for number, text in enumerate(many)})
+    [record] = caplog.records
+    assert "and 20 more" in record.getMessage(), "one warning for all"
+    warn_of_cut_texts({}, "e", {})
+    assert len(caplog.records) == 1
 
 
 # What vectors look like
