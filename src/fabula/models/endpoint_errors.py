@@ -171,6 +171,11 @@ class EndpointError:
         return max(named, default=max(1, count // 2))
 
     @property
+    def malformed(self) -> bool:
+        """Whether the model's reply was not the JSON asked for, as Groq says with status 400."""
+        return self.code == "json_validate_failed"
+
+    @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
         return self.status in (400, 422) and self._mentions(FILTERED)
@@ -182,6 +187,8 @@ class EndpointError:
     def about_request(self, model: str) -> bool:
         """Return whether the error may be about the request, and not the key, model or load."""
         if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
+            return False
+        if self.malformed:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
