@@ -16,7 +16,7 @@ from fabula.models.cached import CachedChat
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.openai import CUT_MARK, OpenAIChat
 from fabula.models.payload import reply_end
-from fabula.models.replies import ask, read_summary
+from fabula.models.replies import ask, complete, read_summary
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 HALF = "The miller kept"
@@ -195,6 +195,13 @@ def test_a_reply_that_met_the_end_of_the_servers_context_names_the_cure(
     assert "num_ctx" in problem
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 1, "that is said once"
+
+
+def test_a_text_that_was_cut_will_do_where_that_is_allowed() -> None:
+    with Server(raw=answered(choice(HALF, "length"))) as server:
+        assert complete(chat(server), SUMMARY, allow_cut=True) == HALF
+        with pytest.raises(BadReply, match="did not finish"):
+            complete(chat(server), SUMMARY)
 
 
 def test_thoughts_that_left_too_little_room_for_the_reply_get_more() -> None:
