@@ -120,6 +120,7 @@ def _make_text(plan: DocumentPlan, context: _Context) -> tuple[Part, tuple[Chunk
 def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter) -> list[Chunk]:
     """Return the chunks, all with embeddings, asked for in batches, side by side."""
     missing = [chunk for chunk in chunks if not len(chunk.embedding)]
+    cut: dict[str, int] = {}
     embedder = context.models.counted_embedder(meter, dry=context.dry)
     size = embedder.batch
     batches = [missing[start : start + size] for start in range(0, len(missing), size)]
@@ -127,13 +128,14 @@ def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter)
     def embed(batch: Sequence[Chunk]) -> list[Chunk]:
         embeddings = embedder.embed([chunk.text.strip() for chunk in batch])
         context.progress.done("embeddings", meter.total())
-        places = {chunk.text.strip(): f"{title}: passage {chunk.index + 1}" for chunk in batch}
-        warn_of_cut_texts(embeddings, embedder.model, places)
+        cut.update(embeddings.cut)
         rows = zip(batch, embeddings.vectors, strict=True)
         return [replace(chunk, embedding=row) for chunk, row in rows]
 
     context.progress.expect("embeddings", len(batches))
     done = context.job.each(EMBEDDING_PRIORITY, embed, batches)
+    places = {c.text.strip(): f"{title}: passage {c.index + 1:,}" for c in missing}
+    warn_of_cut_texts(cut, embedder.model, places)
     embedded = {chunk.id: chunk for batch in done for chunk in batch}
     return [embedded.get(chunk.id, chunk) for chunk in chunks]
 

@@ -132,7 +132,7 @@ class ReembedRun:
         embeddings = self.embedder.embed([node.text.strip() for node in nodes])
         vectors = embeddings.vectors
         places = {node.text.strip(): f"the passage or element {node.id}" for node in nodes}
-        warn_of_cut_texts(embeddings, self.embedder.model, places)
+        warn_of_cut_texts(embeddings.cut, self.embedder.model, places)
         if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
                 f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "

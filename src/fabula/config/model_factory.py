@@ -343,7 +343,8 @@ class ModelFactory:
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
 
         def ask(role: Role) -> Callable[[], object]:
-            return lambda: complete(self._remote_chat(role, self._purpose), word)
+            # A model that goes on after the word is there all the same.
+            return lambda: complete(self._remote_chat(role, self._purpose), word, allow_cut=True)
 
         return [
             ("model", settings.model, ask("model")),

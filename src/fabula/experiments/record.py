@@ -27,6 +27,7 @@ from fabula.experiments.report.about import (
     System,
 )
 from fabula.experiments.suite import Suite
+from fabula.models.address import redact_url
 from fabula.models.usage import Usage, sum_usage
 
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
@@ -126,7 +127,7 @@ class RunRecord:
         }
         return System(
             name=tested.name,
-            settings=values | {"base_url": _without_user(settings.base_url)},
+            settings=values | {"base_url": settings.base_url and redact_url(settings.base_url)},
             models=models(settings),
             stages=stages,
             swept=swept,
@@ -280,12 +281,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-def _without_user(url: str | None) -> str | None:
-    """Return an address without its user name and password."""
-    scheme, slashes, rest = (url or "").partition("://")
-    return f"{scheme}{slashes}{rest.rpartition('@')[2]}" if url else None
 
 
 def now() -> str:

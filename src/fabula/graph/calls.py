@@ -65,7 +65,7 @@ class Calls:
 
         def embed(batch: Sequence[str]) -> list[Vector]:
             embeddings = self.models.embedder.embed(batch)
-            warn_of_cut_texts(embeddings, self.models.embedder.model, {})
+            warn_of_cut_texts(embeddings.cut, self.models.embedder.model, {})
             return list(embeddings.vectors)
 
         vectors = self.each(EMBED, "embeddings", embed, batches(new, self.models.embedder.batch))

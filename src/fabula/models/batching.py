@@ -14,6 +14,8 @@ from fabula.text import tokens
 from fabula.text.document import excerpt
 
 LOG = logging.getLogger("fabula")
+MAX_PLACES = 10
+"""How many texts a warning names."""
 
 
 class BatchRefused(BadReply):
@@ -113,23 +115,22 @@ class BatchingEmbedder:
         return parts
 
 
-def warn_of_cut_texts(embeddings: Embeddings, model: str, places: Mapping[str, str]) -> None:
-    """Log a warning for each text of which only the beginning was embedded.
+def warn_of_cut_texts(cut: Mapping[str, int], model: str, places: Mapping[str, str]) -> None:
+    """Log one warning of the texts of which only the beginnings were embedded, if there are any.
 
     Args:
-        embeddings: The answer of an embedder.
-        model: Its name.
+        cut: The texts, and how many tokens of each were embedded.
+        model: The embedder's name.
         places: Where the texts are, by text.
 
     """
-    for text, kept in embeddings.cut.items():
-        place = places.get(text, "a text")
-        LOG.warning(
-            "%s is longer than %s takes (%s), so that search by meaning knows only its first %d "
-            "tokens.%s",
-            place[:1].upper() + place[1:],
-            model,
-            excerpt(text),
-            kept,
-            " Lower FABULA_CHUNK_TOKENS for shorter passages." if "passage" in place else "",
-        )
+    if not cut:
+        return
+    texts = sorted(cut, key=lambda text: places.get(text, ""))
+    named = [f"{places.get(text, 'a text')} ({excerpt(text)})" for text in texts[:MAX_PLACES]]
+    more = f"; and {len(texts) - MAX_PLACES} more" if len(texts) > MAX_PLACES else ""
+    LOG.warning(
+        "%s takes no text as long as this, so that search by meaning knows only its beginning, of "
+        "%d tokens: %s%s. Lower FABULA_CHUNK_TOKENS for shorter passages.",
+        *(model, min(cut.values()), "; ".join(named), more),
+    )

@@ -520,6 +520,8 @@ class Endpoint:
         if not error.temporary:
             if error.filtered or error.too_long:
                 return TextRefused(message)
+            if error.malformed:
+                return BadReply(message)
             # If the model has answered other calls, it is this one text that it refuses.
             is_about_text = has_answered and error.about_request(role.model)
             return (BadReply if is_about_text else ModelError)(message)

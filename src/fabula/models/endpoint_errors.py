@@ -48,6 +48,9 @@ SERVER_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 """How servers say that in an answer of status 500, as llama.cpp's, which is often about nothing."""
+AZURE_ADDRESSES = (
+    " At Azure it ends with /openai/v1, or with /openai/deployments/NAME?api-version=VERSION."
+)
 _LIMIT_NUMBER = re.compile(
     r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|(?<=\d )>|<=|≤|=)"
     r"[^\d.<>]{0,30}?(\d+)(?![\d.]*[kKmM]?\s*tokens)"
@@ -168,6 +171,11 @@ class EndpointError:
         return max(named, default=max(1, count // 2))
 
     @property
+    def malformed(self) -> bool:
+        """Whether the model's reply was not the JSON asked for, as Groq says with status 400."""
+        return self.code == "json_validate_failed"
+
+    @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
         return self.status in (400, 422) and self._mentions(FILTERED)
@@ -179,6 +187,8 @@ class EndpointError:
     def about_request(self, model: str) -> bool:
         """Return whether the error may be about the request, and not the key, model or load."""
         if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
+            return False
+        if self.malformed:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
@@ -210,7 +220,8 @@ class EndpointError:
                 f"The content filter of {url} refused a text for {model} ({self.status}): {message}"
             )
         if self.status == 401:
-            return f"{url} refused the key (401): check OPENAI_API_KEY."
+            azure = AZURE_ADDRESSES if "subscription key" in self.message else ""
+            return f"{url} refused the key (401): check OPENAI_API_KEY.{azure}"
         if self.status == 403:
             return (
                 f"{url} refuses access to {model} (403): {message} "
@@ -220,6 +231,7 @@ class EndpointError:
             return (
                 f"{url} has no model {model!r} (404): {message} "
                 f"Check {setting} and OPENAI_BASE_URL."
+                f"{AZURE_ADDRESSES if message == 'Resource not found.' else ''}"
             )
         if self.status == 429:
             return f"{url} is called too often (429): {message}"

@@ -147,7 +147,7 @@ class OpenAIChat:
         else:
             problem = (
                 f"{model} did not finish its {kind}: its server ended it after {written} of "
-                f"{limit} tokens, as its context is full. {RAISE_CONTEXT}."
+                f"{limit} tokens, so that its context is probably full. {RAISE_CONTEXT}."
             )
         self._endpoint.manners.warn(model, "cut", f"{problem} Such a reply is asked for again.")
         return problem

@@ -125,8 +125,13 @@ def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Resu
         raise
 
 
-def complete(chat: Chat, request: Prompt) -> str:
+def complete(chat: Chat, request: Prompt, *, allow_cut: bool = False) -> str:
     """Ask a chat model, which may cost money, and return the text of its reply.
+
+    Args:
+        chat: The model.
+        request: What to ask.
+        allow_cut: Whether a text that ended at a limit of tokens will do.
 
     Raises:
         BadReply: The reply has no usable text.
@@ -135,6 +140,8 @@ def complete(chat: Chat, request: Prompt) -> str:
     """
     reply = chat.complete(request)
     if reply.problem and reply.incomplete and reply.text:
+        if allow_cut:
+            return reply.text
         raise CutReply(reply.problem, reply.text)
     if reply.problem:
         raise BadReply(reply.problem)

@@ -291,7 +291,8 @@ class _TaskCompletion:
     def _ask_model(self) -> tuple[str, Usage]:
         """Ask the chat model, which is a paid call."""
         meter = Meter(self._state.ledger.account(self._caller, self._collection.name, "task"))
-        return complete(self._collection.models.chat(meter, "task"), self._prompt), meter.total()
+        chat = self._collection.models.chat(meter, "task")
+        return complete(chat, self._prompt, allow_cut=True), meter.total()
 
 
 class _CompletionFormat:

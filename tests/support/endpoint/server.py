@@ -42,6 +42,8 @@ class Endpoint:
     refuses: Collection[str] = ()
     complaints: Mapping[str, Complaint] = field(default_factory=dict)
     """What it answers where it is sent such a parameter: a status, and a body as it is."""
+    objection: Callable[[dict[str, Any]], Complaint | None] = lambda _: None
+    """What it answers to a body that it does not like: a status, and a body as it is."""
     raw: Callable[[int, dict[str, Any]], Iterable[bytes | float] | None] = lambda *_: None
     """What the call of this number and body is answered with instead: all that goes over the
     connection, and seconds to pause in between."""
@@ -269,6 +271,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_parameters(self, body: dict[str, Any]) -> None:
         endpoint = self.server.endpoint
+        if objection := endpoint.objection(body):
+            raise _Spoken(*objection)
         for name, complaint in endpoint.complaints.items():
             if _has(body, name):
                 raise _Spoken(*complaint)

@@ -1,0 +1,228 @@
+"""A reply counts only if it ended by itself: what failed, was cut or was withheld is no reply."""
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from endpoint import Endpoint as Server
+from fabula.errors import BadReply, ModelError
+from fabula.models import Chat, Prompt
+from fabula.models.cache import ResponseCache
+from fabula.models.cached import CachedChat
+from fabula.models.counted import CountedChat, Meter
+from fabula.models.openai import CUT_MARK, OpenAIChat
+from fabula.models.payload import reply_end
+from fabula.models.replies import ask, complete, read_summary
+from reach import DETAILS, SUMMARY, chat, reach, text_of
+
+HALF = "The miller kept"
+WHOLE = "The miller kept a lantern."
+FAILED = ("error", "abort", "insufficient_system_resource", "network_error")
+FILTERED = ("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive")
+CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3})
+ENDED = ("stop", "eos", "end_turn", "STOP", "COMPLETE", "stop_sequence", None, "")
+
+Choice = dict[str, Any]
+
+
+def choice(text: str, reason: Any, **more: Any) -> Choice:
+    return {"index": 0, "message": {"content": text}, "finish_reason": reason, **more}
+
+
+def http(content: bytes, kind: bytes) -> list[bytes]:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    return [head % (kind, len(content)) + content]
+
+
+def whole(value: Any) -> list[bytes]:
+    return http(json.dumps(value).encode(), b"application/json")
+
+
+def streamed(events: Sequence[Any], end: bytes = b"data: [DONE]\n\n") -> list[bytes]:
+    data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    return http(data + end, b"text/event-stream")
+
+
+def answered(given: Choice, usage: dict[str, Any] | None = None) -> Any:
+    """What makes an endpoint answer with a choice, streamed or not."""
+
+    def raw(_: int, body: dict[str, Any]) -> list[bytes]:
+        if not body.get("stream"):
+            return whole({"choices": [given], "usage": usage or {}})
+        piece = {"index": 0, "delta": given["message"], "finish_reason": None}
+        last = {**given, "delta": {}}
+        del last["message"]
+        return streamed([{"choices": [piece]}, {"choices": [last]}])
+
+    return raw
+
+
+def first(raw: Any, times: int = 1) -> Any:
+    """The first calls are answered so, and all after them well."""
+    good = answered(choice(WHOLE, "stop"))
+    return lambda number, body: (raw if number <= times else good)(number, body)
+
+
+def cached(server: Server, cache: ResponseCache) -> Chat:
+    endpoint = reach(server.url, attempts=3)
+    return CachedChat(
+        lambda _: CountedChat(OpenAIChat(endpoint, "m"), Meter(), "a", "m"), cache, server.url, "m"
+    )
+
+
+@pytest.mark.parametrize("reason", FAILED)
+def test_a_reply_that_ended_by_a_failure_is_asked_for_again(reason: str) -> None:
+    with Server(raw=first(answered(choice(HALF, reason)))) as server:
+        reply = chat(server).complete(SUMMARY)
+    assert (reply.text, reply.faults, server.calls) == (WHOLE, 1, 2)
+
+
+@pytest.mark.parametrize("code", [502, "502", None, 429, 408])
+@pytest.mark.parametrize("reason", ["error", "stop", None])
+def test_an_error_within_a_choice_is_a_failure(code: Any, reason: Any) -> None:
+    error = {"code": code, "message": "Upstream provider disconnected"}
+    with Server(raw=first(answered(choice(HALF, reason, error=error)))) as server:
+        assert chat(server).complete(SUMMARY).text == WHOLE
+    with (
+        Server(raw=answered(choice(HALF, reason, error=error))) as server,
+        pytest.raises(ModelError, match="Upstream provider disconnected"),
+    ):
+        chat(server, refusals=0.1).complete(SUMMARY)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"error": {"message": "Overloaded"}},
+        {"error": "Overloaded"},
+        {"object": "error", "message": "Overloaded", "code": 503},
+        {"message": "Overloaded"},
+        {"detail": "Overloaded"},
+        {"choices": None, "base_resp": {"status_code": 1000, "status_msg": "Overloaded"}},
+        {"choices": [], "error": {"message": "Overloaded", "code": 503}},
+    ],
+)
+def test_an_error_in_place_of_the_choices_is_a_failure(value: dict[str, Any]) -> None:
+    with Server(raw=first(lambda *_: whole(value))) as server:
+        assert chat(server).complete(SUMMARY).text == WHOLE
+    with Server(raw=first(lambda *_: streamed([value]))) as server:
+        assert text_of(chat(server).stream(SUMMARY)) == WHOLE
+    with (
+        Server(raw=lambda *_: streamed([value])) as server,
+        pytest.raises(ModelError, match="Overloaded"),
+    ):
+        text_of(chat(server).stream(SUMMARY))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"error": {"code": 502, "message": "Overloaded"}},
+        {"error": {"message": "Overloaded"}, "choices": []},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]},
+        {"choices": [{"delta": {}, "finish_reason": "error", "error": {"message": "Overloaded"}}]},
+        {"object": "error", "message": "Overloaded"},
+    ],
+)
+def test_an_error_within_a_stream_ends_it_with_the_error(
+    event: dict[str, Any], tmp_path: Path
+) -> None:
+    piece = {"choices": [{"index": 0, "delta": {"content": HALF}}]}
+    cache = ResponseCache(tmp_path)
+    with Server(raw=lambda *_: streamed([piece, event])) as server:
+        pieces = []
+        with pytest.raises(BadReply, match=r"cut the answer short: .*(?:Overloaded|'error')"):
+            for reply in cached(server, cache).stream(SUMMARY):
+                pieces.append(reply.text)
+    assert pieces == [HALF]
+    assert cache.info().replies == 0
+
+
+@pytest.mark.parametrize("reason", FILTERED)
+def test_a_reply_that_a_filter_ended_is_none(reason: str, tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    with Server(raw=answered(choice(HALF, reason))) as server:
+        reply = cached(server, cache).complete(SUMMARY)
+        assert (reply.text, reply.incomplete) == ("", True)
+        assert "content filter" in reply.problem
+        with pytest.raises(BadReply, match="content filter"):
+            text_of(cached(server, cache).stream(SUMMARY))
+    assert cache.info().replies == 0
+    with Server(raw=first(answered(choice(HALF, reason)), 2)) as server:
+        assert ask(chat(server), SUMMARY, read_summary) == WHOLE
+
+
+@pytest.mark.parametrize("reason", CUT)
+def test_a_text_that_was_cut_is_asked_for_again_and_not_cached(reason: Any, tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    with Server(raw=first(answered(choice(HALF, reason)), 2)) as server:
+        model = cached(server, cache)
+        assert ask(model, SUMMARY, read_summary) == WHOLE
+        assert HALF in server.bodies[1]["messages"][1]["content"], "the model is shown what it was"
+    assert cache.info().replies == 1
+
+
+def test_of_a_text_that_is_always_cut_the_whole_sentences_are_used() -> None:
+    text = "The miller kept a lantern. It burned 3.5 hours. The bell of Hol"
+    with Server(raw=answered(choice(text, "length"))) as server:
+        model = CountedChat(chat(server), meter := Meter(), "a", "m")
+        summary = ask(model, SUMMARY, read_summary)
+    assert summary == "The miller kept a lantern. It burned 3.5 hours."
+    assert (server.calls, meter.total().faults) == (3, 3), "it is counted"
+
+
+@pytest.mark.parametrize("prompt", [SUMMARY, DETAILS], ids=["text", "JSON"])
+def test_a_reply_that_is_always_cut_within_its_first_sentence_is_none(prompt: Prompt) -> None:
+    with Server(raw=answered(choice(HALF, "length"))) as server:
+        with pytest.raises(BadReply, match=r"did not finish its .* within 100 tokens"):
+            ask(chat(server), prompt, read_summary)
+        assert server.calls == 3
+
+
+def test_a_reply_that_met_the_end_of_the_servers_context_names_the_cure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    raw = answered(choice(HALF, "length"), {"prompt_tokens": 90, "completion_tokens": 40})
+    with Server(raw=raw) as server:
+        model = chat(server)
+        for _ in range(2):
+            problem = model.complete(SUMMARY).problem
+    assert "after 40 of 100 tokens" in problem
+    assert "num_ctx" in problem
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 1, "that is said once"
+
+
+def test_a_text_that_was_cut_will_do_where_that_is_allowed() -> None:
+    with Server(raw=answered(choice(HALF, "length"))) as server:
+        assert complete(chat(server), SUMMARY, allow_cut=True) == HALF
+        with pytest.raises(BadReply, match="did not finish"):
+            complete(chat(server), SUMMARY)
+
+
+def test_thoughts_that_left_too_little_room_for_the_reply_get_more() -> None:
+    cut = answered(choice(f"<think>Hm.</think>{HALF}", "length"))
+    with Server(raw=first(cut)) as server:
+        assert chat(server).complete(SUMMARY).text == WHOLE
+    assert [body["max_tokens"] for body in server.bodies] == [100, 4196]
+
+
+def test_an_answer_that_was_cut_is_marked_and_not_cached(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache = ResponseCache(tmp_path)
+    with Server(raw=answered(choice(HALF, "length"))) as server:
+        assert text_of(cached(server, cache).stream(SUMMARY)) == f"{HALF}{CUT_MARK}"
+    assert "FABULA_ANSWER_TOKENS" in caplog.text
+    assert cache.info().replies == 0
+
+
+@pytest.mark.parametrize("reason", ENDED)
+def test_all_other_reasons_end_a_whole_reply(reason: Any) -> None:
+    assert reply_end({"finish_reason": reason}) in ("", "whole")
+    with Server(raw=answered(choice(WHOLE, reason))) as server:
+        assert chat(server).complete(SUMMARY).text == WHOLE
