@@ -49,9 +49,6 @@ def test_a_page_is_found_by_its_label_wherever_it_occurs() -> None:
 
 
 VERSE = (
-    "a one\nb two\nc three\n\nd four\ne five\n"
-    "And so he spoke, and nobody answered.\nMore prose."
-)
     "a one\nb two\nc three\n\nd four\ne five\nAnd so he spoke, and nobody answered.\nMore prose."
 )
 
