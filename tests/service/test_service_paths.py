@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,12 +121,12 @@ def test_a_name_of_several_places_lists_them(novels: Collection) -> None:
     ]
 
 
-@pytest.mark.parametrize("query", ["sections", "section_words", "characters", "appearances"])
+@pytest.mark.parametrize("query", ["sections", "section_words", "characters"])
 def test_analysts_queries_tell_the_chapters_apart(novels: Collection, query: str) -> None:
     rows = novels.cypher(query, document="War and Peace", limit=200)
     sections = [row["section"] for row in rows if row.get("section") in PATHS]
     assert sections
-    assert len(sections) == len(set(sections)) or query == "appearances"
+    assert len(sections) == len(set(sections))
 
 
 def test_an_export_has_the_paths(novels: Collection, tmp_path: Path) -> None:
@@ -144,17 +145,17 @@ def test_the_api_has_the_tree_of_sections(client: httpx2.Client, novels: Collect
     assert parts == PARTS
     for section in text["sections"]:
         assert text["text"][section["start"] :].startswith(section["title"])
-    found = client.post(f"{BASE}/answers", json={"question": QUESTION, "mode": "hybrid"}).json()
+    found = client.post(f"{BASE}/ask", json={"question": QUESTION, "mode": "hybrid"}).json()
     assert found["quotes"][0]["section"] == HERE
 
 
 def test_an_assistant_reads_a_chapter_by_its_path(it: Served, novels: Collection) -> None:
     reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
     named = {"collection": "novels", "document": "War and Peace"}
-    text = called(it, "read_text", reader, section="BOOK NINE CHAPTER XI", **named)
+    text = called(it, "read", reader, section="BOOK NINE CHAPTER XI", **named)
     assert text["section"] == HERE
     assert text["text"].startswith("CHAPTER XI")
-    assert "names 17 places" in called(it, "read_text", reader, section="CHAPTER I", **named)
+    assert "names 17 places" in called(it, "read", reader, section="CHAPTER I", **named)
 
 
 def test_the_page_has_a_table_of_contents_as_a_tree(
@@ -175,9 +176,12 @@ def test_the_page_has_a_table_of_contents_as_a_tree(
 
 
 @pytest.mark.parametrize("picture", ["trees", "network"])
-def test_pictures_tell_the_chapters_apart(novels: Collection, picture: str, tmp_path: Path) -> None:
-    novels.plot("War and Peace", tmp_path / "picture.html", picture=picture)
-    assert HERE in (tmp_path / "picture.html").read_text()
+def test_pictures_tell_the_chapters_apart(
+    client: httpx2.Client, novels: Collection, picture: str
+) -> None:
+    id = novels.document("War and Peace").id
+    page = client.get(f"{BASE}/documents/{id}/plot.html", params={"drawn": picture})
+    assert HERE in page.text
 
 
 # The pages and lines of a poem
@@ -194,10 +198,10 @@ def test_a_citation_has_the_pages_and_lines_of_what_is_quoted(of_ships: Answer) 
 @pytest.mark.parametrize(
     ("at", "begins", "ends"),
     [
-        ("p. 114", "The 346th", "The 351th ship came slowly to the harbour,"),
-        ("pp. 113-114", "The 340th", "The 351th ship came slowly to the harbour,"),
-        ("l. 342", "The 342th", "The 342th ship came slowly to the harbour,"),
-        ("ll. 349-350", "The 349th", "The 350th ship came slowly to the harbour,"),
+        ("p. 114", "The 346th", "The 351th ship came slowly to the harbour."),
+        ("pp. 113-114", "The 340th", "The 351th ship came slowly to the harbour."),
+        ("l. 342", "The 342th", "The 342th ship came slowly to the harbour."),
+        ("ll. 349-350", "The 349th", "The 350th ship came slowly to the harbour."),
     ],
 )
 def test_pages_and_lines_are_opened(novels: Collection, at: str, begins: str, ends: str) -> None:
@@ -205,7 +209,6 @@ def test_pages_and_lines_are_opened(novels: Collection, at: str, begins: str, en
     lit = "".join(lines.text[a:b] for lines in reading.lines for a, b in lines.lit).strip()
     assert lit.startswith(begins)
     assert lit.endswith(ends)
-    assert f"{at[0] * (1 + ('-' in at))}. " == f"{at.split()[0]} "
     labels = [lines.pages if at[0] == "p" else lines.lines for lines in reading.lines]
     assert labels == [at.split()[1]]
 
@@ -222,7 +225,7 @@ def test_the_api_has_pages_and_lines(client: httpx2.Client, novels: Collection) 
     by_label = {label["label"]: label["start"] for label in text["lines"]}
     assert text["text"][by_label["343"] :].startswith("The 343th")
     asked = {"question": SHIPS, "mode": "hybrid", "document": id}
-    found = client.post(f"{BASE}/answers", json=asked).json()
+    found = client.post(f"{BASE}/ask", json=asked).json()
     assert found["quotes"][0]["pages"] == "114"
     assert found["hits"][0]["pages"]
 
@@ -230,7 +233,7 @@ def test_the_api_has_pages_and_lines(client: httpx2.Client, novels: Collection) 
 def test_an_assistant_is_told_pages_and_lines(it: Served) -> None:
     reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
     named = {"collection": "novels", "document": "The Ships"}
-    text = called(it, "read_text", reader, section="l. 350", **named)
+    text = called(it, "read", reader, section="l. 350", **named)
     assert (text["pages"], text["lines"]) == ("114", "350-351")
 
 
@@ -241,8 +244,8 @@ def test_the_page_goes_to_a_printed_page_and_names_it(
     page = client.get(address, params={"at": "p. 114"}).text
     assert "The 346th" in page.partition('id="lit"')[2].partition("</mark>")[0]
     assert "p. 114, ll. 346-351" in page
-    asked = client.get("/c/novels/ask", params={"q": SHIPS, "mode": "hybrid"}).text
-    assert "· p. 114" in asked
+    asked = {"q": SHIPS, "mode": "hybrid", "document": novels.document("The Ships").id}
+    assert re.search(r"· pp?\. 11[34]", client.get("/c/novels/ask", params=asked).text)
 
 
 def test_a_bibliography_has_year_and_edition(novels: Collection) -> None:

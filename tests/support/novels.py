@@ -30,13 +30,14 @@ def novel() -> str:
         for number in CHAPTERS[part]:
             day = f"day {ROMAN.index(number) + 1} of part {place + 1}"
             pieces.append(f"\nCHAPTER {number}")
-            pieces += [
+            pieces.append(
                 f"Prince Andrei rode past the mill on {day}. Natásha waited at home, and nobody "
-                f"in the house knew what the letter of {day} said of the war.",
+                f"in the house knew what the letter of {day} said of the war."
+            )
+            pieces.append(
                 f"The old prince of {day} walked in the avenue of limes, and had the snow "
-                "swept away before him. Princess Márya prayed that nobody would come.",
-                f"In the evening of {day} the officers played cards, and lost what they had.",
-            ]
+                "swept away before him. Princess Márya prayed that nobody would come."
+            )
             if part.startswith("BOOK NINE") and number == "XI":
                 pieces.append(COMET)
     return "\n\n".join(pieces)
@@ -44,7 +45,7 @@ def novel() -> str:
 
 def poem(collection: str) -> Source:
     """A poem on the pages 112 to 114, whose lines 340, 345 and 350 are numbered in the file."""
-    lines = [f"The {number}th ship came slowly to the harbour," for number in range(340, 352)]
+    lines = [f"The {number}th ship came slowly to the harbour." for number in range(340, 352)]
     marked = [
         line_mark(str(number)) * (number % 5 == 0) + page_mark("114") * (number == 346) + line
         for number, line in enumerate(lines, 340)

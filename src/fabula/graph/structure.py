@@ -71,8 +71,8 @@ def name_sections(
 
     Args:
         ranges: The sections of the text: start, end and path, as `section_ranges` returns them.
-        rows: The nodes: `id`, `section`, and of the first and the last chunk that they rest on
-            where they start (`first`, `last`) and their `first_section` and `last_section`.
+        rows: The nodes: `id`, `kind`, `section`, where the first and the last chunk start that
+            they rest on (`first`, `last`), and the `first_section`.
 
     """
     starts = [start for start, *_ in ranges]
@@ -83,10 +83,10 @@ def name_sections(
     names: dict[str, str] = {}
     for row in rows:
         name = row["section"]
-        if name == row["first_section"]:
-            name = path_at(row["first"])
-        elif name == span_of_sections(row["first_section"], row["last_section"]):
+        if row["kind"] == "summary":
             name = span_of_sections(path_at(row["first"]), path_at(row["last"]))
+        elif name == row["first_section"]:
+            name = path_at(row["first"])
         if name != row["section"]:
             names[row["id"]] = name
     return names
