@@ -24,12 +24,10 @@ from fabula.export.markdown import markdown
 from fabula.graph.hits import describe_place
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
-from novels import CHAPTERS, COMET, PARTS, PATHS, novel, poem
+from novels import CHAPTERS, COMET, HERE, PARTS, PATHS, QUESTION, novel, poem
 from served import Served, served, server_of
 
 BASE = "/api/v1/collections/novels"
-HERE = "BOOK NINE: 1807 · CHAPTER XI"
-QUESTION = "Who saw the comet above the boulevard?"
 SHIPS = "Which ship was the 347th ship that came slowly to the harbour?"
 
 

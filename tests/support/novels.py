@@ -18,6 +18,8 @@ ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI")
 CHAPTERS = {part: ROMAN if part.startswith("BOOK NINE") else ROMAN[:2] for part in PARTS}
 PATHS = [f"{part} · CHAPTER {number}" for part in PARTS for number in CHAPTERS[part]]
 """The paths of all chapters, in text order."""
+HERE = "BOOK NINE: 1807 · CHAPTER XI"
+QUESTION = "Who saw the comet above the boulevard?"
 COMET = "Pierre saw the comet of that year above the snow of the boulevard."
 """A sentence that only BOOK NINE · CHAPTER XI has."""
 
