@@ -259,7 +259,7 @@ def test_a_bibliography_has_year_and_edition(novels: Collection) -> None:
 
 
 def test_a_text_read_by_an_earlier_version_gets_its_structure_and_stays_as_it_is(
-    novels: Collection,
+    client: httpx2.Client, novels: Collection
 ) -> None:
     entry = novels.document("The Ships")
     store = novels.store
@@ -271,6 +271,11 @@ def test_a_text_read_by_an_earlier_version_gets_its_structure_and_stays_as_it_is
         id=entry.id,
     )
     assert novels.document("The Ships").reading == 1
+    listed = client.get(f"{BASE}/documents").json()["items"]
+    assert {row["title"]: row["outdated_reading"] for row in listed} == {
+        "The Ships": True,
+        "War and Peace": False,
+    }
     [outcome] = novels.ingest_sources([poem("novels")])
     assert (outcome.status, outcome.steps) == ("unchanged", {})
     now = novels.document("The Ships")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.load.chapters import chapter_number
-from fabula.text.chunk import split
+from fabula.text.chunk import section_namer, split
 from fabula.text.document import Document, Section
 from fabula.text.names import MAX_LINE_BYTES
 from fabula.text.sections import (
@@ -273,8 +273,18 @@ def test_chunks_of_an_earlier_version_stay_though_they_are_headings_alone() -> N
     known = ["BOOK I\n\n", "CHAPTER I\n\nIt rained in May.\n\n", "BOOK II\n\n"]
     chunks = split(TWO_BOOKS, 60, known)
     assert [chunk.text for chunk in chunks][1:4] == known
-    assert [chunk.section for chunk in chunks][1:4] == [
+    assert [chunk.section for chunk in chunks] == [
+        "",
+        "BOOK I",
         "BOOK I · CHAPTER I",
-        "BOOK I · CHAPTER I",
+        "BOOK II",
         "BOOK II · CHAPTER I",
     ]
+
+
+def test_a_chunk_is_named_as_it_was_when_it_was_made() -> None:
+    ended = headed(("CHAPTER I", True), ("It rained.", False), ("THE END", True))
+    for document in (TWO_BOOKS, ended, headed(("A", False)), headed(("A", True), ("B", True))):
+        name = section_namer(document)
+        for chunk in split(document, 60):
+            assert name(chunk.start, chunk.end) == chunk.section
