@@ -15,6 +15,7 @@ WHERE chunk.collection = $collection
 WITH n, chunk
 ORDER BY n.id, chunk.start
 WITH n, collect(chunk) AS chunks
-RETURN n.id AS id, n.section AS section, head(chunks).start AS first, last(chunks).start AS last,
-  head(chunks).section AS first_section, last(chunks).section AS last_section
+RETURN n.id AS id, n.kind AS kind, n.section AS section,
+  [head(chunks).start, head(chunks).end] AS first, [last(chunks).start, last(chunks).end] AS last,
+  head(chunks).section AS first_section
 ORDER BY id

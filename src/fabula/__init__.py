@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fabula.app.catalogue import Documents
     from fabula.app.collection import Collection, Conversation, Settled
     from fabula.app.reading import Lines, Reading
+    from fabula.app.rereading import ReadingChange
     from fabula.ask.answer import Answer, AnswerStream
     from fabula.ask.query import Query
     from fabula.build.outcome import Outcome
@@ -40,12 +41,16 @@ if TYPE_CHECKING:
     from fabula.graph import Gap, Record
     from fabula.graph.entries import Entry, Layer
     from fabula.graph.hits import Hit, Passage, Quote, Source
+    from fabula.graph.structure import TextStructure
     from fabula.models import Turn
     from fabula.models.budget import Budget
     from fabula.models.stop import Stop
     from fabula.models.usage import Usage
     from fabula.store.embedding_space import Space
     from fabula.store.integrity import Findings, Violation
+    from fabula.text.document import Section
+    from fabula.text.locator import Labels
+    from fabula.text.sections import TextOutline
 
 __all__ = [
     "Answer",
@@ -67,6 +72,7 @@ __all__ = [
     "Findings",
     "Gap",
     "Hit",
+    "Labels",
     "Layer",
     "Lines",
     "LoadError",
@@ -77,9 +83,11 @@ __all__ = [
     "Query",
     "Quote",
     "Reading",
+    "ReadingChange",
     "Record",
     "Reembedded",
     "Refused",
+    "Section",
     "ServerError",
     "Settings",
     "SettingsError",
@@ -90,7 +98,9 @@ __all__ = [
     "Stop",
     "Stopped",
     "StoreError",
+    "TextOutline",
     "TextRefused",
+    "TextStructure",
     "TooLarge",
     "Turn",
     "Usage",
@@ -131,16 +141,21 @@ _HOMES = {
     "Fabula": "app",
     "Findings": "store.integrity",
     "Gap": "graph",
+    "Labels": "text.locator",
     "Lines": "app.reading",
     "Outcome": "build.outcome",
     "Query": "ask.query",
     "Reading": "app.reading",
+    "ReadingChange": "app.rereading",
     "Record": "graph",
     "Reembedded": "build.reembed",
+    "Section": "text.document",
     "Settings": "config.settings",
     "Source": "graph.hits",
     "Space": "store.embedding_space",
     "Stop": "models.stop",
+    "TextOutline": "text.sections",
+    "TextStructure": "graph.structure",
     "Violation": "store.integrity",
     "Written": "export.files",
     "Entry": "graph.entries",

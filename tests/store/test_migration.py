@@ -25,6 +25,7 @@ from fabula.store.database import Database
 from fabula.store.integrity import check
 from fabula.store.migration import VERSION, migrate
 from fabula.store.migrations import MIGRATIONS
+from fabula.text.sections import span_of_sections
 from forked import Forked
 from old_graph import ANSWERS, KNOBS, Contents, contents, empty, load
 from stories import LIGHTHOUSE, WINTER
@@ -360,3 +361,40 @@ def test_a_newer_graph_is_refused_in_words(old: Store) -> None:
     with pytest.raises(StoreError, match="newer Fabula"):
         old.make_schema()
     assert contents(old) == was
+
+
+def test_chapters_of_one_name_get_their_paths_and_nothing_else_changes(old: Store) -> None:
+    titles = ["BOOK ONE", "CHAPTER 7", "CHAPTER 8", "BOOK TWO", "CHAPTER 7", "CHAPTER 8"]
+    chunks = cypher(
+        old, "MATCH (c:Chunk {collection: 'default'}) RETURN c.id AS id ORDER BY c.start"
+    )
+    numbers = [place * len(titles) // len(chunks) for place in range(len(chunks))]
+    for chunk, number in zip(chunks, numbers, strict=True):
+        cypher(
+            old, "MATCH (c:Chunk {id: $id}) SET c.section = $title", **chunk, title=titles[number]
+        )
+    cypher(old, "MATCH (n:Summary {collection: 'default'}) SET n.section = 'CHAPTER 7 – CHAPTER 8'")
+    paths = [title if "BOOK" in title else f"BOOK ONE · {title}" for title in titles]
+    paths[4:] = [path.replace("ONE", "TWO") for path in paths[4:]]
+    with App(**KNOBS) as app:
+        collection = app.collection("default")
+        [entry] = collection.documents()
+        outline = app.store.structure(entry).outline
+        assert [section.title for section in outline.sections] == titles
+        assert list(outline.paths) == paths
+        assert outline.depths == (1, 2, 2, 1, 2, 2)
+        sections = cypher(
+            old,
+            "MATCH (n:Passage {collection: 'default'}) MATCH (c:Chunk) WHERE c.id IN n.sources "
+            "WITH n, c ORDER BY n.id, c.start WITH n, collect(c.section) AS names "
+            "RETURN n.kind AS kind, n.section AS section, head(names) AS first, "
+            "last(names) AS last",
+        )
+        for row in sections:
+            span = span_of_sections(row["first"], row["last"])
+            assert row["section"] == (span if row["kind"] == "summary" else row["first"])
+        spans = {row["section"] for row in sections if row["kind"] == "summary"}
+        assert any("BOOK ONE" in span and " – BOOK TWO · CHAPTER" in span for span in spans)
+        assert collection.stale(entry) == {}
+        assert entry.reading < READING_VERSION
+        assert collection.read(entry.id, "book two, chapter VIII").lines

@@ -49,7 +49,7 @@ def test_a_page_is_found_by_its_label_wherever_it_occurs() -> None:
 
 
 VERSE = (
-    "a one\nb two\nc three\n\nd four\ne five\nAnd so he spoke, and nobody answered.\nMore prose."
+    "a one\nb two\nc three\n\nd four\ne five\n\nAnd so he spoke, and nobody answered.\nMore prose."
 )
 
 
@@ -72,6 +72,17 @@ def test_where_the_lines_do_not_fit_the_numbers_nothing_is_guessed() -> None:
     assert numbered.range([(0, 5)]) == "10"
     assert numbered.range([(VERSE.index("c three"), VERSE.index("d four"))]) == ""
     assert numbered.range([(VERSE.index("e five"), VERSE.index("e five") + 3)]) == "12"
+
+
+def test_lines_of_a_stanza_before_its_first_number_and_after_its_last_are_numbered() -> None:
+    text = f"Prose.\n\n{VERSE}"
+    printed = [Locator("line", "3", text.index("c three"))]
+    numbered = labels_of(number_lines(text, printed), "line")
+    assert numbered.range([(0, text.index("a one"))]) == ""
+    assert numbered.range([(text.index("a one"), text.index("d four"))]) == "1-3"
+    printed = [Locator("line", "14", text.index("d four"))]
+    numbered = labels_of(number_lines(text, printed), "line")
+    assert numbered.range([(text.index("d four"), text.index("And so"))]) == "14-15"
 
 
 def test_pages_stay_as_they_are_beside_lines() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fabula.load.chapters import chapter_number
-from fabula.text.document import Section
+from fabula.text.chunk import section_namer, split
+from fabula.text.document import Document, Section
 from fabula.text.names import MAX_LINE_BYTES
 from fabula.text.sections import (
     BETWEEN,
@@ -100,6 +101,11 @@ def test_chapters_are_in_their_books_and_epilogues_though_all_begin_at_one() -> 
             ["DRAMATIS PERSONAE", "ACT I", "SCENE I. Elsinore", "SCENE II. A room", "ACT II"],
             [1, 1, 2, 2, 1],
             id="a play",
+        ),
+        pytest.param(
+            ["DAMY I HUZARY: AKT I", "SCENA I", "SCENA II", "AKT II", "SCENA I"],
+            [1, 2, 2, 1, 2],
+            id="a play whose first act has its title",
         ),
         pytest.param(
             ["Erstes Buch", "Erstes Kapitel", "Zweites Buch", "Erstes Kapitel", "Schluss"],
@@ -223,3 +229,62 @@ def test_a_section_is_named_by_its_path_or_the_end_of_it(name: str, expected: li
 def test_case_diacritics_and_punctuation_of_a_name_do_not_matter(name: str) -> None:
     tree = outline(sections("Natásha’s Ball", "The Hunt"))
     assert find_named_sections(tree, name) == [0]
+
+
+def headed(*blocks: tuple[str, bool]) -> Document:
+    """A document of blocks; True for those that are headings."""
+    text, found = "", []
+    for block, is_heading in blocks:
+        if is_heading:
+            found.append(Section(" ".join(block.split()), len(text)))
+        text += f"{block}\n\n"
+    return Document("d", "c", "a.txt", "A", "", "en", text.rstrip(), tuple(found), "0" * 64)
+
+
+TWO_BOOKS = headed(
+    ("A word before.", False),
+    ("BOOK I", True),
+    ("CHAPTER I", True),
+    ("It rained in May.", False),
+    ("BOOK II", True),
+    ("CHAPTER I", True),
+    ("It snowed in June.", False),
+)
+
+
+def test_a_heading_without_text_begins_the_chunk_of_the_section_after_it() -> None:
+    assert [(chunk.section, chunk.text) for chunk in split(TWO_BOOKS, 60)] == [
+        ("", "A word before.\n\n"),
+        ("BOOK I · CHAPTER I", "BOOK I\n\nCHAPTER I\n\nIt rained in May.\n\n"),
+        ("BOOK II · CHAPTER I", "BOOK II\n\nCHAPTER I\n\nIt snowed in June."),
+    ]
+
+
+def test_headings_at_the_end_belong_to_the_section_before_them() -> None:
+    ended = headed(("CHAPTER I", True), ("It rained.", False), ("THE END", True), ("FINIS", True))
+    assert [(chunk.section, chunk.text) for chunk in split(ended, 60)] == [
+        ("CHAPTER I", "CHAPTER I\n\nIt rained.\n\nTHE END\n\nFINIS")
+    ]
+    assert [chunk.section for chunk in split(headed(("A", True), ("B", True)), 60)] == ["B"]
+
+
+def test_chunks_of_an_earlier_version_stay_though_they_are_headings_alone() -> None:
+    # Another chunk would be another embedding, and other calls of every graph.
+    known = ["BOOK I\n\n", "CHAPTER I\n\nIt rained in May.\n\n", "BOOK II\n\n"]
+    chunks = split(TWO_BOOKS, 60, known)
+    assert [chunk.text for chunk in chunks][1:4] == known
+    assert [chunk.section for chunk in chunks] == [
+        "",
+        "BOOK I",
+        "BOOK I · CHAPTER I",
+        "BOOK II",
+        "BOOK II · CHAPTER I",
+    ]
+
+
+def test_a_chunk_is_named_as_it_was_when_it_was_made() -> None:
+    ended = headed(("CHAPTER I", True), ("It rained.", False), ("THE END", True))
+    for document in (TWO_BOOKS, ended, headed(("A", False)), headed(("A", True), ("B", True))):
+        name = section_namer(document)
+        for chunk in split(document, 60):
+            assert name(chunk.start, chunk.end) == chunk.section

@@ -27,6 +27,7 @@ from fabula.graph.hits import Source as Stretch
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
 from fabula.graph.recipes import complete_documents, differences_of, with_dependents
+from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
@@ -566,6 +567,18 @@ class Collection:
         from fabula.app.reading import read
 
         return read(self.store, self.document(document), str(at))
+
+    def structure(self, document: str) -> TextStructure:
+        """Return where a document's sections, printed pages and numbered lines begin.
+
+        Args:
+            document: An id, title or file.
+
+        Raises:
+            NotFound: There is no such document.
+
+        """
+        return self.store.structure(self.document(document))
 
     def read_again(self, document: Entry) -> ReadingChange | None:
         """Return what another ingest of a document's file would change in its text.

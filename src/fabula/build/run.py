@@ -45,7 +45,7 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.locks import ProcessLock
-from fabula.text.chunk import section_ranges
+from fabula.text.chunk import section_namer
 from fabula.text.document import Document
 
 
@@ -283,7 +283,7 @@ class BuildRun:
             return
         for entry in self.store.find_same(self.collection, [document.id]):
             if entry.sha256 == document.sha256 and entry.reading < document.reading:
-                named = partial(name_sections, section_ranges(document))
+                named = partial(name_sections, section_namer(document))
                 self.store.set_structure(entry, edition_properties(document), named)
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:

@@ -29,7 +29,8 @@ class FabulaRetriever(BaseRetriever):
     """Returns the passages that Fabula finds, as Documents. Make it with `of` or `at`.
 
     The metadata of a Document say where its passage stands: id, document, title, section, kind,
-    aspect, level, start and end (characters), score.
+    aspect, level, start and end (characters), score, and the pages and lines of a printed
+    edition.
 
     Attributes:
         options: Options of a `fabula.Query` for all questions, as `mode`, `k`, `document`. They may

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,30 +64,25 @@ class TextStructure:
 
 
 def name_sections(
-    ranges: Sequence[tuple[int, int, str]], rows: Iterable[Mapping[str, Any]]
+    name: Callable[[int, int], str], rows: Iterable[Mapping[str, Any]]
 ) -> dict[str, str]:
     """Return the new names of the sections of nodes, by the ids of those whose name changes.
 
     Args:
-        ranges: The sections of the text: start, end and path, as `section_ranges` returns them.
-        rows: The nodes: `id`, `section`, and of the first and the last chunk that they rest on
-            where they start (`first`, `last`) and their `first_section` and `last_section`.
+        name: Names the section of a chunk by its start and end, as `section_namer` returns it.
+        rows: The nodes: `id`, `kind`, `section`, the start and the end of the first and the last
+            chunk that they rest on (`first`, `last`), and the `first_section`.
 
     """
-    starts = [start for start, *_ in ranges]
-
-    def path_at(start: int) -> str:
-        return ranges[max(bisect_right(starts, start) - 1, 0)][2] if ranges else ""
-
     names: dict[str, str] = {}
     for row in rows:
-        name = row["section"]
-        if name == row["first_section"]:
-            name = path_at(row["first"])
-        elif name == span_of_sections(row["first_section"], row["last_section"]):
-            name = span_of_sections(path_at(row["first"]), path_at(row["last"]))
-        if name != row["section"]:
-            names[row["id"]] = name
+        section = row["section"]
+        if row["kind"] == "summary":
+            section = span_of_sections(name(*row["first"]), name(*row["last"]))
+        elif section == row["first_section"]:
+            section = name(*row["first"])
+        if section != row["section"]:
+            names[row["id"]] = section
     return names
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.text import ids, tokens
@@ -47,15 +48,37 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
     chunks: list[Chunk] = []
     counts: Counter[str] = Counter()
     anchors = Anchors(known, limit)
-    for start, end, section in section_ranges(document):
+    name_section = section_namer(document)
+    for start, end, _ in section_ranges(document):
         pieces = _pieces(document, start, end, limit)
         for first, last in _chunk_ranges(pieces, document.text, limit, anchors):
             text = document.text[first:last]
             identity = ids.chunk_id(document.id, text, counts[text])
             counts[text] += 1
             count = tokens.count(text)
+            section = name_section(first, last)
             chunks.append(Chunk(identity, len(chunks), section, first, last, text, count))
     return tuple(chunks)
+
+
+def section_namer(document: Document) -> Callable[[int, int], str]:
+    """Return what names the section of a chunk by its start and end, whoever split the text.
+
+    An earlier version made a chunk of a heading alone, which has the path of that heading.
+    """
+    paths = outline(document.sections, document.title).paths
+    starts = [section.start for section in document.sections]
+    ranges = section_ranges(document)
+    range_starts = [start for start, *_ in ranges]
+
+    def name(start: int, end: int) -> str:
+        number = bisect_right(starts, start) - 1
+        is_within = end <= (starts[number + 1] if number + 1 < len(starts) else end)
+        if number >= 0 and is_within:
+            return paths[number]
+        return ranges[max(bisect_right(range_starts, start) - 1, 0)][2]
+
+    return name
 
 
 def section_ranges(document: Document) -> list[tuple[int, int, str]]:

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 LocatorKind = Literal["page", "line"]
@@ -106,27 +105,43 @@ def number_lines(text: str, locators: Sequence[Locator]) -> tuple[Locator, ...]:
     """Return locators with each line of verse between two numbered ones, as far as they count.
 
     A book prints the number of every fifth or tenth line only. Between two numbers as many lines
-    are numbered as lie between them; where the text has more or fewer, only the printed numbers
-    stand, and end with their own line.
+    are numbered as lie between them, and so are the lines of a stanza before its first number and
+    after its last. Where the text has more or fewer lines, only the printed numbers stand, and end
+    with their own line.
     """
     lines = [each for each in locators if each.kind == "line" and each.label]
     numbered: list[Locator] = [each for each in locators if each.kind != "line"]
-    for line, after in pairwise([*lines, None]):
-        assert line is not None
+    for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
         numbered.append(line)
-        end = after.start if after else len(text)
-        starts = [
-            match.start() for match in re.finditer(r"(?<=\n)(?=[^\n])", text[line.start : end])
-        ]
-        gap = 0
-        if after and line.label.isdecimal() and after.label.isdecimal():
-            gap = int(after.label) - int(line.label)
-        between = [line.start + start for start in starts if line.start + start < end]
-        if gap and len(between) == gap - 1:
+        number = int(line.label) if line.label.isdecimal() else 0
+        if before is None and number:
+            stanza = text.rfind("\n\n", 0, line.start) + 2 if "\n\n" in text[: line.start] else 0
+            firsts = [stanza, *_line_starts(text, stanza, line.start)]
             numbered += [
-                Locator("line", str(int(line.label) + count), start)
-                for count, start in enumerate(between, start=1)
+                Locator("line", str(number - count), start)
+                for count, start in enumerate(reversed(firsts), start=1)
+                if start < line.start and number > count
             ]
-        elif between and not (gap and len(between) < gap):
-            numbered.append(Locator("line", "", between[0]))
+        end = after.start if after else len(text)
+        between = _line_starts(text, line.start, end)
+        gap = int(after.label) - number if after and after.label.isdecimal() and number else 0
+        following: list[int] = []
+        if gap and len(between) == gap - 1:
+            following = between
+        elif number and not after:
+            stanza = text.find("\n\n", line.start)
+            following = [start for start in between if stanza < 0 or start < stanza]
+        numbered += [
+            Locator("line", str(number + count), start)
+            for count, start in enumerate(following, start=1)
+        ]
+        rest = between[len(following) :]
+        if rest and not (gap and len(between) < gap):
+            numbered.append(Locator("line", "", rest[0]))
     return tuple(sorted(numbered, key=lambda each: each.start))
+
+
+def _line_starts(text: str, start: int, end: int) -> list[int]:
+    """Return where lines with text start after `start` and before `end`."""
+    matches = re.finditer(r"(?<=\n)(?=[^\n])", text[start:end])
+    return [start + match.start() for match in matches if match.start()]

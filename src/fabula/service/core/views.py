@@ -18,6 +18,7 @@ from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Hit, Passage, Quote, document_spans
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import TraceStep
+from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage
 from fabula.store.embedding_space import Space
 from fabula.text.locator import Labels
@@ -106,7 +107,11 @@ class LayerView(View):
 
 
 class DocumentView(MoneyView):
-    """A document in a list; `layers` and `stale` are null unless the request includes them."""
+    """A document in a list; `layers` and `stale` are null unless the request includes them.
+
+    `outdated_reading` is whether an earlier version of Fabula read its file, so that another ingest
+    of the file may read it better.
+    """
 
     id: str
     collection: str
@@ -119,6 +124,9 @@ class DocumentView(MoneyView):
     created_at: str
     updated_at: str
     gaps: int
+    published: str
+    edition: str
+    outdated_reading: bool
     graphs: dict[str, GraphView]
     usage: UsageByStep
     layers: list[LayerView] | None = None
@@ -135,11 +143,12 @@ class DocumentView(MoneyView):
         """Return the view of a catalogue entry."""
         names = (
             *("id", "collection", "title", "author", "language", "source", "sha256", "tokens"),
-            *("created_at", "updated_at", "gaps"),
+            *("created_at", "updated_at", "gaps", "published", "edition"),
         )
         fields = {name: getattr(entry, name) for name in names}
         return cls(
             **fields,
+            outdated_reading=entry.reading < READING_VERSION,
             graphs={name: GraphView.of(record) for name, record in entry.graphs.items()},
             usage=usage_view(entry.usage),
             **money(settings, entry.usage),

@@ -281,10 +281,11 @@ def read_sections(store: Store, entry: Entry, structure: TextStructure) -> list[
     breaks = [int(row["start"]) for row in rows]
     outline = structure.outline
     starts = [section.start for section in outline.sections]
+    ends = [*starts[1:], length][: len(starts)]
     named = [
         BookSection(0, section.title, section.start, end, path=path, depth=depth)
         for section, end, path, depth in zip(
-            outline.sections, [*starts[1:], length], structure.paths, outline.depths, strict=True
+            outline.sections, ends, structure.paths, outline.depths, strict=True
         )
     ]
     if length and (not starts or starts[0] > 0):

@@ -172,7 +172,20 @@ def _read_headings(titles: Sequence[str], title: str) -> list[_Heading]:
 
 
 def _keyword(title: str) -> tuple[str, str, bool] | None:
-    """Return the keyword of a title, it with its number, and whether the number is certain."""
+    """Return the keyword of a title, it with its number, and whether the number is certain.
+
+    A title may have another before it, as "DAMY I HUZARY: AKT I".
+    """
+    guess = _first_keyword(title)
+    if guess is None and ": " in title:
+        rest = _first_keyword(title.rpartition(": ")[2])
+        if rest and rest[2] and rest[0] in _RANKS:
+            return rest
+    return guess
+
+
+def _first_keyword(title: str) -> tuple[str, str, bool] | None:
+    """Return the same of a title that begins with its keyword or its number."""
     folded = fold(title)
     if match := _IDEOGRAPHIC.match(folded):
         word, number = (match[2], match[1]) if match[2] else (match[3], match[4])

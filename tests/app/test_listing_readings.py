@@ -1,0 +1,87 @@
+"""`fabula list` says which documents an earlier version read, and what a new reading changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from database import cypher
+from fabula import Fabula
+from fabula.cli import main
+from fabula.load.version import READING_VERSION
+from fabula.store import Store
+from novels import HERE, QUESTION, novel, poem
+
+
+def run(*words: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def book(graph_url: str, tmp_path: Path) -> Path:
+    path = tmp_path / "war.txt"
+    path.write_text(novel())
+    run("ingest", path, "--chunk-tokens", "60", "--preset", "naive")
+    return path
+
+
+def test_a_document_that_this_version_read_needs_no_other_reading(book: Path) -> None:
+    [entry] = json.loads(run("list", "--json").stdout)
+    assert entry["reading"] == READING_VERSION
+    assert "earlier version" not in run("list").output
+    assert f"`fabula ingest {book}` would bring the same text." in run("list", "--reading").output
+
+
+def test_a_document_that_an_earlier_version_read_is_named(book: Path, store: Store) -> None:
+    cypher(
+        store,
+        "MATCH (d:Document) REMOVE d.reading SET d.section_titles = ['CHAPTER I'], "
+        "d.section_starts = [0], d.section_levels = [0], d.section_depths = [1]",
+    )
+    listed = run("list").output
+    assert "1 document read by an earlier version: 'War and Peace'." in listed
+    assert "`fabula ingest FILE` reads a file as this version does" in listed
+    assert "60 sections instead of 1" in run("list", "--reading").output
+    [entry] = json.loads(run("list", "--reading", "--json").stdout)
+    assert entry["reading_change"]["sections"] == [1, 60]
+    assert entry["reading_change"]["changes"] == ["60 sections instead of 1"]
+    run("ingest", book, "--chunk-tokens", "60", "--preset", "naive")
+    assert "earlier version" not in run("list").output
+    assert "the same text" in run("list", "--reading").output
+
+
+def test_a_file_that_is_gone_is_said_to_be(book: Path) -> None:
+    book.unlink()
+    assert f"War and Peace: its file {book} is not here." in run("list", "--reading").output
+
+
+def test_commands_know_a_chapter_by_its_path(book: Path) -> None:
+    assert HERE in run("query", QUESTION).stdout
+    [lit] = [
+        line
+        for line in run("read", "War", "--at", "BOOK NINE CHAPTER XI").stdout.splitlines()
+        if HERE in line
+    ]
+    assert lit.startswith(f"War and Peace · {HERE} · characters ")
+    message = run("read", "War", "--at", "CHAPTER I", code=1).output
+    assert "'CHAPTER I' names 17 places of War and Peace" in message
+    assert "  BOOK NINE: 1807 · CHAPTER I\n" in message
+    assert HERE in run("cypher", "sections", "--param", "limit=100", "--csv").stdout
+
+
+def test_the_last_answer_is_cited_with_its_pages(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest_sources([poem(fabula.name)])
+    answer = run("query", "Which was the 347th ship?", "--document", "The Ships").stdout
+    assert " · pp. 113-114 · ll. " in answer or " · p. 114 · l" in answer
+    cited = run("cite", "--last").stdout
+    assert "  pages = {11" in cited
+    assert "  year = {1869},\n" in cited
+    [item] = json.loads(run("cite", "--last", "--format", "csl").stdout)
+    assert item["locator"].startswith("11")
+    assert "pages =" not in run("cite", "The Ships").stdout
