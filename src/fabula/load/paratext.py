@@ -318,7 +318,7 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     if not (entries and (is_sure or 2 * known >= entries)):
         return start
     # In a list with page numbers, what comes after the last of them is the book's title again.
-    return numbered_end if 3 * numbered >= entries else end
+    return numbered_end if 4 * numbered >= entries else end
 
 
 def _has_number(line: str) -> bool:
