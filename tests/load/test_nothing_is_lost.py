@@ -394,6 +394,7 @@ def check(writer: Writer, document: Document) -> None:
             characters += len("".join(piece.split() if whole else missing.elements()))
     counted = sum(document.left_out.values())
     assert counted >= characters, f"Lost in silence, some of {lost}: {document.left_out}"
-    # Spaces may be counted, too, and marks beside what is left out; nothing may be twice.
-    spaces = sum(map(len, lost)) - characters + 3 * len(lost)
+    # Spaces may be counted, too, marks beside what is left out, and the front matter that is now
+    # metadata; nothing may be twice.
+    spaces = sum(map(len, lost)) - characters + 3 * len(lost) + 2 * sum(map(len, metadata))
     assert counted <= characters + spaces, f"Counted too much of {lost}: {document.left_out}"
