@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from bench.report import Figure, shown
 from bench.server import environment, private
 from bench.startup import seconds
-from fabula.server import Address, PrivateServer
+from fabula.server import Address
+from fabula.server.private import PrivateServer
 
 Vectors = NDArray[np.float32]
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fabula.config.settings import CONVENTIONAL, PREFIX
-from fabula.server import Address, PrivateServer
+from fabula.server import Address
+from fabula.server.private import PrivateServer
 from fabula.store import Store
 
 HEAP, PAGE_CACHE = "512m", "128m"

@@ -21,8 +21,8 @@ from bench.startup import seconds
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import Edge, Part
 from fabula.store import Store
+from fabula.store.embedding_space import Space
 from fabula.store.parts import stage, switch
-from fabula.store.space import Space
 
 NODES = 8_000
 ROUNDS = 5

@@ -24,9 +24,8 @@ NOT_PARTICIPLES = {"embed", "reembed", "need"}
 IRREGULAR = {"found", "given", "held", "kept", "left", "made", "meant", "said", "shown", "told"}
 QUESTION = """
 import sys
-from fabula import Fabula
-with Fabula() as fabula:
-    fabula.ask("Why does Scrooge change?")
+from fabula.cli import main
+main(["query", "Why does Scrooge change?"], standalone_mode=False)
 print(len(sys.modules))
 """
 

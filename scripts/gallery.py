@@ -2,9 +2,9 @@
 
     python scripts/gallery.py BOOKS
 
-runs every command of the page in an empty home, without a key, and keeps what it printed. BOOKS is
-a folder of plain texts from Project Gutenberg: 11-0.txt (Alice) and 2852-0.txt (The Hound of the
-Baskervilles). It takes some two minutes, and fetches the private Neo4j anew.
+runs every command of the page in an empty home, without a key, and copies the output. BOOKS is a
+folder of plain texts from Project Gutenberg: 11-0.txt (Alice) and 2852-0.txt (The Hound of the
+Baskervilles). It takes about two minutes, and fetches the private Neo4j again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
 COLUMNS = "92"
 BOOKS = ("11-0.txt", "2852-0.txt")
 LINES = 48
-"""Of a command's output that are kept."""
+"""How many lines of a command's output are shown."""
 ENGINEER = """\
 from fabula import Fabula
 
@@ -41,44 +41,45 @@ COUNT = (
 TEXT = """\
 # Gallery
 
-What Fabula prints, offline: no key was set, and no model asked. Every command of this page was run
-by `scripts/gallery.py` in an empty home, and this is what it said; three dots stand for more. With
-a key the same commands ask a model: summaries are written, and questions answered with citations.
+This page shows what Fabula prints offline, without a key and without a model. `scripts/gallery.py`
+ran every command in an empty home; three dots mark where the output is cut. With a key the same
+commands ask a model, which writes summaries and answers questions with citations.
 
 ## A newcomer
 
-Two commands, a bare machine with Python.
+A first try on a machine that has only Python.
 
 {newcomer}
 
 ## A scholar
 
-Has a folder of books, and wants to read what is cited.
+A folder of books, and reading the passages that an answer cites.
 
 {scholar}
 
-`fabula plot Alice --out alice.html` draws the trees over the text, in one file that opens anywhere:
+`fabula plot Alice --out alice.html` draws the trees over the text, in one file for any browser:
 
 ![A Christmas Carol as seven trees of summaries over the line of its chunks](images/plot.png)
 
-With a graph of entities `--network` draws who is in a book and who meets whom, and with communities
-`--communities` who belongs together: a number and a colour each, level by level, with their \
-reports,
-and for a question those that a mode went by ([communities.md](communities.md)).
+If a document has the graph `entities`, `--network` draws its entities and their relations. If it
+has the graph `communities`, `--communities` draws the communities, level by level, with a number, a
+colour and a report each, and marks the reports that a mode used for a question
+([communities.md](communities.md)).
 
-![The people of A Christmas Carol in the numbers and colours of their communities, with those \
-lit that a question found, and a list of all](images/communities.png)
+![The people of A Christmas Carol in the numbers and colours of their communities, those \
+that a question found highlighted, and a list of all](images/communities.png)
 
-With a discourse graph `--story` draws what happens, in the order told: a row for each who takes \
-part
-and for each place, with when it is, and how passages hang together; a table tells the same.
+If a document has the graph `discourse`, `--story` draws its events in text order, with a row for
+each participant and each place, the times, and the relations between passages. A table lists the
+same.
 
 ![The events of A Christmas Carol along its text in rows of people and places, with links of \
 cause below them and a table beside them](images/story.png)
 
 ## An analyst
 
-Asks the graph itself, by name or in Cypher, here or in Neo4j Browser ([browser.md](browser.md)).
+Queries of the graph, by name or in Cypher, on the command line or in Neo4j Browser
+([browser.md](browser.md)).
 
 {analyst}
 
@@ -93,12 +94,12 @@ Asks the graph itself, by name or in Cypher, here or in Neo4j Browser ([browser.
 {printed}
 ```
 
-[notebook.ipynb](notebook.ipynb) goes on from there.
+[notebook.ipynb](notebook.ipynb) has more examples.
 """
 
 
 class Shell:
-    """Runs commands as they are typed, in an empty home, and keeps what they print."""
+    """Runs commands as they are typed, in an empty home, and returns what they print."""
 
     def __init__(self, home: Path, folder: Path) -> None:
         environment = {
@@ -129,7 +130,7 @@ class Shell:
         )
         if done.returncode:
             raise SystemExit(f"{command} failed:\n{done.stdout}")
-        # What a terminal overwrites, and where this machine keeps its files.
+        # Lines that a terminal overwrites, and paths of this machine.
         printed = re.sub(r"^Fetching Neo4j .*\n", "", done.stdout, flags=re.MULTILINE)
         package = str(Path(fabula.__file__).parent)
         printed = printed.replace(str(self._folder), "~").replace(package, "fabula")

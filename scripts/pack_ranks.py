@@ -2,8 +2,8 @@
 
     python scripts/pack_ranks.py o200k_base.tiktoken[.gz]
 
-The packed table is zlib of two parts: one byte a token with its length, then all the tokens'
-bytes, both in the order of their ranks, which count from 0 without a gap.
+The packed table is zlib of the tokens in the order of their ranks, which count from 0 without a
+gap, with a separator between two of them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import sys
 import zlib
 from pathlib import Path
 
+from fabula.text.tokens import RANKS, SEPARATOR
+
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """Of the table that tiktoken downloads, as tiktoken_ext.openai_public has it."""
-PACKED = Path(__file__).parents[1] / "src/fabula/text/ranks/o200k_base.zlib"
 
 
 def main(source: Path) -> None:
@@ -30,8 +31,8 @@ def main(source: Path) -> None:
     tokens = [base64.b64decode(token) for token, _ in rows]
     if [int(rank) for _, rank in rows] != list(range(len(tokens))):
         raise SystemExit(f"{source}: the ranks are not 0, 1, 2, ...")
-    PACKED.parent.mkdir(exist_ok=True)
-    PACKED.write_bytes(zlib.compress(bytes(map(len, tokens)) + b"".join(tokens), 9))
+    RANKS.parent.mkdir(exist_ok=True)
+    RANKS.write_bytes(zlib.compress(SEPARATOR.join(tokens), 9))
 
 
 if __name__ == "__main__":

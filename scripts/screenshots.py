@@ -19,7 +19,7 @@ from analyst import Analyst, settings
 from chromium import browser
 from fabula.config.settings import Settings
 from fabula.graph.explore import shipped_query
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 
 DOCS = Path(__file__).parents[1] / "docs"
 FOG = "18"

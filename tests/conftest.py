@@ -22,7 +22,8 @@ from endpoint import Endpoint
 from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.models.cache import ResponseCache
 from fabula.models.offline import embedder
-from fabula.server import Address, PrivateServer, config
+from fabula.server import Address, config
+from fabula.server.private import PrivateServer
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL
 from reach import opened

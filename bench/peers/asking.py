@@ -18,7 +18,7 @@ from fabula.experiments.log import PEER, replace_file
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.suite import Ask
 from fabula.models.usage import Usage
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 from fabula.text import tokens
 
 INDEXED = "indexed.json"

@@ -14,6 +14,8 @@ ORDER BY document.collection, document.title_key, document.id
 LIMIT $limit
 RETURN document {
   .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
+  published: coalesce(document.published, ''), edition: coalesce(document.edition, ''),
+  reading: coalesce(document.reading, 1),
   created_at: toString(document.created_at), updated_at: toString(document.updated_at)
 } AS document, COLLECT {
   MATCH (part:Part)-[:PART_OF]->(document)

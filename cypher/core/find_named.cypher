@@ -31,6 +31,8 @@ CALL () {
 WITH document, min(rank) AS rank
 RETURN document {
   .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
+  published: coalesce(document.published, ''), edition: coalesce(document.edition, ''),
+  reading: coalesce(document.reading, 1),
   created_at: toString(document.created_at), updated_at: toString(document.updated_at)
 } AS document, COLLECT {
   MATCH (part:Part)-[:PART_OF]->(document)

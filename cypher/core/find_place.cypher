@@ -1,15 +1,13 @@
 // The passage that a place in a document names, or an element that can be cited.
 // $collection, $document  its collection, and its id
-// $at       a passage's or an element's id, or a section's heading, or a part of one, in lower case
+// $at       a passage's or an element's id, in lower case
 // $index    a chunk's number in the document; -1 for none
 CYPHER 25
 CALL () {
   MATCH (n:Passage {document: $document})
-  WHERE n.collection = $collection AND (n.id = $at
-    OR n.kind = 'chunk'
-      AND (n.index = $index OR $index < 0 AND toLower(n.section) CONTAINS $at))
+  WHERE n.collection = $collection AND (n.id = $at OR n.kind = 'chunk' AND n.index = $index)
   RETURN n
-  ORDER BY n.id <> $at, toLower(n.section) <> $at, n.start
+  ORDER BY n.id <> $at, n.start
   LIMIT 1
   UNION ALL
   MATCH (n:Element {id: $at})

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from fabula.models.budget import Budget
     from fabula.models.stop import Stop
     from fabula.models.usage import Usage
-    from fabula.store.checks import Findings, Violation
-    from fabula.store.space import Space
+    from fabula.store.embedding_space import Space
+    from fabula.store.integrity import Findings, Violation
 
 __all__ = [
     "Answer",
@@ -129,7 +129,7 @@ _HOMES = {
     "Conversation": "app.collection",
     "Documents": "app.catalogue",
     "Fabula": "app",
-    "Findings": "store.checks",
+    "Findings": "store.integrity",
     "Gap": "graph",
     "Lines": "app.reading",
     "Outcome": "build.outcome",
@@ -139,9 +139,9 @@ _HOMES = {
     "Reembedded": "build.reembed",
     "Settings": "config.settings",
     "Source": "graph.hits",
-    "Space": "store.space",
+    "Space": "store.embedding_space",
     "Stop": "models.stop",
-    "Violation": "store.checks",
+    "Violation": "store.integrity",
     "Written": "export.files",
     "Entry": "graph.entries",
     "Layer": "graph.entries",

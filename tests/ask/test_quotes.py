@@ -16,7 +16,7 @@ from fabula.ask.quotes import (
     quote_closest,
     write_quotes,
 )
-from fabula.cli.commands.query import on_screen
+from fabula.cli.shared.quotes import on_screen
 from fabula.export.markdown import markdown
 from fabula.graph.hits import Hit, Passage, Quote, describe_place
 from fabula.models import NO_ANSWER

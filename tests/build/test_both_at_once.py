@@ -21,7 +21,8 @@ from fabula import Fabula
 from fabula import store as store_module
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError
-from fabula.server import Address, PrivateServer
+from fabula.server import Address
+from fabula.server.private import PrivateServer
 from fabula.store import Store
 from fabula.store.parts import stage
 from forked import Forked

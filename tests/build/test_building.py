@@ -24,6 +24,7 @@ from fabula.graph.recipes import (
     with_dependents,
     with_relatives,
 )
+from fabula.graph.structure import read_structure, structure_of
 from fabula.text.chunk import split
 from fabula.text.document import Document, Section
 from graphs import small_document, vector
@@ -125,9 +126,11 @@ def test_a_document_that_is_read_back_has_the_sections_it_came_with(
     document = letters(*sections)
     chunks = [replace(chunk, embedding=vector(1)) for chunk in split(document, 60)]
     entry = cast(Entry, SimpleNamespace(**asdict_of(document)))
-    assert document_of(entry, chunks) == document
+    structure = read_structure(structure_of(document).properties())
+    assert document_of(entry, chunks, structure) == document
 
 
 def asdict_of(document: Document) -> dict[str, object]:
-    names = ("id", "collection", "source", "title", "author", "language", "sha256")
+    facts = ("id", "collection", "source", "title", "author", "language", "sha256")
+    names = (*facts, "published", "edition", "reading")
     return {name: getattr(document, name) for name in names}

@@ -445,6 +445,26 @@ def test_showing_help_imports_no_driver() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+def test_a_question_imports_little(ingested: Result) -> None:
+    """A question in a fresh process takes longer to import than to answer: 901 modules before."""
+    code = (
+        "import sys; from fabula.cli import main\n"
+        "main(['query', 'Who keeps the light?'], standalone_mode=False)\n"
+        "print(*sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    modules = result.stdout.splitlines()[-1].split()
+    # Neo4j's driver with numpy takes 370 of them, click, pydantic and the tokenizers 160.
+    assert len(modules) < 710
+    packages = {name.partition(".")[0] for name in modules}
+    assert not packages & {"rich", "openai", "rapidfuzz", "scipy", "sklearn", "lxml"}
+    rooms = {name for name in modules if name.startswith("fabula.")}
+    assert not rooms & {f"fabula.{room}" for room in ("load", "build", "export", "server.private")}
+    assert not {name for name in rooms if name.endswith((".build", ".mapping"))}
+
+
 def test_a_misspelt_setting_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FABULA_TOPK", "3")
     assert run("list", code=1).stderr.strip() == (

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from fabula.cli.shared.screen import fit_table
+from fabula.cli.shared.tables import fit_table
 
 ID = "7761f36bc30eff46"
 

@@ -26,7 +26,7 @@ from fabula.graph.method import BuildText, Built
 from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from graphs import put, small_document, small_graph, vector
 from kills import story

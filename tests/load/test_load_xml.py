@@ -7,6 +7,7 @@ import pytest
 from fabula.errors import LoadError
 from fabula.load import load
 from fabula.load.blocks import Draft
+from fabula.load.locators import take_marks
 from fabula.load.xml import read
 
 BODY = f"<p>{'Then he went up to the old house, and nobody there knew who he was. ' * 6}</p>"
@@ -38,7 +39,7 @@ def opened(data: bytes) -> Draft:
 
 
 def texts(data: bytes) -> list[str]:
-    return [block.text for block in opened(data).blocks]
+    return [take_marks(block.text)[0] for block in opened(data).blocks]
 
 
 def headings(data: bytes) -> list[str]:
@@ -108,7 +109,12 @@ def test_running_heads_contents_and_other_readings_are_no_text() -> None:
     changed = CHAPTERS.replace("Then he", "Then <fw>A HEAD 7</fw>he", 1).replace(
         "old house", "old <choice><sic>hose</sic><corr>house</corr></choice>", 1
     )
-    assert opened(tei(changed, contents)) == opened(tei(CHAPTERS))
+    assert opened(tei(changed, contents)).blocks == opened(tei(CHAPTERS)).blocks
+    assert opened(tei(changed, contents)).left_out == {
+        "contents": len("ContentsI 1"),
+        "running heads": len("A HEAD 7"),
+        "alternative readings": len("hose"),
+    }
 
 
 # FictionBook
@@ -167,20 +173,23 @@ def test_a_page_is_read_as_a_page() -> None:
     ) == ["A\nb"]
 
 
+LAUGHS = '<!DOCTYPE TEI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+
+
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"<recipe><p>Take an egg.</p></recipe>", "XML, but not a book.*<recipe>"),
         (b"Once upon a time.", "can't be read as XML"),
-        (tei(CHAPTERS)[:-20], "can't be read as XML"),
-        (b'<!DOCTYPE TEI [<!ENTITY a "b">]>' + tei("&a;"), "defines XML entities"),
-        (b'<!DOCTYPE TEI [<!ENTITY a SYSTEM "file:///etc/hosts">]>' + tei("&a;"), "entities"),
-        ('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a/>'.encode("utf-16"), "entities"),
+        (LAUGHS.encode() + tei("&b;"), "defines XML entities"),
+        (b'<!DOCTYPE TEI [<!ENTITY a SYSTEM "file:///etc/hosts">]>' + tei("&a;"), "entity &a;"),
+        (f'<?xml version="1.0"?>{LAUGHS}<TEI>&b;</TEI>'.encode("utf-16"), "entities"),
+        (tei("").replace(b"</body>", b"&#0;</body>"), "has no text of its own.*not well-formed"),
     ],
-    ids=["recipe", "text", "cut", "entity", "outside", "utf-16"],
+    ids=["recipe", "text", "entity", "outside", "utf-16", "no words"],
 )
-def test_what_is_no_book_is_refused_by_name(data: bytes, said: str, tmp_path: Path) -> None:
+def test_what_is_no_book_is_refused_by_name(data: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "book.tei"
     file.write_bytes(data)
-    with pytest.raises(LoadError, match=rf"book\.tei .*{said}"):
+    with pytest.raises(LoadError, match=rf"book\.tei .*{message}"):
         load(file, "default", 10**7)

@@ -10,7 +10,7 @@ from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
 from fabula.models.parameters import Parameters, refused_parameter
-from fabula.models.payload import without_thoughts
+from fabula.models.thoughts import without_thoughts
 from reach import DETAILS, chat, text_of
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)
@@ -73,7 +73,7 @@ def test_every_refusal_changes_the_request_until_only_the_messages_are_left() ->
 
 def test_thoughts_before_a_reply_are_taken_off() -> None:
     assert without_thoughts("<think>\nHm.\n</think>\n\nMarley.").strip() == "Marley."
-    assert without_thoughts("Marley </think> stays.") == "Marley </think> stays."
+    assert without_thoughts("Hm.\n</think>\n\nMarley.").strip() == "Marley."
     assert without_thoughts("<think>Hm, and on and on") == ""
 
 

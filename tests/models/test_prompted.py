@@ -12,7 +12,7 @@ from endpoint.faults import Fault
 from fabula.errors import BadReply
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
-from fabula.graphs.aspects.prompted import PromptedWriter
+from fabula.graphs.aspects.prompted_writer import PromptedWriter
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter

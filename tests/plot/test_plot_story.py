@@ -8,7 +8,8 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 from fabula.graph import Edge
-from fabula.graphs.discourse.mapping import IS, TERM, nodes_and_edges
+from fabula.graphs.discourse.labels import IS, TERM
+from fabula.graphs.discourse.mapping import nodes_and_edges
 from fabula.graphs.discourse.values import Event, Link
 from fabula.plot.story.events import NOBODY, read_story, section_starts
 from fabula.plot.story.page import to_story_page

@@ -16,7 +16,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import ServerError
 from fabula.graph.hits import Filters
-from fabula.server import PrivateServer, archive
+from fabula.server import archive
+from fabula.server.private import PrivateServer
 from fabula.server.state import SCRATCH, Home
 from graphs import DIMENSIONS, put, small_graph, vector
 

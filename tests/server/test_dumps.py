@@ -13,8 +13,9 @@ import pytest
 from database import connect
 from fabula import Fabula
 from fabula.errors import DatabaseDown
-from fabula.server import PrivateServer, archive
+from fabula.server import archive
 from fabula.server import dumps as dumps_module
+from fabula.server.private import PrivateServer
 from fabula.server.state import Home
 from fabula.store import Store
 from fabula.store.migration import VERSION, is_old

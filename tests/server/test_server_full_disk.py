@@ -19,7 +19,8 @@ from fabula.config.connect import MIN_FREE_BYTES
 from fabula.config.connect import connect as connect_to
 from fabula.config.settings import Settings
 from fabula.errors import ServerError
-from fabula.server import Address, PrivateServer, health, process
+from fabula.server import Address, health, process
+from fabula.server.private import PrivateServer
 from fabula.server.progress import ignore_progress
 from graphs import DIMENSIONS, MODEL, put, small_graph
 

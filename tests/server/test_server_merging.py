@@ -11,7 +11,8 @@ import neo4j
 import pytest
 
 from fabula.errors import ServerError
-from fabula.server import PrivateServer, config
+from fabula.server import config
+from fabula.server.private import PrivateServer
 from servers import server_of
 
 pytestmark = [pytest.mark.own_server, pytest.mark.server]

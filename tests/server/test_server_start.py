@@ -24,7 +24,8 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from fabula.errors import ServerError
-from fabula.server import IDLE, Address, PrivateServer, ServerProgress, process, trial
+from fabula.server import IDLE, Address, ServerProgress, process, trial
+from fabula.server.private import PrivateServer
 from fabula.server.state import Home, LastStart
 from servers import fabula_db, server_of
 
@@ -36,7 +37,7 @@ KEYS = ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "FABULA_API_KEY", "NEO4J_PASS
 START = """
 import json, sys
 from pathlib import Path
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 address = PrivateServer(Path(sys.argv[1]), "256m", "64m").start()
 print(json.dumps([address.uri, address.browser, address.username, address.password]))
 """

@@ -15,7 +15,7 @@ import pytest
 
 from fabula.app import App
 from fabula.config.settings import Settings
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 from fabula.service.core.daily_dump import find_next
 from graphs import DIMENSIONS, MODEL, put, small_graph
 from served import Served, served

@@ -24,7 +24,7 @@ from fabula.server import Address
 from fabula.service.core.keys import Keys
 from fabula.service.state import make_schema
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from forked import Forked
 from kills import story
 

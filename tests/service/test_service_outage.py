@@ -18,7 +18,8 @@ import pytest
 from database import connect
 from fabula import StoreError
 from fabula.app import App
-from fabula.server import Address, PrivateServer
+from fabula.server import Address
+from fabula.server.private import PrivateServer
 from fabula.service.core.keys import Keys
 from fabula.service.core.readiness import BUSY_SECONDS
 from fabula.service.page.rendering import asset

@@ -15,8 +15,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.graph.installed import graphs
 from fabula.store import Store
-from fabula.store.checks import MAX_FINDINGS, Findings
-from fabula.store.checks import check as check_graphs
+from fabula.store.integrity import MAX_FINDINGS, Findings
+from fabula.store.integrity import check as check_graphs
 from fabula.store.locks import process_lock
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 

@@ -13,8 +13,8 @@ from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.graph.queries import read_statement
 from fabula.store import Store, database, reembedding
-from fabula.store.checks import check
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
+from fabula.store.integrity import check
 from graphs import DIMENSIONS, names_of, put, small_graph, vector
 
 pytestmark = pytest.mark.replans

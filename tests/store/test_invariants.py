@@ -11,7 +11,7 @@ from database import connect, wipe
 from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 
 pytestmark = pytest.mark.replans
 

@@ -206,7 +206,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_text": nearest | {"first": 0, "last": 1000},
         "core/find_texts": nearest | {"spans": [[0, 1000], [5000, 5001]]},
         "core/find_place": nearest | {"at": "i", "index": -1},
-        "core/find_said": nearest | chunks,
+        "core/find_passages_on_chunks": nearest | chunks,
         "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
         "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
         "aspects/find_parents": everywhere | chunks,

@@ -255,7 +255,10 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
     new = {"embedding": encode_vector(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
-    named["rows"] = [{"id": id, "start": id, **new, **edge} for id in row["nodes"]]
+    named["rows"] = [
+        {"id": id, "start": id, "section": "another", **new, **edge} for id in row["nodes"]
+    ]
+    named["properties"] = {"edition": "another"}
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",

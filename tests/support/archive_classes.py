@@ -14,10 +14,10 @@ from pathlib import Path
 from database import connect
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
-from fabula.server import PrivateServer
 from fabula.server.artifacts import read_lock
+from fabula.server.private import PrivateServer
 from fabula.server.process import JAVA_FLAGS, java
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from graphs import DIMENSIONS, MODEL, put, small_graph, vector
 
 FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

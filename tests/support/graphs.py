@@ -12,14 +12,14 @@ import numpy as np
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.parts import chunks_of, text_part
 from fabula.graph.recipes import text_recipe
-from fabula.graphs import discourse
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.mapping import make_edges, make_nodes
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.values import Aspect, ClusterMember, Detail, Summary
+from fabula.graphs.discourse import mapping as discourse_mapping
 from fabula.graphs.discourse.values import Event, Link
-from fabula.graphs.entities import mapping
+from fabula.graphs.entities import labels, mapping
 from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
 from fabula.graphs.entities.triples import StatedTriple, Triple
 from fabula.graphs.entities.values import (
@@ -158,7 +158,7 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
         tuple(made),
         tuple(mapping.edges_of(cast, facts, extraction)),
         Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
-        frozenset({mapping.ENTITY, mapping.RELATION, mapping.TRIPLE}),
+        frozenset({labels.ENTITY, labels.RELATION, labels.TRIPLE}),
     )
 
 
@@ -166,7 +166,7 @@ def small_discourse(parts: Sequence[Part]) -> Part:
     """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
     document = parts[0].owner.document
     chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
-    made, edges = discourse.mapping.nodes_and_edges(
+    made, edges = discourse_mapping.nodes_and_edges(
         document,
         [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
         [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
@@ -176,7 +176,7 @@ def small_discourse(parts: Sequence[Part]) -> Part:
         "model",
     )
     anna = entity_id(document, "anna")
-    edges += discourse.mapping.ties_to_entities(
+    edges += discourse_mapping.ties_to_entities(
         made, lambda slot, text: [anna] if text == "Anna" else []
     )
     return Part(
@@ -193,7 +193,7 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
     Each has a report that cites its members, and the first of the ties between them, if any, and
     that rests on the first of `chunks`, ids in text order, that tell of them.
     """
-    people = [node for node in cast.nodes if node.label == mapping.ENTITY]
+    people = [node for node in cast.nodes if node.label == labels.ENTITY]
     half = (len(people) + 1) // 2
     top = ""
     made: list[Node] = []
@@ -224,7 +224,7 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
         inside = {member.id for member in members}
         ends: dict[str, set[str]] = defaultdict(set)
         for edge in cast.edges:
-            if edge.type in (mapping.SOURCE, mapping.TARGET):
+            if edge.type in (labels.SOURCE, labels.TARGET):
                 ends[edge.start].add(edge.end)
         cited = sorted(id for id, pair in ends.items() if pair <= inside)[:1]
         edges += [Edge("HAS_MEMBER", one, id) for id in sorted(inside)]

@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fabula.graph import Node, Owner, Part
 from fabula.graph.installed import graphs as shipped
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from forked import Forked
 

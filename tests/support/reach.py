@@ -6,6 +6,7 @@ from typing import Any
 from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt, Reply
+from fabula.models.cache import ResponseCache
 from fabula.models.endpoint import Endpoint
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.openai import OpenAIChat
@@ -21,10 +22,17 @@ opened: list[Endpoint] = []
 """What a test reached; closed after it."""
 
 
-def reach(url: str, *, key: str | None = "key", limit: int = 8, **patience: Any) -> Endpoint:
+def reach(
+    url: str,
+    *,
+    key: str | None = "key",
+    limit: int = 8,
+    memory: ResponseCache | None = None,
+    **patience: Any,
+) -> Endpoint:
     """An endpoint that is called with little patience."""
     waits = {"timeout": 5.0, "attempts": 4, "first_wait": 0.01, **patience}
-    opened.append(Endpoint(url, key, Limiter(limit), RetryPolicy(**waits)))
+    opened.append(Endpoint(url, key, Limiter(limit), RetryPolicy(**waits), memory))
     return opened[-1]
 
 

@@ -22,8 +22,8 @@ from fabula.graph.installed import graphs
 from fabula.graph.queries import read_statement
 from fabula.models import Embedder
 from fabula.store import Store, database, reembedding, schema
-from fabula.store.checks import check
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
+from fabula.store.integrity import check
 from graphs import names_of, put, small_graph
 
 STATEMENTS = (

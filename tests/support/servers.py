@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from fabula.cli import main
-from fabula.server import PrivateServer
+from fabula.server.private import PrivateServer
 
 
 def server_of(home: Path) -> PrivateServer:

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
 from fabula.app.resources import Resources
-from fabula.build.compact import CompactRun
-from fabula.build.outcome import SilentProgress
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.export.files import Written, write_graph
 from fabula.models.budget import Budget
 from fabula.models.counted import UsageCounter
-from fabula.models.progress import Progress
-from fabula.store.export_reader import ExportReader
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
+    from fabula.export.files import Written
+    from fabula.models.progress import Progress
     from fabula.server import ProgressReport
 
 
@@ -90,10 +87,16 @@ class App(Resources):
             StoreError: The embeddings of a collection are being replaced.
 
         """
+        from fabula.build.compact import CompactRun
+        from fabula.build.outcome import SilentProgress
+
         return CompactRun(self.store, progress or SilentProgress()).run()
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
         """Write all collections to one file, as `Collection.export` writes one."""
+        from fabula.export.files import write_graph
+        from fabula.store.export_reader import ExportReader
+
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")

@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabula.ask.notebook import list_documents
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.text.names import quote_name
@@ -38,6 +37,8 @@ class Documents:
         return f"<Documents of {self.collection!r}>"
 
     def _repr_html_(self) -> str:
+        from fabula.ask.notebook import list_documents
+
         return list_documents(list(islice(self, MAX_ROWS)), len(self))
 
 

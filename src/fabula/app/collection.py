@@ -7,10 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
-from fabula.app.reading import Reading, read
 from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
@@ -18,40 +17,42 @@ from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest_turns
 from fabula.ask.modes import mode
 from fabula.ask.query import AUTO, Query
-from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress
-from fabula.build.reembed import Reembedded, ReembedRun
-from fabula.build.run import BuildRun
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
-from fabula.export.files import Written, write_graph
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.explore import parse_query, shipped_query
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.hits import Source as Stretch
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
 from fabula.graph.recipes import complete_documents, differences_of, with_dependents
 from fabula.graph.trace import Trace
-from fabula.load import read_text
-from fabula.load.source import Source
-from fabula.load.sources import Sources, find_sources
 from fabula.models import Turn
 from fabula.models.counted import Meter
-from fabula.models.progress import Progress
 from fabula.models.stop import Stop
-from fabula.store import Store
-from fabula.store.checks import Findings, check
-from fabula.store.export_reader import ExportReader
-from fabula.store.space import (
+from fabula.store.embedding_space import (
     Space,
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
 )
-from fabula.store.user_query import run_user_query
 from fabula.text.names import name_problem, quote_name
+
+# What no question needs is imported in the methods that use it: `fabula query` imports this module,
+# and takes longer to import than to answer.
+if TYPE_CHECKING:
+    from fabula.app.reading import Reading
+    from fabula.app.rereading import ReadingChange
+    from fabula.build.outcome import Listener, Outcome
+    from fabula.build.reembed import Reembedded
+    from fabula.build.run import BuildRun
+    from fabula.export.files import Written
+    from fabula.load.source import Source
+    from fabula.load.sources import Sources
+    from fabula.models.progress import Progress
+    from fabula.store import Store
+    from fabula.store.integrity import Findings
 
 
 class Conversation:
@@ -198,6 +199,8 @@ class Collection:
             ModelError: The model endpoint failed. These four end the run.
 
         """
+        from fabula.build.outcome import Outcome
+
         sources = self._sources(paths, name)
         outcomes = self.ingest_sources(
             sources.read,
@@ -272,6 +275,8 @@ class Collection:
             preset: Use this preset's values in place of the defaults.
 
         """
+        from fabula.build.outcome import Outcome
+
         sources = self._sources(paths, name)
         if not preset:
             expected = self._run(graphs, None, rebuild, dry=True).ingest(sources.read)
@@ -302,6 +307,9 @@ class Collection:
                 of a graph is missing.
 
         """
+        from fabula.load import read_text
+        from fabula.load.source import Source
+
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
         if not source.strip():
@@ -430,6 +438,9 @@ class Collection:
             Stopped: `stop` was set.
 
         """
+        from fabula.build.outcome import SilentProgress
+        from fabula.build.reembed import ReembedRun
+
         meter, stop = Meter(self.models.counter), stop or Stop()
         models = self.models.view(stop=stop)
         embedder = models.counted_embedder(meter)
@@ -498,6 +509,8 @@ class Collection:
 
     def check(self, document: str = "") -> Findings:
         """Return what is wrong with the collection, or with one document by id, title or file."""
+        from fabula.store.integrity import check
+
         id = self.document(document).id if document else ""
         return check(self.store, graphs().values(), self.name, id)
 
@@ -524,6 +537,9 @@ class Collection:
             SpaceError: The embeddings are being replaced at the moment.
 
         """
+        from fabula.export.files import write_graph
+        from fabula.store.export_reader import ExportReader
+
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
@@ -547,7 +563,18 @@ class Collection:
             NotFound: There is no such document or place.
 
         """
+        from fabula.app.reading import read
+
         return read(self.store, self.document(document), str(at))
+
+    def read_again(self, document: Entry) -> ReadingChange | None:
+        """Return what another ingest of a document's file would change in its text.
+
+        Nothing is written. It is None where the file is not on this machine.
+        """
+        from fabula.app.rereading import read_again
+
+        return read_again(self.store, document, self.settings.max_file_mb * 1_000_000)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
@@ -570,6 +597,9 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
+        from fabula.graph.explore import parse_query, shipped_query
+        from fabula.store.user_query import run_user_query
+
         parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
         if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
@@ -726,6 +756,8 @@ class Collection:
         )
 
     def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
+        from fabula.load.sources import find_sources
+
         settings = self.settings
         return find_sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
@@ -792,6 +824,9 @@ class Collection:
         kit: ModelFactory | None = None,
         stop: Stop | None = None,
     ) -> BuildRun:
+        from fabula.build.outcome import SilentListener
+        from fabula.build.run import BuildRun
+
         names = self.settings.graphs if names is None else names
         requested = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
         if of_collection := [name for name in requested if graph(name).build_collection]:

@@ -12,7 +12,7 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
 from fabula.models.address import redact_url
 from fabula.store import Store, schema
-from fabula.store.space import refuse_other_model
+from fabula.store.embedding_space import refuse_other_model
 
 OLDEST_PYTHON = (3, 11)
 LIBRARY_PASSAGES = 100_000

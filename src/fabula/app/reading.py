@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
+from fabula.graph.hits import Hit, locate
+from fabula.graph.structure import TextStructure
 from fabula.load.chapters import chapter_number
 from fabula.store import Store
+from fabula.text.locator import parse_labels
 from fabula.text.names import quote_name
+from fabula.text.sections import find_named_sections
 
 MARGIN_CHARACTERS = 1200
 """Characters before and after the place at least; whole chunks are shown."""
@@ -25,6 +28,8 @@ CHARACTERS = re.compile(rf"{SPAN.pattern}(?:, *{SPAN.pattern})*")
 """One span or several, as citations print them."""
 END = 10**9
 """A character after the end of any text."""
+MAX_NAMED_PLACES = 30
+"""How many of several places of one name are listed."""
 MAX_PLACE = 2000
 """Characters of what names a place: enough for a hundred spans of a long book, or any heading."""
 
@@ -34,10 +39,13 @@ class Lines:
     """A part of a document's text in one section.
 
     Attributes:
-        section: The heading of the section.
+        section: The path of the section, as "BOOK NINE · CHAPTER XI".
         start: The character of the document where `text` begins.
         text: The text.
         lit: The spans of `text`, in characters, that were asked for.
+        pages: The labels of the printed pages of what was asked for, or else of the text, as
+            "113-114"; '' where the document has none.
+        lines: The same of numbered lines.
 
     """
 
@@ -45,6 +53,8 @@ class Lines:
     start: int
     text: str
     lit: tuple[tuple[int, int], ...]
+    pages: str = ""
+    lines: str = ""
 
     @property
     def end(self) -> int:
@@ -92,11 +102,12 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     Args:
         store: The graph.
         document: The document.
-        at: Characters as 120-340 or 120-150, 300-340, a chunk's number, the heading of a section or
-            a part of it, or the id of a passage; '' is the beginning.
+        at: Characters as 120-340 or 120-150, 300-340, a chunk's number, the path of a section or
+            its end, as "BOOK NINE CHAPTER XI", a part of a heading, a page as "p. 113" or lines as
+            "ll. 340-352", or the id of a passage; '' is the beginning.
 
     Raises:
-        NotFound: There is no such place.
+        NotFound: There is no such place, or it is the name of several.
 
     """
     at = at.strip()
@@ -115,10 +126,8 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
         end = max((row["end"] for row in store.find_chunks(document, 0, END)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
     place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
-    if place is None and (section := _numbered_section(store, document, at)):
-        place = store.find_place(document, section, -1)
     if place is None:
-        raise NotFound(_explain_unknown(store, document, at))
+        return _read_around(store, document, [find_span(store, document, at)])
     if place.kind == "chunk":
         return _read_around(store, document, [(place.start, place.end)])
     sources = store.sources(document.collection, [place.id])[place.id]
@@ -126,17 +135,75 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     return _read_around(store, document, spans, place)
 
 
-def _numbered_section(store: Store, document: Entry, at: str) -> str:
-    """Return the first section with the number that `at` gives in words or figures, or ''.
+def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
+    """Return the characters that a page, a line or a section's path names.
 
-    'Stave Two' means 'STAVE II: THE FIRST OF THE THREE SPIRITS'. A number with a title is not
-    looked for here, as titles are compared as they are printed.
+    Of a section it is the first chunk.
+
+    Raises:
+        NotFound: There is no such place, or it is the name of several.
+
+    """
+    structure = store.structure(document)
+    rows = store.find_chunks(document, 0, END)
+    spans = _find_labelled(structure, at, rows[-1]["end"] if rows else 0)
+    names = [f"characters {start}-{end}" for start, end in spans]
+    if not spans:
+        numbers = find_named_sections(structure.outline, at, _number)
+        numbers = numbers or _find_numbered(structure, at)
+        starts = [structure.outline.sections[number].start for number in numbers]
+        spans = [(start, _chunk_end(rows, start)) for start in starts]
+        paths = [structure.paths[number] for number in numbers]
+        # Sections of one path are told apart by their characters.
+        names = [
+            f"{path} (characters {start}-{end})" if paths.count(path) > 1 else path
+            for path, (start, end) in zip(paths, spans, strict=True)
+        ]
+    if not spans:
+        raise NotFound(_explain_unknown(structure.paths, document, at))
+    if len(spans) > 1:
+        shown = "".join(f"\n  {name}" for name in names[:MAX_NAMED_PLACES])
+        left = len(names) - MAX_NAMED_PLACES
+        more = f"\n  and {left} more" if left > 0 else ""
+        raise NotFound(
+            f"{quote_name(at)} names {len(spans)} places of {document.title}. Name one of them, as "
+            f"it is here or by the end of it:{shown}{more}"
+        )
+    return spans[0]
+
+
+def _find_labelled(structure: TextStructure, at: str, length: int) -> list[tuple[int, int]]:
+    """Return the stretches of the text that "p. 113" or "ll. 340-352" names."""
+    parsed = parse_labels(at)
+    if parsed is None:
+        return []
+    kind, first, last = parsed
+    labels = structure.pages if kind == "page" else structure.lines
+    return labels.find(first, last, length)
+
+
+def _find_numbered(structure: TextStructure, at: str) -> list[int]:
+    """Return the sections with the number that `at` gives, as "The Second Chapter" does.
+
+    A number with a title is not looked for here, as titles are compared as they are printed.
     """
     number = chapter_number(at)
     if number is None or number.titled:
-        return ""
-    sections = (row["section"] for row in store.find_chunks(document, 0, END))
-    return next((section for section in sections if chapter_number(section) == number), "")
+        return []
+    sections = enumerate(structure.outline.sections)
+    return [index for index, section in sections if chapter_number(section.title) == number]
+
+
+def _chunk_end(rows: Sequence[Mapping[str, Any]], start: int) -> int:
+    """Return the end of the chunk that holds a character."""
+    ends: Iterator[int] = (row["end"] for row in rows if start < row["end"])
+    return next(ends, start)
+
+
+def _number(word: str) -> int:
+    """Return the value of a number in words or figures, or 0."""
+    number = chapter_number(f"chapter {word}")
+    return number.value if number else 0
 
 
 def _read_around(
@@ -161,7 +228,23 @@ def _read_around(
         else:
             lines.append(Lines(row["section"], start, text, _merge(marks)))
     related = store.find_passages_on(document, chunks, MAX_RELATED)
-    return Reading(document, tuple(lines), tuple(related), of)
+    structures = store.structures(document.collection, [document.id])
+    return Reading(
+        document,
+        tuple(_label_lines(each, structures.get(document.id)) for each in lines),
+        tuple(locate(hit, structures) for hit in related),
+        of and locate(of, structures),
+    )
+
+
+def _label_lines(lines: Lines, structure: TextStructure | None) -> Lines:
+    """Return a part of a text with the labels of its printed pages and numbered lines."""
+    if structure is None:
+        return lines
+    spans = [(lines.start + start, lines.start + end) for start, end in lines.lit]
+    meant = spans or [(lines.start, lines.end)]
+    pages, numbers = structure.pages.range(meant), structure.lines.range(meant)
+    return replace(lines, pages=pages, lines=numbers)
 
 
 def _overlaps(span: tuple[int, int], row: Mapping[str, Any]) -> bool:
@@ -185,11 +268,11 @@ def _merge(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
-def _explain_unknown(store: Store, document: Entry, at: str) -> str:
-    sections = dict.fromkeys(row["section"] for row in store.find_chunks(document, 0, END))
+def _explain_unknown(paths: Iterable[str], document: Entry, at: str) -> str:
     hint = did_you_mean(
         at,
-        filter(None, sections),
-        "Name characters as 120-340, a chunk's number, a section's heading or a passage's id.",
+        dict.fromkeys(paths),
+        "Name characters as 120-340, a chunk's number, a section's heading, a page as 'p. 113' or "
+        "a passage's id.",
     )
     return f"{document.title} has no chunk, section or passage {quote_name(at)}. {hint}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from fabula.ask.notebook import show_answer
 from fabula.errors import FabulaError
-from fabula.graph.hits import Hit, Passage, Quote
+from fabula.graph.hits import Hit, Passage, Quote, locate
+from fabula.graph.structure import TextStructure
 from fabula.models import Reply
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
@@ -30,6 +30,7 @@ class Answer:
         cited: The numbers of the passages that `text` cites, in order of first use.
         usage: What was asked of models, by step.
         quotes: Without a chat model, the passages that `text` consists of, the closest first.
+        structures: Where sections, pages and lines of the documents begin, by the documents' ids.
 
     """
 
@@ -40,12 +41,15 @@ class Answer:
     cited: tuple[int, ...]
     usage: Mapping[str, Usage] = field(default_factory=dict)
     quotes: tuple[Quote, ...] = ()
+    structures: Mapping[str, TextStructure] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         cited = f"{len(self.cited)} of {len(self.context)} passages cited"
         return f"<Answer to {quote_name(self.question)}, {cited}: {excerpt(self.text)}>"
 
     def _repr_html_(self) -> str:
+        from fabula.ask.notebook import show_answer
+
         return show_answer(self.question, self.text, self.quotes, self._passages_cited)
 
     @property
@@ -68,6 +72,7 @@ class AnswerStream:
         hits: What was found and is shown, best first.
         context: The passages that the answer is given to read. It grows while a mode reads on.
         quotes: Without a chat model, the passages that the answer consists of; there at once.
+        structures: Where sections, pages and lines of the documents begin, by the documents' ids.
 
     """
 
@@ -81,12 +86,14 @@ class AnswerStream:
         quotes: Sequence[Quote] = (),
         sought: str = "",
         stop: Stop | None = None,
+        structures: Mapping[str, TextStructure] | None = None,
     ) -> None:
         self.question = question
         self.sought = sought or question
         self.hits = tuple(hits)
         self.context = tuple(context)
         self.quotes = tuple(quotes)
+        self.structures = structures or {}
         self._pieces = pieces
         self._meter = meter
         self._texts: list[str] = []
@@ -102,7 +109,8 @@ class AnswerStream:
         """Yield the pieces of the text that have not been read yet."""
         while (piece := self._next()) is not None:
             if isinstance(piece, Passage):
-                self.context = (*self.context, piece)
+                located = replace(piece, hit=locate(piece.hit, self.structures, piece.spans))
+                self.context = (*self.context, located)
                 continue
             self._texts.append(piece.text)
             yield piece.text
@@ -177,6 +185,7 @@ class AnswerStream:
             cited=find_citations(self.text, len(self.context)),
             usage=self.usage(),
             quotes=self.quotes,
+            structures=self.structures,
         )
 
 

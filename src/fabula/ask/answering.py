@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabula.ask.answer import AnswerStream, escape_citations
@@ -15,9 +15,10 @@ from fabula.ask.protocols import QuestionModels, QuestionReader
 from fabula.ask.query import Query
 from fabula.ask.quotes import quote_closest, write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
-from fabula.graph.hits import Filters, Hit, Passage, Quote, Source
+from fabula.graph.hits import Filters, Hit, Passage, Quote, Source, locate
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun, Pieces
+from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
@@ -72,8 +73,17 @@ def answer(
         pieces = write_quotes(quotes)
     elif pieces is None:
         pieces = _answer_by_model(query.question, context, models, meter, history)
+    structures = _read_structures(store, filters, [*result.hits, *(each.hit for each in context)])
     return AnswerStream(
-        query.question, result.hits, context, pieces, meter, quotes, alone.question, stop
+        query.question,
+        [locate(hit, structures) for hit in result.hits],
+        _locate_passages(context, structures),
+        pieces,
+        meter,
+        [replace(quote, hit=locate(quote.hit, structures, quote.matches)) for quote in quotes],
+        alone.question,
+        stop,
+        structures,
     )
 
 
@@ -87,7 +97,9 @@ def find(
 ) -> RetrievalResult:
     """Return the passages for a question, best first; takes and raises what `answer` does."""
     runs = choose_modes(query, filters, store, models, meter, trace)
-    return _retrieve(query, filters, runs, store)
+    result = _retrieve(query, filters, runs, store)
+    structures = _read_structures(store, filters, result.hits)
+    return replace(result, hits=tuple(locate(hit, structures) for hit in result.hits))
 
 
 def read(
@@ -99,7 +111,23 @@ def read(
     trace: Trace,
 ) -> list[Passage]:
     """Return what an answer would be given to read; takes and raises what `answer` does."""
-    return _fill_context(query, find(query, filters, store, models, meter, trace), trace)
+    context = _fill_context(query, find(query, filters, store, models, meter, trace), trace)
+    structures = _read_structures(store, filters, [passage.hit for passage in context])
+    return _locate_passages(context, structures)
+
+
+def _read_structures(
+    store: QuestionReader, filters: Filters, hits: Sequence[Hit]
+) -> Mapping[str, TextStructure]:
+    """Return the structures of the documents that hits are of, which have their pages and lines."""
+    documents = sorted({hit.document for hit in hits} - {""})
+    return store.structures(filters.collection, documents) if documents else {}
+
+
+def _locate_passages(
+    context: Sequence[Passage], structures: Mapping[str, TextStructure]
+) -> list[Passage]:
+    return [replace(each, hit=locate(each.hit, structures, each.spans)) for each in context]
 
 
 def _stand_alone(

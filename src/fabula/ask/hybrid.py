@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.options import FlatOptions
 
 if TYPE_CHECKING:
     from fabula.graph.mode import Tools
@@ -19,7 +20,7 @@ WORD_WEIGHT = 0.7
 as a weighted sum over all passages, and 7 to 9 points more of the evidence than cosine alone."""
 
 
-class Options(BaseModel):
+class Options(FlatOptions):
     """The settings of the mode: how the two rankings are fused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from fabula.graph.hits import Source
 from fabula.graph.mode import GraphReader
+from fabula.graph.structure import TextStructure
 from fabula.models import Answerer, Chat, Embedder, Guide
 from fabula.models.counted import Meter
 from fabula.models.parallel import Workers
@@ -68,6 +69,10 @@ class QuestionReader(GraphReader, Protocol):
 
     def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
         """Return the chunks that nodes rest on in text order, by the nodes' ids."""
+        ...
+
+    def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]:
+        """Return where sections, pages and lines of documents begin, by the documents' ids."""
         ...
 
     def refuse_unknown_filters(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.ask.answer import Answer, escape_citations, find_citations
 from fabula.ask.context import ContextSentence, in_text_order, score_sentences, score_words
-from fabula.graph.hits import Passage, Quote
+from fabula.graph.hits import Passage, Quote, locate
 from fabula.models import NO_ANSWER, Reply
 from fabula.text.ranking import inverse_document_frequencies, scale
 from fabula.text.sentences import spans
@@ -106,7 +106,8 @@ def quote_cited(answer: Answer) -> list[Quote]:
         matches: tuple[tuple[int, int], ...] = ()
         if sentences:
             matches = (_span(sentences[int(score_words(citing, sentences).argmax())]),)
-        quotes.append(Quote(passage.number, passage.hit, matches))
+        hit = locate(passage.hit, answer.structures, matches)
+        quotes.append(Quote(passage.number, hit, matches))
     return quotes
 
 

@@ -11,10 +11,9 @@ from fabula.ask.diversity import select_diverse
 from fabula.ask.fusion import fuse_by_ranks
 from fabula.ask.query import Expand, Query, Rewrite
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.installed import graphs
+from fabula.graph.installed import parent_statements
 from fabula.graph.mode import Mode, ModeRun, Tools
 from fabula.graph.queries import read_statement as core_statement
-from fabula.graph.queries import read_statement_file
 
 WIDENING = 4
 """A mode is asked for this many times as many hits if some will be passed over afterwards."""
@@ -183,8 +182,4 @@ def _expansions(expand: Expand) -> list[str]:
     """Return the statements that find what belongs to a hit."""
     if expand == "neighbours":
         return [core_statement("core/find_neighbours")]
-    return [
-        read_statement_file(graph.cypher / "find_parents.cypher")
-        for graph in graphs().values()
-        if graph.cypher and (graph.cypher / "find_parents.cypher").is_file()
-    ]
+    return parent_statements()

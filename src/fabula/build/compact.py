@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
-from fabula.store.space import Space, refuse_reembedding
+from fabula.store.embedding_space import Space, refuse_reembedding
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fabula.graph.gaps import GapLimit
 from fabula.graph.installed import graph as installed_graph
 from fabula.graph.method import BuildText, BuildWork, Graph
 from fabula.graph.parts import part_of, text_part
+from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress
@@ -111,12 +112,12 @@ def _make_text(plan: DocumentPlan, context: _Context) -> tuple[Part, tuple[Chunk
         replace(chunk, embedding=previous[chunk.id].embedding) if chunk.id in previous else chunk
         for chunk in chunks
     ]
-    embedded = _embed(embedded, context, meter)
+    embedded = _embed(embedded, plan.document.title, context, meter)
     part = text_part(plan.document, embedded, plan.text_recipe, meter.usage())
     return part, tuple(embedded)
 
 
-def _embed(chunks: Sequence[Chunk], context: _Context, meter: Meter) -> list[Chunk]:
+def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter) -> list[Chunk]:
     """Return the chunks, all with embeddings, asked for in batches, side by side."""
     missing = [chunk for chunk in chunks if not len(chunk.embedding)]
     embedder = context.models.counted_embedder(meter, dry=context.dry)
@@ -124,9 +125,12 @@ def _embed(chunks: Sequence[Chunk], context: _Context, meter: Meter) -> list[Chu
     batches = [missing[start : start + size] for start in range(0, len(missing), size)]
 
     def embed(batch: Sequence[Chunk]) -> list[Chunk]:
-        vectors = embedder.embed([chunk.text.strip() for chunk in batch]).vectors
+        embeddings = embedder.embed([chunk.text.strip() for chunk in batch])
         context.progress.done("embeddings", meter.total())
-        return [replace(chunk, embedding=row) for chunk, row in zip(batch, vectors, strict=True)]
+        places = {chunk.text.strip(): f"{title}: passage {chunk.index + 1}" for chunk in batch}
+        warn_of_cut_texts(embeddings, embedder.model, places)
+        rows = zip(batch, embeddings.vectors, strict=True)
+        return [replace(chunk, embedding=row) for chunk, row in rows]
 
     context.progress.expect("embeddings", len(batches))
     done = context.job.each(EMBEDDING_PRIORITY, embed, batches)

@@ -200,7 +200,7 @@ class Planner:
         chunks = chunks_of(part) if part else ()
         if document is None:
             assert entry is not None
-            document = document_of(entry, chunks)
+            document = document_of(entry, chunks, self.store.structure(entry))
         bare = tuple(replace(chunk, embedding=empty_vector()) for chunk in chunks)
         names = {graph.name for graph in graphs}
         existing = {*names, *(entry.graphs if entry else ())}

@@ -9,14 +9,15 @@ from functools import partial
 
 from fabula.errors import ModelError, NotFound
 from fabula.models import Embedder
+from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job, Workers
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
+from fabula.store.embedding_space import Space, refuse_dimensions
 from fabula.store.reembedding import Unembedded
-from fabula.store.space import Space, refuse_dimensions
 
 NODES_PER_PAGE = 4096
 """Passages and elements whose texts are held at a time."""
@@ -128,7 +129,10 @@ class ReembedRun:
 
     def _batch(self, space: Space, nodes: Sequence[Unembedded]) -> int:
         # A chunk's text includes the white space around it, and a build embeds it without.
-        vectors = self.embedder.embed([node.text.strip() for node in nodes]).vectors
+        embeddings = self.embedder.embed([node.text.strip() for node in nodes])
+        vectors = embeddings.vectors
+        places = {node.text.strip(): f"the passage or element {node.id}" for node in nodes}
+        warn_of_cut_texts(embeddings, self.embedder.model, places)
         if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
                 f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "

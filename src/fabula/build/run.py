@@ -35,6 +35,8 @@ from fabula.errors import (
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
+from fabula.graph.parts import edition_properties
+from fabula.graph.structure import name_sections
 from fabula.load.source import Source
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
@@ -43,6 +45,7 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.locks import ProcessLock
+from fabula.text.chunk import section_ranges
 from fabula.text.document import Document
 
 
@@ -263,12 +266,25 @@ class BuildRun:
             return outcome
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
+        self._update_structure(document)
         if current := work.planner.find_current(document):
             return _report_unchanged(current)
         names = (f"document {document.id}", f"text {document.sha256} {self.collection}")
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.source, plan, work)
+
+    def _update_structure(self, document: Document) -> None:
+        """Give a document what is newly known of the same text: sections, pages and edition.
+
+        Nothing is built from these, so nothing becomes stale.
+        """
+        if self.dry:
+            return
+        for entry in self.store.find_same(self.collection, [document.id]):
+            if entry.sha256 == document.sha256 and entry.reading < document.reading:
+                named = partial(name_sections, section_ranges(document))
+                self.store.set_structure(entry, edition_properties(document), named)
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:
         if not work.planner.is_missing(entry, names):

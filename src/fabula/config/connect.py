@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from fabula.config.settings import Settings
 from fabula.errors import DatabaseDown
-from fabula.server import Address, PrivateServer, ProgressReport, ignore_progress
+from fabula.server import Address, ProgressReport, ignore_progress
+from fabula.server.disk_space import check_disk_space
+from fabula.server.running import find_address
+from fabula.server.state import Home
 
 if TYPE_CHECKING:
+    from fabula.server.private import PrivateServer
     from fabula.store import Store
 
 MIN_FREE_BYTES = 200_000_000
@@ -36,17 +40,16 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
     """
     from fabula.store.migration import is_old, migrate
 
-    server = None if settings.neo4j_uri else private_server(settings)
     report = report or ignore_progress
-    store = _connect_once(settings, server, report)
+    store = _connect_once(settings, report)
     try:
         if is_old(store):
             from fabula.store.migrations import MIGRATIONS
 
-            if server and server.make_dump(report):
+            if not settings.neo4j_uri and private_server(settings).make_dump(report):
                 # The server was stopped for the dump, and may have moved to another port.
                 store.close()
-                store = _connect_once(settings, server, report)
+                store = _connect_once(settings, report)
             migrate(store, MIGRATIONS)
     except BaseException:
         store.close()
@@ -67,12 +70,13 @@ def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
         ServerError: The private server cannot be started.
 
     """
-    server = None if settings.neo4j_uri else private_server(settings)
-    store.take_over(_connect_once(settings, server, ignore_progress, retry_seconds))
+    store.take_over(_connect_once(settings, ignore_progress, retry_seconds))
 
 
 def private_server(settings: Settings, clock: Callable[[], float] = time.time) -> PrivateServer:
     """Return the private server of these settings; by `clock` its dumps are due."""
+    from fabula.server.private import PrivateServer
+
     return PrivateServer(
         settings.home,
         settings.neo4j_heap,
@@ -83,26 +87,26 @@ def private_server(settings: Settings, clock: Callable[[], float] = time.time) -
 
 
 def _connect_once(
-    settings: Settings,
-    server: PrivateServer | None,
-    report: ProgressReport,
-    retry_seconds: float | None = None,
+    settings: Settings, report: ProgressReport, retry_seconds: float | None = None
 ) -> Store:
     from fabula.store import Store
 
-    if server is None:
+    if settings.neo4j_uri:
         return Store.connect(
-            settings.neo4j_uri or "",
+            settings.neo4j_uri,
             settings.neo4j_username,
             settings.neo4j_password.get_secret_value(),
             settings.neo4j_database,
             retry_seconds,
         )
+    home = Home.of(settings.home)
+    # It mostly runs already: then the modules that start and repair it are not even imported.
+    address = find_address(home) or private_server(settings).start(report)
     try:
-        store = _connect_at(server.start(report), retry_seconds)
+        store = _connect_at(address, retry_seconds)
     except DatabaseDown:
-        store = _connect_at(server.repair(report), retry_seconds)
-    store.check_disk_space = partial(server.check_disk_space, MIN_FREE_BYTES)
+        store = _connect_at(private_server(settings).repair(report), retry_seconds)
+    store.check_disk_space = partial(check_disk_space, home.path, MIN_FREE_BYTES)
     return store
 
 

@@ -23,6 +23,7 @@ from fabula.graph.recipes import (
     with_bases,
 )
 from fabula.models import Prompt
+from fabula.models.batching import BatchingEmbedder
 from fabula.models.budget import Budget, Budgets
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat, CachedEmbedder
@@ -248,8 +249,9 @@ class ModelFactory:
             return CountedEmbedder(expected, meter, "embeddings")
         paid = CountedEmbedder(self._remote, meter, "embeddings", self._budgets)
         if not (cached and self._cache):
-            return paid
-        return CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
+            return BatchingEmbedder(paid, self._endpoint.manners)
+        saved = CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
+        return BatchingEmbedder(saved, self._endpoint.manners)
 
     def placeholder_vectors(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vectors that stand in for the model's in a dry run.
@@ -420,5 +422,6 @@ class ModelFactory:
                     self._key(),
                     Limiter(settings.concurrency),
                     RetryPolicy(settings.timeout, settings.attempts),
+                    whole._cache,
                 )
             return whole._opened

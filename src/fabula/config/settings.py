@@ -37,6 +37,7 @@ from pydantic.fields import FieldInfo
 from fabula.ask.query import AUTO, REMOVED_MODES, Context, Expand, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
+from fabula.graph.options import FlatOptions
 from fabula.models.address import redact_url
 from fabula.text.names import name_problem, quote_name
 
@@ -98,10 +99,8 @@ passwords."""
 OFF_ONLY = ("fetch",)
 """Settings that the file in the working folder may turn off, but not on: they allow access to the
 network, which the user's own file may have turned off."""
-FLAT = ("aspects", "hybrid", "top-down", "bottom-up")
-"""Tables whose settings may also be given without the table's name, as before there were tables."""
-ASPECT_SET = "aspects.set"
-"""The setting that `aspects` names, if its value is not a table."""
+DETECTION_STEPS = ("aspects", "route")
+"""Steps in which earlier versions, which recorded no models, asked `aspect_model`."""
 ADDRESSES = ("neo4j_uri", "base_url")
 """Settings that may contain a user name and a password, which are not shown."""
 
@@ -277,7 +276,7 @@ class Settings(BaseModel):
             return self.embedding_model
         if step == "rerank":
             return self.rerank_model or self.model
-        if step in ("aspects", "route") and not self.offline:
+        if step in DETECTION_STEPS and not self.offline:
             return self.aspect_model or self.model
         return self.model
 
@@ -381,16 +380,26 @@ def environment_variable(name: str) -> str:
 
 
 def resolve_name(name: str) -> list[str]:
-    """Return the whole names that a name stands for: itself, or settings of the tables in FLAT.
+    """Return the whole names that a name stands for: itself, or settings of flat tables.
 
     Empty for a name that no setting has.
     """
-    if name in setting_fields():
-        return [name]
-    if name == "aspects":
-        return [ASPECT_SET]
-    inside = [f"{table}.{name}" for table in FLAT]
-    return [path for path in inside if path in setting_fields() and path != ASPECT_SET]
+    return [name] if name in setting_fields() else flat_names().get(name, [])
+
+
+@cache
+def flat_names() -> dict[str, list[str]]:
+    """Return the names without a table's name, each with the settings that it stands for.
+
+    They are those that were there before there were tables: `FlatOptions` declare them.
+    """
+    names: dict[str, list[str]] = {}
+    for table, model in table_models().items():
+        if issubclass(model, FlatOptions):
+            for key in model.model_fields:
+                flat = table if key == model.main else key
+                names.setdefault(flat, []).append(f"{table}.{key}")
+    return names
 
 
 def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
@@ -508,8 +517,7 @@ def _read_flags(flags: Mapping[str, Any]) -> Values:
 
 
 def _refuse_unknown(name: str, place: str) -> NoReturn:
-    flat = [path.rpartition(".")[2] for path in setting_fields() if path.partition(".")[0] in FLAT]
-    known = [*setting_fields(), *flat]
+    known = [*setting_fields(), *flat_names()]
     if place.startswith(PREFIX):
         name, known = place, [environment_variable(path) for path in known]
     hint = did_you_mean(name, known, "See `fabula settings` for all names.")

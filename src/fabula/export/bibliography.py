@@ -1,7 +1,8 @@
 """Convert documents to BibTeX and CSL-JSON.
 
-The graph has the title, author, language and source of a book, but not its year. pybtex writes
-BibTeX too, but leaves the escaping to its caller, which is most of the work here.
+The graph has the title, author, language and source of a book, and its year and edition where the
+file says them. pybtex writes BibTeX too, but leaves the escaping to its caller, which is most of
+the work here.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fabula.graph.entries import Entry
+from fabula.text.locator import name_labels
 
 _YEAR = r"(?:\d{1,4}\??(?:\s*B\.?C\.?(?:E\.?)?)?\??)"
 _YEARS = re.compile(rf",?\s*\(?\b(?:{_YEAR}\s*[-\N{{EN DASH}}]\s*{_YEAR}?)\)?$|,\s*-{_YEAR}$")
@@ -22,6 +25,8 @@ _INITIAL = re.compile(r"\s\w\.$")
 _SEPARATORS = re.compile(r"\s*;\s*|\s+(?:and|&)\s+")
 _SMALL = frozenset(("a", "an", "the", "le", "la", "les", "un", "une", "der", "die", "das", "ein"))
 """Articles, which are left out of keys."""
+_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
+_YEAR_OF_DATE = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _COMMANDS = {
     "\\": r"\textbackslash{}",
@@ -43,14 +48,43 @@ class Person(NamedTuple):
     given: str
 
 
-def bibtex(entries: Iterable[Entry]) -> str:
-    """Return documents as BibTeX, each with its key; for biber and BibTeX that read UTF-8."""
-    return "\n".join(_bibtex(key, entry) for key, entry in _keyed(entries))
+class CitedPlaces(NamedTuple):
+    """The labels of the printed pages and numbered lines that are cited of a document.
+
+    They are as "113-114, 120"; '' for none.
+    """
+
+    pages: str = ""
+    lines: str = ""
 
 
-def csl(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """Return documents as CSL-JSON, which Zotero, pandoc and citeproc read."""
-    return [_csl(key, entry) for key, entry in _keyed(entries)]
+def bibtex(
+    entries: Iterable[Entry], places: Mapping[str, CitedPlaces] = MappingProxyType({})
+) -> str:
+    """Return documents as BibTeX, each with its key; for biber and BibTeX that read UTF-8.
+
+    Args:
+        entries: The documents.
+        places: What is cited of them, by their ids: the field `pages`, or `note` for lines.
+
+    """
+    return "\n".join(
+        _bibtex(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _keyed(entries)
+    )
+
+
+def csl(
+    entries: Iterable[Entry], places: Mapping[str, CitedPlaces] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """Return documents as CSL-JSON, which Zotero, pandoc and citeproc read.
+
+    Args:
+        entries: The documents.
+        places: What is cited of them, by their ids: the variable `locator`. If it has lines,
+            `custom` says so by its `label`, as pages are what a locator has otherwise.
+
+    """
+    return [_csl(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _keyed(entries)]
 
 
 def people(author: str) -> list[Person]:
@@ -106,10 +140,20 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", ascii.lower())
 
 
-def _bibtex(key: str, entry: Entry) -> str:
+def _bibtex(key: str, entry: Entry, places: CitedPlaces) -> str:
     fields = {"title": f"{{{_tex(entry.title)}}}"}
     if persons := people(entry.author):
         fields = {"author": " and ".join(map(_tex_name, persons))} | fields
+    if year := _YEAR_OF_DATE.search(entry.published):
+        fields["year"] = year[0]
+    if _DATE.fullmatch(entry.published):
+        fields["date"] = entry.published
+    if entry.edition:
+        fields["edition"] = _tex(entry.edition)
+    if places.pages:
+        fields["pages"] = _tex(places.pages).replace("-", "--")
+    elif places.lines:
+        fields["note"] = _tex(name_labels("line", places.lines)).replace("-", "--")
     if entry.language:
         fields["language"] = _tex(entry.language)
     if _WEB.match(entry.source):
@@ -131,7 +175,7 @@ def _tex(text: str) -> str:
     return "".join(_COMMANDS.get(c, c) for c in " ".join(text.split()))
 
 
-def _csl(key: str, entry: Entry) -> dict[str, Any]:
+def _csl(key: str, entry: Entry, places: CitedPlaces) -> dict[str, Any]:
     item: dict[str, Any] = {"id": key, "type": "book", "title": entry.title}
     if persons := people(entry.author):
         item["author"] = [
@@ -140,6 +184,16 @@ def _csl(key: str, entry: Entry) -> dict[str, Any]:
             else {"literal": person.family}
             for person in persons
         ]
+    if date := _DATE.fullmatch(entry.published):
+        item["issued"] = {"date-parts": [[int(part) for part in date[0].split("-")]]}
+    elif entry.published:
+        item["issued"] = {"literal": entry.published}
+    if entry.edition:
+        item["edition"] = entry.edition
+    if places.pages:
+        item["locator"] = places.pages
+    elif places.lines:
+        item |= {"locator": places.lines, "custom": {"label": "line"}}
     if entry.language:
         item["language"] = entry.language
     if _WEB.match(entry.source):

@@ -60,7 +60,7 @@ def search_service(url: str, collection: str, key: str) -> Search:
             raise (NotFound if response.status_code == 404 else FabulaError)(problem)
         try:
             hits = response.json()["hits"]
-            return [Hit(**{name: hit[name] for name in FIELDS}) for hit in hits]
+            return [Hit(**{name: hit[name] for name in FIELDS if name in hit}) for hit in hits]
         except (ValueError, KeyError, TypeError) as error:
             raise FabulaError(
                 f"What answered at {url} is not a Fabula service, or is one of another version."

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from fabula.graph import Node
 from fabula.graph.method import BuildWork, Known
+from fabula.models.batching import warn_of_cut_texts
 from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
@@ -63,7 +64,9 @@ class Calls:
         new = list(dict.fromkeys(text for text in texts if text not in known))
 
         def embed(batch: Sequence[str]) -> list[Vector]:
-            return list(self.models.embedder.embed(batch).vectors)
+            embeddings = self.models.embedder.embed(batch)
+            warn_of_cut_texts(embeddings, self.models.embedder.model, {})
+            return list(embeddings.vectors)
 
         vectors = self.each(EMBED, "embeddings", embed, batches(new, self.models.embedder.batch))
         rows = [row for batch in vectors for row in batch]

@@ -27,6 +27,12 @@ class Entry:
     created_at: str
     updated_at: str
     graphs: Mapping[str, Record]
+    published: str = ""
+    """The date or year of the text; '' if unknown."""
+    edition: str = ""
+    """The edition that the file was made from; '' if unknown."""
+    reading: int = 1
+    """The version of the way that its file was read."""
 
     def __repr__(self) -> str:
         title = full_title(self.title, self.author)

@@ -1,17 +1,19 @@
 """Passages as retrieval finds them, where to look for them, and where they are in a document.
 
 A field of a hit is declared in `Hit`, and returned by every statement with the projection
-`{.id, ...} AS hit`; tests/store/test_cypher.py holds them equal. `fabula.service.core.views`
-decides what the service shows of it.
+`{.id, ...} AS hit`; tests/store/test_cypher.py holds them equal. What is shown of a hit is decided
+in `cli/commands/query.py` and `service/core/views.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from fabula.graph.structure import TextStructure
 from fabula.text.document import excerpt
+from fabula.text.locator import name_labels
 from fabula.text.names import quote_name
 
 
@@ -47,7 +49,9 @@ class Hit:
     """A passage found, and its score: the cosine, or what the ranking that found it says.
 
     `start` and `end` are character offsets in the document's cleaned text. A detail has those of
-    its chunk; a summary those of the stretch of text that it summarises.
+    its chunk; a summary those of the stretch of text that it summarises. `pages` and `lines` are
+    the labels of the printed pages and the numbered lines that are meant, as "113-114", where the
+    document has them. No statement returns these: `locate` reads them from the structure.
     """
 
     id: str
@@ -63,6 +67,8 @@ class Hit:
     text: str
     tokens: int
     score: float
+    pages: str = ""
+    lines: str = ""
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.3f}: {describe_hit(self)}>"
@@ -120,8 +126,29 @@ def describe_place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
     where = ", ".join(f"{start}-{end}" for start, end in document_spans(hit, spans))
-    parts = [hit.title, hit.section, what, f"characters {where}"]
+    labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
+    parts = [hit.title, hit.section, *labels, what, f"characters {where}"]
     return " · ".join(part for part in parts if part)
+
+
+def locate(
+    hit: Hit,
+    structures: Mapping[str, TextStructure],
+    spans: Sequence[tuple[int, int]] = (),
+) -> Hit:
+    """Return a hit with the labels of its printed pages and numbered lines.
+
+    Args:
+        hit: The hit.
+        structures: The structures of documents, by their ids.
+        spans: The stretches of its text that are meant; all of it if there are none.
+
+    """
+    structure = structures.get(hit.document)
+    if structure is None or not (structure.pages.labels or structure.lines.labels):
+        return hit
+    meant = document_spans(hit, spans)
+    return replace(hit, pages=structure.pages.range(meant), lines=structure.lines.range(meant))
 
 
 def document_spans(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from typing import Any
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import GAP, TEXT
 from fabula.graph.method import Graph
+from fabula.graph.queries import read_statement_file
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
@@ -75,6 +76,15 @@ def graph(name: str) -> Graph[Any]:
         return known[name]
     hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
     raise SettingsError(f"There is no graph {name!r}. {hint}")
+
+
+def parent_statements() -> list[str]:
+    """Return the statements by which graphs find the passages above others."""
+    return [
+        read_statement_file(graph.cypher / "find_parents.cypher")
+        for graph in graphs().values()
+        if graph.cypher and (graph.cypher / "find_parents.cypher").is_file()
+    ]
 
 
 def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:

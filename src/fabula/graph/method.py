@@ -122,7 +122,8 @@ class BuildWork:
 class LazyFunction:
     """A function by its import path, `package.module:name`, which is imported when it is called.
 
-    A graph names its build so, as a question imports all graphs and needs no build.
+    Graphs name their builds and modes so: a question loads the declarations of all graphs, and uses
+    no build and few modes.
     """
 
     path: str
@@ -135,6 +136,10 @@ class LazyFunction:
 
 def _settings(options: BaseModel, offline: bool) -> Mapping[str, Any]:
     return options.model_dump(mode="json")
+
+
+def _no_aspects(options: BaseModel) -> Mapping[str, str]:
+    return {}
 
 
 def _no_sentences(facts: Mapping[str, Any]) -> Sequence[str]:
@@ -169,6 +174,7 @@ class Graph(Generic[OptionsType]):
             what is known of the graph is used again.
         describe: Returns what is worth saying of a part's facts, in sentences.
         warnings: Returns what `fabula check` is to say of them.
+        aspects: Returns the aspects by which its passages may be filtered, each with what it is.
 
     """
 
@@ -192,6 +198,7 @@ class Graph(Generic[OptionsType]):
     not_in_prompts: frozenset[str] = frozenset()
     describe: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     warnings: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
+    aspects: Callable[[OptionsType], Mapping[str, str]] = _no_aspects
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

@@ -25,9 +25,10 @@ from fabula.graph.entries import Entry
 from fabula.graph.gaps import gaps_of
 from fabula.graph.method import BuildText, Built, Graph, Known, PartReader
 from fabula.graph.recipes import Recipe
+from fabula.graph.structure import TextStructure, structure_of
 from fabula.models.usage import Usage
 from fabula.text import ids
-from fabula.text.document import Chunk, Document, Section, empty_vector
+from fabula.text.document import Chunk, Document, empty_vector
 
 
 def text_part(
@@ -49,6 +50,7 @@ def text_part(
             "title_key": document.title.casefold(),
             "file_key": source.name.casefold(),
             "stem_key": source.stem.casefold(),
+            **edition_properties(document),
         },
         sources=(),
     )
@@ -61,6 +63,16 @@ def text_part(
         edges=tuple(edges),
         record=Record(made_from, usage),
     )
+
+
+def edition_properties(document: Document) -> dict[str, Any]:
+    """Return those properties of a document's node that no graph is built from."""
+    return {
+        "published": document.published,
+        "edition": document.edition,
+        "reading": document.reading,
+        **structure_of(document).properties(),
+    }
 
 
 def _chunk_node(chunk: Chunk) -> Node:
@@ -93,19 +105,8 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
     return tuple(sorted(chunks, key=lambda chunk: chunk.index))
 
 
-def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
-    """Return a document as it was when it was read, its text put together from its chunks.
-
-    The graph keeps the titles of sections only, at each chunk. If two neighbours have one title,
-    such as two letters that are both headed "Letter", the second begins where a chunk begins with
-    the heading on a line of its own; without a heading in the text they are one section.
-    """
-    sections: list[Section] = []
-    before = ""
-    for chunk in chunks:
-        if chunk.section and (chunk.section != before or _begins_with(chunk.section, chunk.text)):
-            sections.append(Section(chunk.section, chunk.start))
-        before = chunk.section
+def document_of(entry: Entry, chunks: Sequence[Chunk], structure: TextStructure) -> Document:
+    """Return a document as it was when it was read, its text put together from its chunks."""
     return Document(
         id=entry.id,
         collection=entry.collection,
@@ -114,14 +115,13 @@ def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
         author=entry.author,
         language=entry.language,
         text="".join(chunk.text for chunk in chunks),
-        sections=tuple(sections),
+        sections=structure.outline.sections,
         sha256=entry.sha256,
+        published=entry.published,
+        edition=entry.edition,
+        locators=structure.locators,
+        reading=entry.reading,
     )
-
-
-def _begins_with(heading: str, text: str) -> bool:
-    """Whether a text begins with a heading, which stands in a paragraph of its own."""
-    return text.strip().partition("\n\n")[0].split() == heading.split()
 
 
 def part_of(

@@ -13,7 +13,15 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
-from fabula.load.files import is_folder, printable, read_file, too_large, walk_files
+from fabula.load.files import (
+    is_epub_folder,
+    is_folder,
+    printable,
+    read_epub_folder,
+    read_file,
+    too_large,
+    walk_files,
+)
 from fabula.load.readers import PLAIN, READERS, reader
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ class FoundFiles(NamedTuple):
 def find(paths: Iterable[Path]) -> FoundFiles:
     """Return the given files, and the files in the given folders in sorted order, none twice.
 
-    Hidden files and folders are skipped.
+    Hidden files and folders are skipped. A folder that is an unpacked EPUB counts as a file.
 
     Raises:
         LoadError: A path does not exist.
@@ -66,7 +74,7 @@ def find(paths: Iterable[Path]) -> FoundFiles:
     files: dict[Path, None] = {}
     others: dict[Path, None] = {}
     for path in paths:
-        if not is_folder(path):
+        if not is_folder(path) or is_epub_folder(path):
             files.setdefault(path)
             continue
         for file in walk_files(path):
@@ -101,7 +109,7 @@ def readable_suffixes() -> str:
 
 
 def load(path: Path, collection: str, max_bytes: int) -> Document:
-    """Return the document in a file.
+    """Return the document in a file, or in the folder of an unpacked EPUB.
 
     Raises:
         LoadError: The file can't be read as a document; the message names it.
@@ -110,8 +118,15 @@ def load(path: Path, collection: str, max_bytes: int) -> Document:
     from fabula.load.formats import format_of
 
     name = printable(path)
+    if is_epub_folder(path):
+        data = read_epub_folder(path, name, max_bytes)
+        return _read(data, ".epub", name, real_path(path), collection, max_bytes)
     suffix = format_of(name)
     data = read_file(path, name, max_bytes)
+    if READERS[suffix] == "xml":
+        from fabula.load import xinclude
+
+        data = xinclude.pack(path, data, max_bytes)
     return _read(data, suffix, name, real_path(path), collection, max_bytes)
 
 
@@ -227,7 +242,7 @@ def _read(
 
 
 def _is_readable(file: Path) -> bool:
-    return file.suffix.lower() in READERS or is_zip(file)
+    return file.suffix.lower() in READERS or is_zip(file) or is_epub_folder(file)
 
 
 def _is_book(name: str) -> bool:

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.files import printable
-from fabula.load.markup import defines_entities, parse
+from fabula.load.markup import defines_entities, parse, parse_strictly
 
 _MAX_RATIO = 50
 """A book may unpack to this many times its size, and to `_MIN_LIMIT_BYTES` more. The pages of real
@@ -31,6 +31,10 @@ _BROKEN = (
 )
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Other methods may need any amount of memory."""
+
+
+class EntryError(LoadError):
+    """One file of a zip is missing or damaged; the others may still be read."""
 
 
 class Archive:
@@ -66,6 +70,8 @@ class Archive:
             if entry.filename and not entry.filename.endswith("/")
         }
         """The size of each file, as the zip states it; it can't unpack to more."""
+        self.warnings: list[str] = []
+        """What was wrong with files that were read all the same, in full sentences."""
 
     def read(self, name: str) -> bytes:
         """Return a file's content. Raises LoadError if it is missing, broken, locked or too big."""
@@ -103,11 +109,24 @@ class Archive:
 
     def tree(self, name: str) -> Element:
         """Return a file parsed as XML. Raises LoadError if it is broken or defines entities."""
-        return parse(self.read(name), lambda why: self.broken(f"{name}: {why}"))
+        return parse_strictly(self.read(name), lambda why: self.broken(f"{name}: {why}"))
 
-    def broken(self, why: str) -> LoadError:
+    def lenient_tree(self, name: str) -> Element:
+        """Return a file parsed as XML, even if it is not well-formed: see `warnings`.
+
+        Raises:
+            EntryError: It is missing, or can't be read.
+
+        """
+        return parse(
+            self.read(name),
+            lambda why: self.broken(f"{name}: {why}"),
+            lambda what: self.warnings.append(f"{name} in {self.source} {what}."),
+        )
+
+    def broken(self, why: str) -> EntryError:
         """Return the error for a broken zip."""
-        return LoadError(f"{self._broken}: {printable(why)}.")
+        return EntryError(f"{self._broken}: {printable(why)}.")
 
     def _too_much(self) -> LoadError:
         return LoadError(

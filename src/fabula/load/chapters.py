@@ -1,125 +1,93 @@
-"""Recognise headings of chapters by their line of text, in ten languages."""
+"""Recognise headings of chapters by their line of text, in the languages of headings.toml."""
 
 from __future__ import annotations
 
+import functools
 import re
+import tomllib
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Literal
 
 MAX_HEADING_CHARACTERS = 90
 """A longer line is not a heading."""
 
-_KEYWORDS = r"""
-    chapter stave book part volume canto act scene letter
-    rozdział księga część tom pieśń akt scena list
-    kapitel buch teil band gesang aufzug szene
-    chapitre livre partie tome chant acte scène
-    capítulo libro parte tomo canto acto capitolo volume atto livro
-    hoofdstuk boek deel kapitola kniha díl kapitlet bok del
-    глава книга часть том розділ частина
-"""
-_UNITS = "one two three four five six seven eight nine ten eleven twelve"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_TO_TWELVE = "|".join([*_UNITS.split(), *_ORDINALS.split()])
-_COMPOUNDS = (
-    "(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?",
-    rf"(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)(?:[- ](?:{_TO_TWELVE}))?",
-    r"dwudziest[aye](?: \w{4,9}[aye])?",
+RANKS = ("volume", "book", "part", "act", "chapter", "scene", "section")
+"""What texts are divided into, outermost first. Which of a volume, a book and a part is inside
+another differs between texts."""
+_CHAPTER_RANK = RANKS.index("chapter")
+_FILLERS = frozenset(
+    ("the", "no", "nr", "n", "n°", "nº", "№", "#", "ya", "thu", "numero", "a", "al")
 )
-_OTHER_NUMBERS = r"""
-    last ostatni[ae]? trzydziest[aye]
-    pierwsz[aye] drug[ai]e? trzeci[ae]? czwart[aye] piąt[aye] szóst[aye] siódm[aye] ósm[aye]
-    dziewiąt[aye] dziesiąt[aye] \w{2,9}nast[aye]
-    eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
-    (?:erst|zweit|dritt|viert|fünft|sechst|siebent|siebt|acht|neunt|zehnt|elft|zwölft|letzt)e[srnm]?
-    \w{3,7}zehnte[srnm]?
-    un deux trois quatre cinq sept huit neuf dix premi(?:er|ère) seconde? \w{3,9}ième dernier
-    uno dos tres cuatro cinco seis siete ocho nueve diez
-    primer[oa]? segund[oa] tercer[oa]? cuart[oa] quint[oa] sext[oa] séptim[oa] octav[oa]
-    due tre quattro cinque sei sette otto nove dieci
-    prim[oa] second[oa] terz[oa] quart[oa] sest[oa] settim[oa] ottav[oa] non[oa] decim[oa]
-    перв\w+ втор\w+ трет\w+ четв[её]рт\w+ пят\w+ шест\w+ седьм\w+ восьм\w+ девят\w+ десят\w+
-"""
-_STEMS = {
-    stem: value
-    for first, stems in (
-        (1, _UNITS),
-        (1, _ORDINALS),
-        (11, "jedenast dwunast trzynast czternast piętnast szesnast siedemnast osiemnast"),
-        (1, "pierwsz drug trzeci czwart piąt szóst siódm ósm dziewiąt dziesiąt"),
-        (13, "dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"),
-        (1, "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"),
-        (1, "erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"),
-        (11, "onz douz treiz quatorz quinz seiz"),
-        (1, "un deux trois quatre cinq six sept huit neuf dix"),
-        (1, "premi seconde trois quatri cinqu six sept hui neuv dix"),
-        (1, "uno dos tres cuatro cinco seis siete ocho nueve diez"),
-        (1, "primer segund tercer cuart quint sext séptim octav"),
-        (1, "uno due tre quattro cinque sei sette otto nove dieci"),
-        (1, "prim second terz quart quint sest settim ottav non decim"),
-        (11, "одиннадцат двенадцат тринадцат четырнадцат пятнадцат шестнадцат семнадцат"),
-        (1, "перв втор трет четв пят шест седьм восьм девят десят"),
-    )
-    for value, stem in enumerate(stems.split(), start=first)
-}
-"""The stems of number words, in the languages of _OTHER_NUMBERS; the longest match counts."""
-_LONGEST_STEM = max(map(len, _STEMS))
-_TEN_STEMS = {
-    stem: 10 * n
-    for n, stem in enumerate(["twen", "thir", "for", "fif", "six", "seven", "eigh", "nine"], 2)
-}
-_TEEN_STEMS = {
-    stem: n for n, stem in enumerate(["thir", "four", "fif", "six", "seven", "eigh", "nine"], 13)
-}
-_COMPOUND = re.compile(r"(?P<teen>\w+)teen(?:th)?|(?P<ten>\w+?)t(?:y|ieth)(?:[- ](?P<unit>\w+))?")
-_NAMES = """
-    prologue epilogue preface introduction foreword afterword conclusion postscript interlude
-    prolog epilog wstęp przedmowa posłowie zakończenie
-    vorwort einleitung nachwort schluss vorspiel nachspiel
-    prologue épilogue préface avant-propos postface
-    prólogo epílogo prefacio introducción prefazione introduzione epilogo
-    пролог эпилог предисловие послесловие
-"""
-_END_WORDS = frozenset(("the end", "finis"))
-_ILLUSTRATION_LISTS = frozenset(("list of illustrations", "illustrations", "spis ilustracji"))
-_CONTENTS = frozenset(
+"""Words between a keyword and its number, as in 'CHAPTER THE FIRST', 'Chapitre n° 3' and 'Sura ya
+kwanza'; folded."""
+_LAST = frozenset(
     (
-        "contents",
-        "table of contents",
-        "spis treści",
-        "spis rozdziałów",
-        "inhalt",
-        "inhaltsverzeichnis",
-        "table des matières",
-        "sommaire",
-        "índice",
-        "indice",
-        "inhoud",
-        "obsah",
-        "содержание",
-        "оглавление",
+        "last",
+        "ostatni",
+        "ostatnia",
+        "letzter",
+        "letztes",
+        "letzte",
+        "dernier",
+        "derniere",
+        "ultimo",
+        "ultima",
+        "последняя",
+        "остання",
+        "最終",
+        "最终",
     )
 )
-
-_NAME_SET = frozenset(_NAMES.split())
-_ROMAN = r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
-_WORDS = "|".join([*_COMPOUNDS, _TO_TWELVE, *_OTHER_NUMBERS.split()])
-_KEYWORD = rf"(?P<keyword>{'|'.join(_KEYWORDS.split())})\b\.?"
-_NUMBER = rf"(?P<number>\d{{1,3}}|{_ROMAN}|{_WORDS})(?!\w)"
+_UNSPACED = frozenset(("th", "indochina"))
+"""Languages without spaces between words."""
+_CONNECTORS = frozenset(("and", "et", "y", "e", "si", "i", "و"))
+_ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ORDINAL_ENDING = re.compile(
+    r"(\d{1,4})(?:st|nd|rd|th|re|e|er|eme|o|a|º|ª|-?(?:[йяае]|ий|ая|ое|га|ша)|\.|inci|nci|uncu)?"
+)
+_GERMAN_COMPOUND = re.compile(r"(ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und(\w+)")
+_TOKEN = re.compile(r"[^\s.:,;()\[\]—–]+")
 # After the number come nothing, a title after punctuation or wide space, or what looks like a
 # title.
-_REST = r"(?P<rest>[.:)\]]*|\s*[.:)—–-]+\s*(?P<title>\S.*)|\s+(?P<bare>\S.*))"
-_KEYWORD_FIRST = re.compile(
-    rf"{_KEYWORD}\s+(?:the\s+|no\.\s*|nr\s+)?{_NUMBER}{_REST}", re.IGNORECASE
+_REST = re.compile(r"[.:)\]]*|\s*[.:)\]—–-]+\s*(?P<title>\S.*)|\s+(?P<bare>\S.*)")
+_POINTS = re.compile("[\u0591-\u05c7\u064b-\u0652\u0640]")
+"""Points and marks of Hebrew and Arabic, which headings seldom have."""
+
+_HAN = "〇零一二三四五六七八九十百千兩两廿卅壹贰叁肆伍陆柒捌玖拾"
+_HAN_VALUES = dict(
+    zip(
+        "〇零一二三四五六七八九兩两壹贰叁肆伍陆柒捌玖",
+        (0, *range(10), 2, 2, *range(1, 10)),
+        strict=True,
+    )
 )
-_NUMBER_FIRST = re.compile(
-    rf"(?:the\s+)?{_NUMBER.replace('(?!', '(?:st|nd|rd|th|re|e|er|[.])?(?!', 1)}\s+"
-    rf"{_KEYWORD}{_REST}",
-    re.IGNORECASE,
+_HAN_UNITS = {"十": 10, "拾": 10, "百": 100, "千": 1000}
+_HAN_NUMBER = rf"(?P<number>[{_HAN}]{{1,7}}|\d{{1,4}}|[Ⅰ-ⅻ])"
+_HAN_REST = r"(?P<gap>[\s:：、．.・—－-]*)(?P<title>.*)"
+_GLUED_UNITS = frozenset("章回節节")
+"""Units after which a title may follow without a space: others begin words, as 第一部小说."""
+_HAN_SENTENCE = re.compile("[。！？；，,!?;「」『』“”]")
+_ORDER = {"上": 1, "前": 1, "中": 2, "下": 3, "後": 2, "后": 2}
+_SINO_KOREAN = {char: value for value, char in enumerate("일이삼사오육칠팔구", 1)}
+_KOREAN_NUMBER = (
+    r"(?:제\s*(?P<number>\d{1,4}|[일이삼사오육칠팔구십백]{1,5}|[Ⅰ-ⅻ])|(?P<digits>\d{1,4}))\s*"
 )
-_NUMERAL = re.compile(rf"(?P<roman>{_ROMAN.upper()})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
-_DIGITS = re.compile(r"(?P<digits>[1-9]\d{0,2})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
+_HAN_NUMERAL = re.compile(
+    rf"[(（]?(?P<number>[{_HAN}]{{1,4}})[)）]?(?P<end>[、．.:：]*)(?:\s*(?P<after>\S.*))?"
+)
+_NUMERAL = re.compile(
+    rf"(?P<roman>{_ROMAN.pattern.upper()}|[Ⅰ-Ⅻ])(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
+)
+_DIGITS = re.compile(r"(?P<digits>[^\W\D]\d{0,2})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
+_LETTER = re.compile(
+    r"(?P<letters>[א-ת]{1,2}['׳״\"]?[א-ת]?|[Α-Ω]{1,2}[΄ʹ'’])(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
+)
 _PAGE = re.compile(r"(?:\s*\.){2,}\s*\w+$|\s+\d{1,4}$")
-_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +98,16 @@ class ChapterLine:
         kind: The keyword, as 'chapter', or 'name' for a line like 'Epilogue'.
         key: Keyword and number, the same for 'Chapter 3: A Title' and 'CHAPTER 3.'.
         titled: Whether a title follows the number.
+        value: The number; 0 if it is not known.
+        rank: The index in `RANKS`.
 
     """
 
     kind: str
     key: str
     titled: bool
+    value: int = 0
+    rank: int = _CHAPTER_RANK
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +127,56 @@ class NumeralLine:
     titled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number in a line: its value, 0 if unknown, and the offset of its end."""
+
+    value: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of headings.toml, folded.
+
+    Attributes:
+        keywords: The rank and the languages of each keyword.
+        printed: A keyword as the table has it.
+        numbers: The values of number words by language.
+        stems: The same of stems, which may have an ending.
+        tens: The values of 20, 30, ... by language.
+        names: Headings without a number.
+        contents: The names of tables of contents.
+        pictures: The names of lists of illustrations.
+        ends: Lines at the end of a book.
+        han: The units of Chinese and Japanese headings, with their ranks.
+        korean: The same for Korean.
+
+    """
+
+    keywords: Mapping[str, tuple[int, frozenset[str]]]
+    printed: Mapping[str, str]
+    numbers: Mapping[str, Mapping[str, int]]
+    stems: Mapping[str, Mapping[str, int]]
+    tens: Mapping[str, Mapping[str, int]]
+    names: frozenset[str]
+    contents: frozenset[str]
+    pictures: frozenset[str]
+    ends: frozenset[str]
+    han: Mapping[str, int]
+    korean: Mapping[str, int]
+
+
 def chapter_line(line: str) -> ChapterLine | None:
     """Return a line as a heading that is recognised by its words; None if it is none."""
     if not line or len(line) > MAX_HEADING_CHARACTERS or not line[0].isalnum():
         return None
-    name = line.partition(":")[0].casefold().rstrip(". ")
-    if name in _NAME_SET:
+    line = _POINTS.sub("", line) if not line.isascii() else line
+    folded = fold(line)
+    if _is_name(folded):
+        name = folded.partition(":")[0].rstrip(". ")
         return ChapterLine("name", name, titled=True)
-    match = _KEYWORD_FIRST.fullmatch(line) or _NUMBER_FIRST.fullmatch(line)
-    if not match:
-        return None
-    bare = match["bare"]
-    if bare and not _looks_like_title(bare):
-        return None
-    kind = match["keyword"].casefold()
-    return ChapterLine(
-        kind, f"{kind} {match['number'].casefold()}", titled=bool(match["title"] or bare)
-    )
+    return _east_asian(folded) or _keyword_first(line, folded) or _number_first(line, folded)
 
 
 def chapter_number(heading: str) -> ChapterNumber | None:
@@ -179,12 +184,8 @@ def chapter_number(heading: str) -> ChapterNumber | None:
 
     It is None for a line that is not a heading, or whose number is not known.
     """
-    match = _KEYWORD_FIRST.fullmatch(heading) or _NUMBER_FIRST.fullmatch(heading)
-    if not match or (match["bare"] and not _looks_like_title(match["bare"])):
-        return None
-    value = _value(match["number"].casefold())
-    titled = bool(match["title"] or match["bare"])
-    return ChapterNumber(match["keyword"].casefold(), value, titled) if value else None
+    line = chapter_line(heading)
+    return ChapterNumber(line.kind, line.value, line.titled) if line and line.value else None
 
 
 def is_chapter_line(line: str) -> bool:
@@ -196,15 +197,26 @@ def numeral_line(line: str) -> NumeralLine | None:
     """Return a line that may be a heading by its number alone; only a series of them proves it."""
     if not line or len(line) > MAX_HEADING_CHARACTERS:
         return None
-    match = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line)
+    if match := _HAN_NUMERAL.fullmatch(line):
+        after = match["after"] or ""
+        if _HAN_SENTENCE.search(after) or (
+            after
+            and after[0] not in " ("
+            and not re.search(r"[\s、．.:：)）]", line[: match.start("after")])
+        ):
+            return None
+        return NumeralLine(_han_value(match["number"]), titled=bool(after))
+    match = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line) or _LETTER.fullmatch(line)
     if not match:
         return None
     after = match["after"]
     if after and not (match["end"] and _looks_like_title(after)):
         return None
     groups = match.groupdict()
-    value = _roman(groups["roman"]) if groups.get("roman") else int(groups["digits"])
-    return NumeralLine(value, titled=bool(after))
+    value = _number_value(
+        next(groups[name] for name in ("roman", "digits", "letters") if groups.get(name))
+    )
+    return NumeralLine(value, titled=bool(after)) if value else None
 
 
 def capital_line(line: str) -> bool:
@@ -214,7 +226,7 @@ def capital_line(line: str) -> bool:
         letters >= 3
         and len(line) <= 60
         and line[0].isalnum()
-        and line == line.upper()
+        and line.isupper()
         and line[-1] not in "!?,;:\"'”’»"
     )
 
@@ -223,6 +235,8 @@ def subtitle_line(line: str) -> bool:
     """Return whether a line may be the title below a chapter's number."""
     if not line or len(line) > MAX_HEADING_CHARACTERS or not (line[0].isalnum() or line[0] in "¿¡"):
         return False
+    if _is_uncased(line):
+        return _looks_like_title(line)
     if line == line.upper() and line[-1] not in ",;:":
         return True
     return _looks_like_title(line)
@@ -230,17 +244,17 @@ def subtitle_line(line: str) -> bool:
 
 def is_contents_name(line: str) -> bool:
     """Return whether a line is the heading of a table of contents, or THE END."""
-    return is_list_name(line) or line.casefold().strip(" .:") in _END_WORDS
+    return is_list_name(line) or _bare(line) in _words().ends
 
 
 def is_list_name(line: str) -> bool:
     """Return whether a line is the heading of a table of contents or a list of illustrations."""
-    return is_contents(line) or line.casefold().strip(" .:") in _ILLUSTRATION_LISTS
+    return is_contents(line) or _bare(line) in _words().pictures
 
 
 def is_contents(line: str) -> bool:
     """Return whether a line is the heading of a table of contents."""
-    return line.casefold().strip(" .:") in _CONTENTS
+    return _bare(line) in _words().contents
 
 
 def strip_page_number(line: str) -> str:
@@ -248,11 +262,282 @@ def strip_page_number(line: str) -> str:
     return _PAGE.sub("", line)
 
 
+def _is_name(folded: str) -> bool:
+    """Whether a folded line is a heading like 'Epilogue', 'SECOND EPILOGUE: 1813' or 'Prolog II'."""
+    words = _words()
+    name = folded.partition(":")[0].rstrip(". ")
+    if len(name) > MAX_HEADING_CHARACTERS // 2:
+        return False
+    if name in words.names or name.replace(" ", "") in words.names:
+        return True
+    first, _, rest = name.partition(" ")
+    if rest in words.names and (first in words.numbers or first in words.stems or _stem(first)):
+        return True
+    before, _, last = name.rpartition(" ")
+    return before in words.names and bool(_ROMAN.fullmatch(last) or last.isdecimal())
+
+
+def _keyword_first(line: str, folded: str) -> ChapterLine | None:
+    """A line like 'Chapter 3: A Title', 'บทที่ ๑' or 'PART THE FIRST'."""
+    token = _TOKEN.match(folded)
+    if not token:
+        return None
+    word, number_text = _split_keyword(token[0])
+    entry = _words().keywords.get(word)
+    if not entry:
+        return None
+    rank, languages = entry
+    if number_text:
+        value = _word_value(number_text, languages) or _number_value(number_text)
+        number = _Number(value, token.end()) if value else None
+        return _heading(word, rank, number, number_text, line)
+    after = _TOKEN.search(folded, token.end())
+    # A full stop may follow the keyword, if it is an abbreviation, but no other mark.
+    if not after or folded[token.end() : after.start()].strip(" ."):
+        return None
+    if after[0] in _FILLERS:
+        after = _TOKEN.search(folded, after.end())
+    number = _number(folded, after, languages) if after else None
+    text = folded[after.start() : number.end] if after and number else ""
+    return _heading(word, rank, number, text, line)
+
+
+def _number_first(line: str, folded: str) -> ChapterLine | None:
+    """A line like 'Erstes Kapitel', '3. Kapitel' or 'THE FIRST PART'."""
+    token = _TOKEN.match(folded)
+    if token and token[0] == "the":
+        token = _TOKEN.search(folded, token.end())
+    if not token:
+        return None
+    # The keyword shows the language of the number, so it is looked for first.
+    place = token
+    for _ in range(3):
+        after = _TOKEN.search(folded, place.end())
+        if not after:
+            return None
+        if entry := _words().keywords.get(after[0]):
+            break
+        place = after
+    else:
+        return None
+    rank, languages = entry
+    number = _number(folded, token, languages)
+    between = folded[number.end : after.start()] if number else ""
+    # 'I book' is a sentence, 'I. Book' is a heading.
+    if not number or not between or between.strip(" .") or (token[0] == "i" and between == " "):
+        return None
+    text = folded[token.start() : number.end]
+    return _heading(after[0], rank, _Number(number.value, after.end()), text, line)
+
+
+def _heading(
+    kind: str, rank: int, number: _Number | None, text: str, line: str
+) -> ChapterLine | None:
+    """The heading, if there is a number and what comes after it can be a title."""
+    rest = _REST.fullmatch(line, number.end) if number else None
+    if not number or not rest:
+        return None
+    bare = rest["bare"]
+    if bare and not _looks_like_title(bare):
+        return None
+    key = f"{kind} {number.value or text}"
+    titled = bool(rest["title"] or bare)
+    return ChapterLine(_words().printed[kind], key, titled, number.value, rank)
+
+
+def _number(folded: str, token: re.Match[str], languages: frozenset[str]) -> _Number | None:
+    """The number that begins with a token, in figures or in words of a language."""
+    text = token[0]
+    if text in _LAST:
+        return _Number(0, token.end())
+    if (value := _word_value(text, languages)) or (value := _number_value(text)):
+        return _Number(value, token.end())
+    if ten := _ten_value(text, languages):
+        after = _TOKEN.match(folded, token.end() + 1)
+        if after and after[0] in _CONNECTORS:
+            after = _TOKEN.match(folded, after.end() + 1)
+        unit = _word_value(after[0], languages) if after else 0
+        if after and 0 < unit < 20:
+            return _Number(ten + unit, after.end())
+        return _Number(ten, token.end())
+    first, hyphen, rest = text.partition("-")
+    if hyphen:
+        unit = _word_value(rest.removeprefix("et-"), languages)
+        if (ten := _ten_value(first, languages)) and 0 < unit < 20:
+            return _Number(ten + unit, token.end())
+        if value := _word_value(first, languages) or _number_value(first):
+            return _Number(value, token.start() + len(first))
+    return None
+
+
+def _word_value(word: str, languages: frozenset[str]) -> int:
+    """The value of a number word in one of the languages; 0 if it is none."""
+    values = _words().numbers.get(word) or _stem(word)
+    if value := next((values[language] for language in languages if language in values), 0):
+        return value
+    if "de" in languages and (compound := _GERMAN_COMPOUND.fullmatch(word)):
+        ten = _ten_value(compound[2], languages)
+        unit = _words().numbers.get(compound[1], {}).get("de", 1)
+        return ten + unit if ten else 0
+    return 0
+
+
+def _ten_value(word: str, languages: frozenset[str]) -> int:
+    tens = _words().tens
+    for length in range(len(word), max(2, len(word) - 5), -1):
+        values = tens.get(word if length == len(word) else f"{word[:length]}-", {})
+        if length == len(word) and not values:
+            values = tens.get(f"{word}-", {})
+        if value := next((values[language] for language in languages if language in values), 0):
+            return value
+    return 0
+
+
+def _stem(word: str) -> Mapping[str, int]:
+    """The values of the longest stem of a word that leaves an ending of at most four letters."""
+    stems = _words().stems
+    for length in range(len(word), max(1, len(word) - 5), -1):
+        if values := stems.get(word[:length]):
+            return values
+    return {}
+
+
+def _number_value(text: str) -> int:
+    """The value of a number in figures, Roman numerals, or letters of Hebrew or Greek."""
+    if match := _ORDINAL_ENDING.fullmatch(text.casefold()):
+        return int(match[1])
+    if len(text) == 1 and "Ⅰ" <= text <= "ⅿ":
+        return int(unicodedata.numeric(text))
+    if _ROMAN.fullmatch(text.casefold()):
+        return _roman(text.casefold())
+    return _hebrew(text) or _greek(text)
+
+
+def _roman(numeral: str) -> int:
+    values = [_ROMAN_VALUES[digit] for digit in numeral]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < after else value for value, after in pairs)
+
+
+_HEBREW_VALUES = {
+    char: value
+    for chars, unit in (("אבגדהוזחט", 1), ("יכלמנסעפצ", 10), ("קרשת", 100))
+    for value, char in ((unit * n, char) for n, char in enumerate(chars, 1))
+}
+_GREEK_VALUES = {
+    char: value
+    for chars, unit in (("αβγδεϛζηθ", 1), ("ικλμνξοπϟ", 10), ("ρστυφχψω", 100))
+    for value, char in ((unit * n, char) for n, char in enumerate(chars, 1))
+}
+
+
+def _hebrew(text: str) -> int:
+    letters = re.sub("['׳״\"’]", "", text)
+    if letters in ("טו", "טז"):
+        return 9 + _HEBREW_VALUES[letters[1]]
+    return _letter_value(letters, _HEBREW_VALUES)
+
+
+def _greek(text: str) -> int:
+    letters = text.casefold().rstrip("΄ʹ'’´").replace("στ", "ϛ")
+    marked = letters != text.casefold()
+    # Without its mark only one letter is a number, as words have more.
+    return _letter_value(letters, _GREEK_VALUES) if marked or len(letters) == 1 else 0
+
+
+def _letter_value(letters: str, values: Mapping[str, int]) -> int:
+    """The sum of letters that are numbers, the greater ones first; 0 if they are not."""
+    numbers = [values.get(letter, 0) for letter in letters]
+    lengths = [len(str(number)) for number in numbers]
+    falls = all(a > b for a, b in zip(lengths, lengths[1:], strict=False))
+    return sum(numbers) if numbers and all(numbers) and falls else 0
+
+
+def _east_asian(line: str) -> ChapterLine | None:
+    """A line like '第一回 …', '卷一', '上卷', '제1장' or '1화 …'."""
+    if line.isascii():
+        return None
+    for pattern, read in _east_asian_patterns():
+        if not (match := pattern.fullmatch(line)):
+            continue
+        unit, gap, title = match["unit"], match["gap"], match["title"]
+        if _HAN_SENTENCE.search(title) and (not gap or title[-1] in "。，；,"):
+            return None
+        if title and not gap and unit not in _GLUED_UNITS:
+            return None
+        words = _words()
+        value = read(match)
+        kind = "卷" if unit == "巻" else unit
+        rank = words.han.get(kind, words.korean.get(kind, _CHAPTER_RANK))
+        return ChapterLine(kind, f"{kind} {value}", bool(title), value, rank)
+    return None
+
+
+@functools.cache
+def _east_asian_patterns() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]:
+    words = _words()
+    han, korean = "|".join(["部分", "巻", *words.han]), "|".join(words.korean)
+
+    def han_value(match: re.Match[str]) -> int:
+        return _han_value(match["number"])
+
+    return (
+        (re.compile(rf"第\s*{_HAN_NUMBER}\s*(?P<unit>{han}){_HAN_REST}"), han_value),
+        (re.compile(rf"{_HAN_NUMBER}(?P<unit>章){_HAN_REST}"), han_value),
+        (re.compile(rf"(?P<unit>[卷巻])[之の]?{_HAN_NUMBER}{_HAN_REST}"), han_value),
+        (re.compile(rf"(?P<unit>[その其]){_HAN_NUMBER}(?P<gap>)(?P<title>)"), han_value),
+        (
+            re.compile(
+                rf"(?P<order>[上中下前後后])(?P<unit>[卷巻編编篇部冊册])(?P<gap>\s*)(?P<title>.*)"
+            ),
+            lambda match: _ORDER[match["order"]],
+        ),
+        (
+            re.compile(rf"{_KOREAN_NUMBER}(?P<unit>{korean})(?P<gap>[\s:.,·—–-]*)(?P<title>.*)"),
+            lambda match: _korean_value(match["number"] or match["digits"]),
+        ),
+    )
+
+
+def _han_value(number: str) -> int:
+    if number.isdecimal():
+        return int(number)
+    if number in "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ":
+        return int(unicodedata.numeric(number))
+    number = number.replace("廿", "二十").replace("卅", "三十")
+    if not any(char in _HAN_UNITS for char in number):
+        return int("".join(str(_HAN_VALUES[char]) for char in number))
+    total = digit = 0
+    for char in number:
+        if char in _HAN_UNITS:
+            total, digit = total + (digit or 1) * _HAN_UNITS[char], 0
+        else:
+            digit = _HAN_VALUES[char]
+    return total + digit
+
+
+def _korean_value(number: str) -> int:
+    if number.isdecimal():
+        return int(number)
+    if len(number) == 1 and number not in _SINO_KOREAN and number not in "십백":
+        return int(unicodedata.numeric(number))
+    total = digit = 0
+    for char in number:
+        if char in "십백":
+            total, digit = total + (digit or 1) * (10 if char == "십" else 100), 0
+        else:
+            digit = _SINO_KOREAN[char]
+    return total + digit
+
+
 def _looks_like_title(line: str) -> bool:
     """Whether a line is capitalised and not a sentence.
 
-    It may end like a sentence only if every long word is capitalised.
+    It may end like a sentence only if every long word is capitalised. In scripts without capitals,
+    it is a line that does not end like a sentence.
     """
+    if _is_uncased(line):
+        return line[-1] not in ".,;:!?؟؛،।॥。，" and len(line) <= 60
     if not (line[0].isupper() or line[0].isdigit()):
         return False
     if line == line.upper():
@@ -264,24 +549,92 @@ def _looks_like_title(line: str) -> bool:
     return capital and len(line.split()) > 1 if line[-1] in ".!?" else True
 
 
-def _roman(numeral: str) -> int:
-    values = [_ROMAN_VALUES[digit] for digit in numeral]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    return sum(-value if value < after else value for value, after in pairs)
+def _is_uncased(line: str) -> bool:
+    """Whether the letters of a line have no capitals, as in Arabic and Thai."""
+    return line.upper() == line.lower() and any(map(str.isalpha, line))
 
 
-def _value(number: str) -> int:
-    """The value of a number as _NUMBER matches it, in lower case; 0 if it is not known."""
-    if number.isdecimal():
-        return int(number)
-    if compound := _COMPOUND.fullmatch(number):
-        if teen := _TEEN_STEMS.get(compound["teen"] or ""):
-            return teen
-        if ten := _TEN_STEMS.get(compound["ten"] or ""):
-            return ten + _STEMS.get(compound["unit"] or "", 0)
-    # Words are tried before Roman numerals: 'dix' is ten, though DIX would be 509.
-    for length in range(min(len(number), _LONGEST_STEM), 1, -1):
-        # A word that contains 'ten' is a multiple of ten: 'пятидесятая' is not the fifth.
-        if number[:length] in _STEMS and "десят" not in number[1:]:
-            return _STEMS[number[:length]]
-    return _roman(number.upper()) if set(number) <= set("ivxlcdm") else 0
+def _bare(line: str) -> str:
+    return (
+        fold(line).strip(" .:：").replace("　", "") if len(line) <= MAX_HEADING_CHARACTERS else ""
+    )
+
+
+def _split_keyword(word: str) -> tuple[str, str]:
+    """A keyword and the number that is written without a space after it, as 'บทที่' and '๑'.
+
+    The number is '' if there is none.
+    """
+    keywords = _words().keywords
+    if word in keywords:
+        return word, ""
+    keyword = re.sub(r"\d+$", "", word)
+    if keyword in keywords or word.isascii():
+        return keyword, word[len(keyword) :]
+    ends = (end for end in range(len(word) - 1, 1, -1) if word[:end] in keywords)
+    end = next((end for end in ends if keywords[word[:end]][1] & _UNSPACED), len(word))
+    return word[:end], word[end:]
+
+
+@functools.cache
+def _fold_char(char: str) -> str:
+    """A letter in lower case without its accent."""
+    base, *marks = unicodedata.normalize("NFD", char)
+    folded = base if marks and all(map(unicodedata.combining, marks)) else char
+    lower = folded.casefold()
+    return lower if len(lower) == 1 else folded.lower()[:1]
+
+
+def fold(text: str) -> str:
+    """Return a text in lower case without accents, with as many characters."""
+    return text.casefold() if text.isascii() else "".join(map(_fold_char, text))
+
+
+@functools.cache
+def _words() -> _Words:
+    table = tomllib.loads(files("fabula.load").joinpath("headings.toml").read_text("utf-8"))
+    ranks: dict[str, int] = {}
+    keyword_languages: defaultdict[str, set[str]] = defaultdict(set)
+    printed: dict[str, str] = {}
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    stems: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    tens: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for language, values in table.items():
+        if language in ("zh", "ko"):
+            continue
+        for rank, name in enumerate(RANKS):
+            for keyword in values.get(name, "").split():
+                ranks.setdefault(fold(keyword), rank)
+                printed.setdefault(fold(keyword), keyword)
+                keyword_languages[fold(keyword)].add(language)
+        for series in values.get("numbers", ()):
+            for value, word in enumerate(series.split(), 1):
+                target = stems if word.endswith("-") else numbers
+                target[fold(word.removesuffix("-"))].setdefault(language, value)
+        for series in values.get("tens", ()):
+            for value, word in enumerate(series.split(), 2):
+                tens[fold(word)].setdefault(language, 10 * value)
+
+    def lines(name: str) -> frozenset[str]:
+        return frozenset(fold(line) for values in table.values() for line in values.get(name, ()))
+
+    def units(language: str) -> dict[str, int]:
+        return {
+            unit: rank
+            for rank, name in enumerate(RANKS)
+            for unit in table[language].get(name, "").split()
+        }
+
+    return _Words(
+        {word: (rank, frozenset(keyword_languages[word])) for word, rank in ranks.items()},
+        printed,
+        numbers,
+        stems,
+        tens,
+        lines("names"),
+        lines("contents"),
+        lines("pictures"),
+        lines("ends"),
+        units("zh"),
+        units("ko"),
+    )

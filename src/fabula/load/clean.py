@@ -7,15 +7,18 @@ import re
 import unicodedata
 
 from fabula.load.chapters import is_chapter_line
+from fabula.load.entries import is_date_line
+from fabula.load.hyphens import SOFT_HYPHEN
 from fabula.load.wrap import paragraphs
 
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
 _PAGE_ENDS = re.compile("[\f\v\u2029]")
-# Control characters except tab and newline, soft hyphens, zero-width spaces, word joiners, byte
+# Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word joiners, byte
 # order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and Persian need
 # them.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]"
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u2060\ufeff\ufffe\uffff]"
+    f"|{SOFT_HYPHEN}(?![ \t]*\n)"
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _MAX_COMBINING_MARKS = 30
@@ -39,18 +42,22 @@ def clean(text: str) -> str:
 def prose(text: str) -> list[str]:
     """Return the paragraphs of a plain text, cleaned and unwrapped, in order; none is empty."""
     plain = _normalize(_remove_emphasis(remove_markers(tidy(text))))
-    unwrapped = list(paragraphs(plain, is_chapter_line))
+    unwrapped = list(paragraphs(plain, _is_heading))
     # Unwrapping may reveal more about how the file is wrapped, so it is repeated until nothing
     # changes. In real books nothing does.
-    while (again := list(paragraphs("\n\n".join(unwrapped), is_chapter_line))) != unwrapped:
+    while (again := list(paragraphs("\n\n".join(unwrapped), _is_heading))) != unwrapped:
         unwrapped = again
-    return unwrapped
+    return [text for text in (text.replace(SOFT_HYPHEN, "") for text in unwrapped) if text.strip()]
+
+
+def _is_heading(line: str) -> bool:
+    return is_chapter_line(line) or is_date_line(line)
 
 
 def tidy(text: str) -> str:
     """Return `text` in NFC, with plain newlines and spaces, and without invisible characters.
 
-    Indents and blank lines stay.
+    Indents and blank lines stay, and soft hyphens at the ends of lines, for `prose`.
     """
     text = _normalize(text)
     text = _PAGE_ENDS.sub("\n\n", _LINE_ENDS.sub("\n", text))
@@ -61,13 +68,17 @@ def tidy(text: str) -> str:
 
 def lines(text: str) -> str:
     """Return `text` tidied, with its line breaks, single spaces, and no blank lines."""
-    stripped = (" ".join(line.split()) for line in tidy(text).split("\n"))
+    stripped = (" ".join(line.split()) for line in _without_soft_hyphens(text).split("\n"))
     return "\n".join(line for line in stripped if line)
 
 
 def one_line(text: str) -> str:
     """Return `text` tidied and on one line."""
-    return " ".join(tidy(text).split())
+    return " ".join(_without_soft_hyphens(text).split())
+
+
+def _without_soft_hyphens(text: str) -> str:
+    return tidy(text).replace(SOFT_HYPHEN, "")
 
 
 def _normalize(text: str) -> str:

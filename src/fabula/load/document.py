@@ -17,7 +17,9 @@ from fabula.load.left_out import warn
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import take_marks, without_marks
 from fabula.load.plays import join_speakers
+from fabula.load.version import READING_VERSION
 from fabula.text.ids import document_id
+from fabula.text.locator import number_lines
 from fabula.text.names import MAX_LINE_BYTES, name_problem, quote_name
 
 if TYPE_CHECKING:
@@ -70,12 +72,13 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         sha256=_fingerprint(text, sections, (title, author, language)),
         published=_shorten(draft.published or facts.get("published", "")),
         edition=_shorten(draft.edition or facts.get("edition", "")),
-        locators=locators,
+        locators=number_lines(text, locators),
         left_out=left_out,
         warnings=(
             *draft.warnings,
             *filter(None, [books_warning(body.books), warn(left_out, text)]),
         ),
+        reading=READING_VERSION,
     )
 
 

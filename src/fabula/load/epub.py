@@ -1,24 +1,30 @@
-"""Read EPUB: a zip of XHTML pages in the order of the package's spine."""
+"""Read EPUB: a zip of XHTML pages in the order of the package's spine.
+
+Each part may be missing, damaged, or elsewhere than the package says: then the others are read, and
+a warning names it.
+"""
 
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urldefrag
 
 from fabula.errors import LoadError
 from fabula.load import gutenberg, html
-from fabula.load.archive import Archive
+from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
 from fabula.load.encoding import decode
+from fabula.load.epub_contents import Contents, Entry, read_contents
+from fabula.load.epub_names import Names, container_folder
 from fabula.load.headings import confirm
-from fabula.load.markup import elements
+from fabula.load.locators import page_mark, without_marks
+from fabula.load.markup import attribute, elements, local_name
+from fabula.load.xml_encoding import decode_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -28,14 +34,30 @@ _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-_PAGES = ("application/xhtml+xml", "text/html", "application/xml", "text/xml", "")
+_PAGES = (
+    "application/xhtml+xml",
+    "text/html",
+    "application/xml",
+    "text/xml",
+    "application/x-dtbook+xml",
+    "text/x-oeb1-document",
+    "",
+)
+_PAGE_SUFFIXES = (".htm", ".html", ".xhtml", ".xml")
+_NO_PAGES = ("application/x-dtbncx+xml", "application/oebps-page-map+xml", "image/", "audio/")
+_MIN_NAV_CHARACTERS = 500
+"""A page of contents with more text than this besides is a page of the book."""
+_HEADING_BLOCKS = 4
+"""The heading to which a table of contents leads is among so many blocks."""
+_DATES = ("original-publication", "publication", "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A file of the book: its name in the zip, its media type and its properties."""
+    """A file of the book: its name in the zip, if it is there, and what the manifest says of it."""
 
     name: str
+    href: str
     media: str
     properties: str
 
@@ -47,108 +69,309 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
 
     """
-    archive = Archive(io.BytesIO(data), source, limit, "EPUB")
-    _refuse_protected(archive)
-    return _book(archive)
+    return _Book(Archive(io.BytesIO(data), source, limit, "EPUB")).draft()
 
 
-def _refuse_protected(archive: Archive) -> None:
-    locked = any(name in archive.sizes for name in _RIGHTS)
-    if not locked and _ENCRYPTION in archive.sizes:
-        methods = elements(archive.tree(_ENCRYPTION), "EncryptedData")
-        algorithms = [
-            method.get("Algorithm", "")
-            for data in methods
-            for method in elements(data, "EncryptionMethod")
-        ]
-        locked = any(not algorithm.startswith(_FONTS_ONLY) for algorithm in algorithms)
-    if locked:
-        raise LoadError(f"{archive.source} is protected by DRM: give a copy without it.")
+class _Book:
+    """An EPUB: its package, the files that it lists, and what is wrong with them."""
 
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._names = Names(archive.sizes, container_folder(archive.sizes))
+        self._warnings: list[str] = []
+        self._left_out: Counter[str] = Counter()
+        self._opf, self._package = self._open_package()
+        self._items = self._manifest()
 
-def _book(archive: Archive) -> Draft:
-    rootfile = next(elements(archive.tree(_CONTAINER), "rootfile"), None)
-    if rootfile is None or not rootfile.get("full-path"):
-        raise archive.broken("its container names no package")
-    opf = rootfile.get("full-path", "")
-    package = archive.tree(opf)
-    items = {
-        item.get("id", ""): _Item(
-            _resolve(opf, item.get("href", "")),
-            item.get("media-type", ""),
-            item.get("properties", ""),
+    def draft(self) -> Draft:
+        pages = self._pages()
+        self._refuse_protected({page.name for page in pages})
+        contents = self._contents()
+        metadata = _Metadata(self._package)
+        title, writer = gutenberg.split_title(metadata.title())
+        blocks = [*self._blocks(pages, contents.without_book(title))]
+        text_blocks = remove_library_text(blocks, self._left_out)
+        return Draft(
+            blocks=confirm(text_blocks, title),
+            title=title,
+            author=metadata.authors() or writer,
+            language=metadata.first("language"),
+            published=metadata.published(),
+            left_out=dict(+self._left_out),
+            warnings=(*self._warnings, *self._archive.warnings),
         )
-        for item in elements(package, "item")
-    }
-    spine = [items.get(ref.get("idref", "")) for ref in elements(package, "itemref")]
-    # Each page is read once, however often the spine lists it, as the format demands.
-    unique = {item.name: item for item in spine if item}.values()
-    pages = [item for item in unique if item.media in _PAGES and not _is_nav(item)]
-    if not pages:
-        raise archive.broken("its spine is empty")
-    toc_titles = _toc_titles(archive, list(items.values()))
-    title, writer = gutenberg.split_title(_metadata(package, "title"))
-    left_out: Counter[str] = Counter()
-    blocks = remove_library_text([*_blocks(archive, pages, toc_titles)], left_out)
-    return Draft(
-        blocks=confirm(blocks, title),
-        title=title,
-        author=_metadata(package, "creator") or writer,
-        language=_metadata(package, "language"),
-        left_out=left_out,
-    )
+
+    def _open_package(self) -> tuple[str, Element]:
+        """The name of the package and its root element; the container says which it is, or none."""
+        candidates: dict[str, None] = {}
+        try:
+            if container := self._names.find("", _CONTAINER):
+                for rootfile in elements(self._archive.lenient_tree(container), "rootfile"):
+                    if name := self._names.find("", rootfile.get("full-path", "")):
+                        candidates.setdefault(name)
+        except EntryError as error:
+            self._warn(str(error))
+        packages = [name for name in self._archive.sizes if name.lower().endswith(".opf")]
+        candidates |= dict.fromkeys(sorted(packages, key=lambda name: (name.count("/"), name)))
+        if not candidates:
+            missing = _CONTAINER if _CONTAINER not in self._archive.sizes else "its package"
+            raise self._archive.broken(f"it lacks {missing}")
+        problem: EntryError | None = None
+        for name in candidates:
+            try:
+                return name, self._archive.lenient_tree(name)
+            except EntryError as error:
+                problem = problem or error
+        raise problem or self._archive.broken("it has no package")
+
+    def _manifest(self) -> dict[str, _Item]:
+        return {
+            item.get("id", "").strip(): _Item(
+                self._names.find(self._opf, item.get("href", "")),
+                item.get("href", ""),
+                item.get("media-type", "").strip().lower(),
+                item.get("properties", ""),
+            )
+            for item in elements(self._package, "item")
+        }
+
+    def _pages(self) -> list[_Item]:
+        """The pages in the order of the spine, each once, however often the spine lists it."""
+        spine: list[_Item] = []
+        for reference in elements(self._package, "itemref"):
+            item = self._item(reference.get("idref", "").strip())
+            if item is not None:
+                spine.append(item)
+        if not any(map(_is_page, spine)):
+            spine = [item for item in self._items.values() if _is_page(item)]
+            if spine:
+                self._warn("has no order of pages: they come as its manifest lists them")
+        if not spine:
+            raise self._archive.broken("its spine is empty")
+        for item in dict.fromkeys(spine):
+            if not item.name:
+                self._warn(f"lacks {item.href}, a page that it lists, and the others were read")
+        unique = {item.name: item for item in spine if item.name}.values()
+        pages = [item for item in unique if _is_page(item)]
+        if not pages:
+            missing = next((item.href for item in spine if not item.name), "")
+            raise self._archive.broken(f"it lacks {missing}" if missing else "its spine is empty")
+        return pages
+
+    def _item(self, identifier: str) -> _Item | None:
+        """The item that the spine means: by its id, or by its address instead."""
+        if item := self._items.get(identifier):
+            return item
+        folded = identifier.casefold()
+        for known, item in self._items.items():
+            if folded and folded in (known.casefold(), item.href.casefold()):
+                return item
+        if name := self._names.find(self._opf, identifier, is_exact=True):
+            return _Item(name, identifier, "", "")
+        self._warn(f"lacks “{identifier[:100]}” in its manifest, a page that its spine names")
+        return None
+
+    def _refuse_protected(self, pages: set[str]) -> None:
+        """Refuse a book whose pages are encrypted; fonts are in many books that are not."""
+        name = self._names.find("", _ENCRYPTION, is_exact=True)
+        if not name:
+            return
+        try:
+            root = self._archive.lenient_tree(name)
+        except EntryError as error:
+            self._warn(str(error))
+            return
+        for data in elements(root, "EncryptedData"):
+            method = next(elements(data, "EncryptionMethod"), None)
+            algorithm = "" if method is None else method.get("Algorithm", "")
+            if algorithm.startswith(_FONTS_ONLY):
+                continue
+            addresses = [
+                reference.get("URI", "") for reference in elements(data, "CipherReference")
+            ]
+            names = {self._names.find("", address) for address in addresses}
+            if not addresses or names & pages:
+                raise self._protected()
+
+    def _protected(self) -> LoadError:
+        return LoadError(f"{self._archive.source} is protected by DRM: give a copy without it.")
+
+    def _contents(self) -> Contents:
+        package = next(elements(self._package, "spine"), None)
+        toc = "" if package is None else package.get("toc", "")
+        navs = [item.name for item in self._items.values() if item.name and _is_nav(item)]
+        others = [
+            item.name
+            for identifier, item in self._items.items()
+            if item.name
+            and (
+                identifier == toc
+                or item.media in ("application/x-dtbncx+xml", "application/oebps-page-map+xml")
+                or item.name.lower().endswith(".ncx")
+            )
+        ]
+        try:
+            return read_contents(self._archive, self._names, [*navs, *dict.fromkeys(others)])
+        except EntryError as error:
+            self._warn(str(error))
+            return Contents((), {})
+
+    def _blocks(self, pages: Sequence[_Item], contents: Contents) -> Iterator[Block]:
+        """The blocks of all pages, with the headings and levels of the table of contents."""
+        by_page = contents.by_page()
+        outline = _Outline()
+        problem: LoadError | None = None
+        count = 0
+        for item in pages:
+            try:
+                content = self._page(item, contents.pages.get(item.name, {}))
+            except EntryError as error:
+                problem = problem or error
+                self._warn(f"{str(error).rstrip('.')}: this page was left out")
+                continue
+            count += 1
+            self._left_out.update(content.left_out)
+            if _is_nav(item):
+                rest = sum(len(without_marks(block.text)) for block in content.blocks)
+                if rest < _MIN_NAV_CHARACTERS:
+                    self._left_out["contents"] += rest
+                    continue
+            yield from outline.apply(content, by_page.get(item.name, ()))
+        if not count and problem is not None:
+            is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
+            raise self._protected() if is_locked else problem
+
+    def _page(self, item: _Item, labels: Mapping[str, str]) -> html.PageContent:
+        """A page's content. Raises EntryError if it can't be read, and others as `Archive.read`."""
+        data = self._archive.read(item.name)
+        called = f"{self._archive.source}: {item.name}"
+        try:
+            if data[:200].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
+                text = decode_xml(data, lambda what: self._warn(f"{called} {what}."))
+            else:
+                text = decode(data, called)
+            content = html.page(text, called, labels)
+        except EntryError:
+            raise
+        except LoadError as error:
+            raise EntryError(str(error)) from error
+        if (label := labels.get("")) and content.blocks:
+            first, *rest = content.blocks
+            blocks = (replace(first, text=page_mark(label) + first.text), *rest)
+            content = replace(content, blocks=blocks)
+        return content
+
+    def _warn(self, what: str) -> None:
+        source = self._archive.source
+        self._warnings.append(what if what.startswith(source) else f"{source} {what}.")
 
 
-def _blocks(
-    archive: Archive, pages: Sequence[_Item], toc_titles: Mapping[str, str]
-) -> Iterator[Block]:
-    """The blocks of all pages; a page without a heading gets its title in the table of contents."""
-    for item in pages:
-        text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
-        blocks = [*html.page(text, archive.source).blocks]
-        title_in_toc = toc_titles.get(item.name, "")
-        if blocks and title_in_toc and not any(block.heading for block in blocks):
-            blocks[0] = replace(blocks[0], heading=title_in_toc)
-        yield from blocks
+class _Outline:
+    """Gives the headings of page after page their depth in the table of contents."""
+
+    def __init__(self) -> None:
+        # The last heading that the contents list: its depth there, and the level of its tag.
+        self._level, self._tag = 0, 0
+
+    def apply(self, content: html.PageContent, entries: Sequence[Entry]) -> list[Block]:
+        """The blocks of a page; one without a heading gets its titles in the contents."""
+        blocks = list(content.blocks)
+        listed: dict[int, Entry] = {}
+        has_headings = any(block.heading for block in blocks)
+        for number, entry in enumerate(entries):
+            start = content.ids.get(entry.fragment, None if entry.fragment and number else 0)
+            if start is None or not blocks:
+                continue
+            start = min(start, len(blocks) - 1)
+            if (index := _heading_at(blocks, start, entry, listed, has_headings)) is not None:
+                listed[index] = entry
+        for index, block in enumerate(blocks):
+            if entry := listed.get(index):
+                self._level, self._tag = entry.level, block.level or entry.level
+                blocks[index] = replace(
+                    block, heading=block.heading or entry.title, level=entry.level
+                )
+            elif block.heading and self._level:
+                below = block.level - self._tag
+                blocks[index] = replace(block, level=max(1, self._level + below))
+        return blocks
 
 
-def _toc_titles(archive: Archive, items: Sequence[_Item]) -> dict[str, str]:
-    """The titles of files in the table of contents, EPUB 3's or else EPUB 2's, by their names."""
-    toc_titles: dict[str, str] = {}
-    for item in items:
-        if item.name not in archive.sizes:
-            continue
-        if _is_nav(item):
-            for name, title_in_toc in _nav_links(archive, item.name):
-                toc_titles.setdefault(name, title_in_toc)
-        elif item.media == "application/x-dtbncx+xml":
-            for point in elements(archive.tree(item.name), "navPoint"):
-                content = next(elements(point, "content"), None)
-                title_in_toc = one_line("".join(next(elements(point, "text"), point).itertext()))
-                if content is not None and title_in_toc:
-                    toc_titles.setdefault(_resolve(item.name, content.get("src", "")), title_in_toc)
-    return toc_titles
+def _heading_at(
+    blocks: Sequence[Block],
+    start: int,
+    entry: Entry,
+    listed: Mapping[int, Entry],
+    has_headings: bool,
+) -> int | None:
+    """The block that is the heading of an entry of the contents; None if there is none."""
+    near = [i for i in range(start, min(start + _HEADING_BLOCKS, len(blocks))) if i not in listed]
+    for index in near:
+        if _comparable(blocks[index].heading or blocks[index].text) == _comparable(entry.title):
+            return index
+    for index in near[:2]:
+        if blocks[index].heading:
+            return index
+    return start if not has_headings and start not in listed else None
 
 
-def _nav_links(archive: Archive, name: str) -> Iterator[tuple[str, str]]:
-    text = decode(archive.read(name), f"{archive.source}: {name}")
-    for link in re.finditer(r"<a\b([^<>]*)>([^<]*)<", text):
-        href = re.search(r"\bhref\s*=\s*[\"']([^\"']*)[\"']", link[1])
-        title_in_toc = one_line(link[2])
-        if href and title_in_toc:
-            yield _resolve(name, href[1]), title_in_toc
+def _comparable(text: str) -> str:
+    return "".join(filter(str.isalnum, without_marks(text).casefold()))
+
+
+class _Metadata:
+    """The metadata of a package."""
+
+    def __init__(self, package: Element) -> None:
+        metadata = next(elements(package, "metadata"), package)
+        self._elements = [e for e in metadata.iter() if local_name(e) != "meta"]
+        self._refined: dict[tuple[str, str], str] = {}
+        for meta in elements(metadata, "meta"):
+            if refined := meta.get("refines", "").removeprefix("#"):
+                value = one_line("".join(meta.itertext()))
+                self._refined[refined, meta.get("property", "")] = value
+
+    def first(self, name: str) -> str:
+        return next((text for _, text in self._all(name) if text), "")
+
+    def title(self) -> str:
+        titles = [(self._property(e, "title-type"), text) for e, text in self._all("title") if text]
+        return next((text for kind, text in titles if kind == "main"), self.first("title"))
+
+    def authors(self) -> str:
+        """The authors, and no illustrators and translators, if the package tells them apart."""
+        people = [
+            (attribute(element, "role") or self._property(element, "role"), text)
+            for element, text in self._all("creator")
+            if text
+        ]
+        authors = [name for role, name in people if role.lower() in ("", "aut")]
+        return ", ".join(dict.fromkeys(authors or [name for _, name in people[:1]]))
+
+    def published(self) -> str:
+        """The date of the text; a library's own release of an old text has none."""
+        dates = [(attribute(e, "event").lower(), text) for e, text in self._all("date") if text]
+        is_release = "gutenberg" in self.first("publisher").casefold()
+        for event in _DATES[:1] if is_release else _DATES:
+            for stated, text in dates:
+                if stated == event and re.match(r"[12]\d{3}", text):
+                    return text.partition("T")[0]
+        return ""
+
+    def _all(self, name: str) -> Iterator[tuple[Element, str]]:
+        for element in self._elements:
+            if local_name(element).lower() == name:
+                yield element, one_line("".join(element.itertext()))
+
+    def _property(self, element: Element, name: str) -> str:
+        return self._refined.get((element.get("id", ""), name), "")
 
 
 def _is_nav(item: _Item) -> bool:
     return "nav" in item.properties.split()
 
 
-def _resolve(base: str, href: str) -> str:
-    """The name in the zip of the file that a link leads to."""
-    path = unquote(urldefrag(href).url)
-    return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
-
-
-def _metadata(package: Element, name: str) -> str:
-    element = next(elements(package, name), None)
-    return one_line("".join(element.itertext())) if element is not None else ""
+def _is_page(item: _Item) -> bool:
+    if item.media.startswith(_NO_PAGES):
+        return False
+    return item.media in _PAGES or item.href.lower().partition("#")[0].endswith(_PAGE_SUFFIXES)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,6 +17,13 @@ from fabula.errors import LoadError
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys: line ends, escapes, and changes of the writing direction."""
+
+_MEDIA = (
+    ".avif .bmp .css .gif .jpeg .jpg .js .m4a .mp3 .mp4 .ogg .otf .png .svg .tif .tiff .ttf .wav"
+    " .webp .woff .woff2"
+)
+MEDIA_SUFFIXES = frozenset(_MEDIA.split())
+"""The suffixes of files of an EPUB that have no text."""
 
 
 def printable(path: str | Path) -> str:
@@ -34,10 +44,47 @@ def is_folder(path: Path) -> bool:
         raise LoadError(f"{printable(path)} can't be reached: {error.strerror}.") from error
 
 
+def is_epub_folder(path: Path) -> bool:
+    """Return whether a folder is an unpacked EPUB, as a reading program of macOS keeps it."""
+    if path.joinpath("META-INF", "container.xml").is_file():
+        return True
+    is_called_epub = path.suffix.lower() == ".epub" and path.is_dir()
+    return is_called_epub and any(itertools.chain(path.glob("*.opf"), path.glob("*/*.opf")))
+
+
+def read_epub_folder(folder: Path, name: str, max_bytes: int) -> bytes:
+    """Return an unpacked EPUB as a zip; pictures, sounds, fonts and hidden files are left out.
+
+    Raises:
+        LoadError: The folder or a file in it can't be read, or all are larger than `max_bytes`.
+
+    """
+    packed = io.BytesIO()
+    size = 0
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in walk_files(folder):
+            # A link may lead out of the book.
+            if file.suffix.lower() in MEDIA_SUFFIXES or file.is_symlink() or not file.is_file():
+                continue
+            data = read_file(file, printable(file), max_bytes)
+            size += len(data)
+            if size > max_bytes:
+                raise too_large(name, size, max_bytes)
+            archive.writestr(file.relative_to(folder).as_posix(), data)
+    return packed.getvalue()
+
+
 def walk_files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, sorted, before those of its subfolders; none is hidden."""
+    """Yield the files below a folder, sorted, before those of its subfolders; none is hidden.
+
+    A folder that is an unpacked EPUB is yielded itself, and not its files.
+    """
     for root, folders, files in os.walk(folder, onerror=partial(_raise_unreadable, folder)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        books = [name for name in folders if is_epub_folder(Path(root, name))]
+        folders[:] = [name for name in folders if name not in books]
+        for name in books:
+            yield Path(root, name)
         for name in sorted(files):
             if not name.startswith("."):
                 yield Path(root, name)

@@ -49,6 +49,9 @@ def recognise(data: bytes, name: str) -> str:
     """
     suffix = _by_magic(data)
     stated = PurePosixPath(name).suffix.lower()
+    if suffix == ".zip" and stated == ".epub" and b".opf" in data:
+        # An EPUB without its list of packages; its only one is found by its name.
+        return ".epub"
     if suffix == ".zip" and stated in _ZIP_SUFFIXES:
         raise LoadError(
             f"{name} is damaged, or not a {stated} file: it is a zip, but without the content that "

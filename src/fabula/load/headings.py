@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
-from fabula.load import chapters
+from fabula.load import chapters, entries
 from fabula.load.blocks import Block
+from fabula.load.locators import without_marks
 
 _MIN_CHAPTER_CHARACTERS = 150
 """The shortest chapter; headings with less text between them are a table of contents."""
@@ -16,7 +19,22 @@ _MIN_NUMBERED_CHARACTERS = 800
 """The least median length of chapters whose headings are only numbers or capitals."""
 _MIN_CONTENTS_HEADINGS = 3
 """This many headings with nothing between them are a table of contents."""
+_MIN_ENTRIES = 3
+"""The fewest entries of a diary, and letters of a series."""
+_MIN_ENTRY_SHARE = 0.5
+"""The least share of a text, or of a chapter, that its entries take up."""
+_WIDE_FACTOR = 3
+"""A Chinese or Japanese character says as much as so many letters."""
 _MAX_LINES = 3
+_MIN_SHORT_SHARE = 0.6
+_SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*$")
+_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_CHAPTER_RANK = chapters.RANKS.index("chapter")
+_NUMBER_RANK = len(chapters.RANKS)
+_ENTRY_RANK = _NUMBER_RANK + 1
+_NESTING_RANKS = chapters.RANKS.index("part")
+"""Up to this rank, the text itself shows which divisions are inside which."""
+_UNRANKED = ("name", "given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +48,19 @@ class _Heading:
     key: str
     numbered: bool
     """Whether it has no title, so that the next block may be its title."""
+    value: int = 0
+    """Its number; 0 if it has none."""
+    rank: int = _CHAPTER_RANK
+    level: int = 0
+    """The level that the file states; 0 if it states none."""
 
 
 def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     """Return the paragraphs of a text as blocks, with the titles of those that begin a chapter.
 
     Headings are recognised by words ('Chapter 3'), by numbers in a series ('III'), or, in a text
-    with neither, by lines of capitals that divide the text regularly. Lines of tables of contents
-    are not headings.
+    with neither, by lines of capitals that divide the text regularly, and the entries of diaries by
+    their dates. Lines of tables of contents are not headings.
     """
     headings = _find_by_words(texts)
     headings += _find_by_numbers(texts, {heading.index for heading in headings})
@@ -46,8 +69,9 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     if all(heading.kind == "name" for heading in chosen):
         capitals = _find_by_capitals(texts, {heading.index for heading in chosen})
         chosen = sorted([*chosen, *capitals], key=lambda heading: heading.index)
-    titles = {heading.index: heading.title for heading in _add_titles(chosen, texts)}
-    return tuple(Block(text, titles.get(index, "")) for index, text in enumerate(texts))
+    chosen = _add_entries(chosen, texts)
+    chosen = _add_titles(chosen, texts)
+    return _with_headings([Block(text) for text in texts], chosen)
 
 
 def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
@@ -56,7 +80,7 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     The headings of tables of contents and the book's own title are removed. If less than two are
     left, the headings are found by the words of the blocks instead.
     """
-    texts = [block.text for block in blocks]
+    texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
     real = [
         heading
@@ -67,16 +91,42 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
-            return by_text
-    titles = {heading.index: heading.title for heading in chosen}
-    return tuple(replace(block, heading=titles.get(i, "")) for i, block in enumerate(blocks))
+            return tuple(
+                replace(block, heading=chapter.heading, level=chapter.level)
+                for block, chapter in zip(blocks, by_text, strict=True)
+            )
+    return _with_headings(blocks, _add_entries(chosen, texts))
 
 
 def stated_title(blocks: Sequence[Block]) -> str:
-    """Return the first heading from markup if it is the book's title; '' if it is a chapter's."""
-    first = next((block.heading for block in blocks if block.heading), "")
-    chapter = chapters.chapter_line(first) or chapters.numeral_line(first)
-    return "" if chapter or chapters.is_contents_name(first) else first
+    """Return the first heading from markup if it is the book's title; '' if it is a chapter's.
+
+    It is a chapter's also if it has text of its own, and a heading of the same level or a higher
+    one follows that has a name, and not just a number.
+    """
+    stated = [index for index, block in enumerate(blocks) if block.heading]
+    if not stated:
+        return ""
+    first, *others = (blocks[index] for index in stated)
+    title = without_marks(first.heading).strip()
+    if _is_numbered(title) or chapters.is_contents_name(title):
+        return ""
+    has_text = bool(first.level) and stated[0] + 1 not in stated
+    siblings = (
+        block
+        for block in others
+        if block.level <= first.level
+        and not _is_numbered(block.heading)
+        and block.heading != first.heading
+    )
+    return "" if has_text and any(siblings) else title
+
+
+def _is_numbered(heading: str) -> bool:
+    """Whether a heading is recognisable by its words or its number."""
+    line = without_marks(heading).strip()
+    named = chapters.chapter_line(line) or chapters.numeral_line(line)
+    return named is not None or chapters.is_contents_name(line)
 
 
 def join_title(text: str) -> str:
@@ -92,7 +142,8 @@ def _find_by_words(texts: Sequence[str]) -> list[_Heading]:
         if line and all(map(chapters.subtitle_line, lines[1:])) and not _is_list(lines):
             numbered = not line.titled and len(lines) == 1
             title = join_title(texts[index])
-            headings.append(_Heading(index, index + 1, title, line.kind, line.key, numbered))
+            heading = _Heading(index, index + 1, title, line.kind, line.key, numbered)
+            headings.append(replace(heading, value=line.value, rank=line.rank))
     return headings
 
 
@@ -112,7 +163,7 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
             numbered = not line.titled and len(lines) == 1
             key = f"number {line.value}"
             heading = _Heading(index, index + 1, join_title(texts[index]), "number", key, numbered)
-            series[-1].append(heading)
+            series[-1].append(replace(heading, value=line.value, rank=_NUMBER_RANK))
             expected += 1
     return [
         heading
@@ -163,44 +214,247 @@ def _stated_heading(index: int, block: Block) -> _Heading:
     line = words or number
     untitled = line is not None and not line.titled
     kind = words.kind if words else "given"
-    return _Heading(index, index + 1, title, kind, title.casefold(), untitled)
+    if number and not words:
+        kind = "number"
+    return _Heading(
+        index,
+        index + 1,
+        title,
+        kind,
+        title.casefold(),
+        untitled,
+        value=line.value if line else 0,
+        rank=words.rank if words else _NUMBER_RANK if number else _CHAPTER_RANK,
+        level=block.level,
+    )
 
 
 def _gaps(headings: Sequence[_Heading], texts: Sequence[str]) -> list[int]:
-    """The characters of text below each heading, up to the next one or the end."""
+    """The length of the text below each heading, up to the next one or the end."""
     ends = [*(heading.index for heading in headings), len(texts)][1:]
     return [
-        sum(len(texts[index]) for index in range(heading.end, end))
+        sum(_length(texts[index]) for index in range(heading.end, end))
         for heading, end in zip(headings, ends, strict=True)
     ]
+
+
+def _length(text: str) -> int:
+    """The characters of a text; each Chinese or Japanese one counts for as much as it says."""
+    if text.isascii():
+        return len(text)
+    return len(text) + (_WIDE_FACTOR - 1) * len(_WIDE.findall(text))
 
 
 def _remove_contents(headings: list[_Heading], texts: Sequence[str]) -> list[_Heading]:
     """The headings without those of a table of contents: a run with no text between them.
 
-    The last heading of a run may be real. As the heading of a part is directly above that of its
-    first chapter, the last two are real if they are of different kinds and are not repeated later.
+    The last heading of a run may be real, if it is not repeated later or if the next one continues
+    its numbers. Directly above it may be those of what it is the first chapter of, as a part and a
+    book.
     """
     last = {heading.key: position for position, heading in enumerate(headings)}
+    paths = _paths(headings)
+    last_path = {path: position for position, path in enumerate(paths)}
     gaps = _gaps(headings, texts)
     real: list[_Heading] = []
     start = 0
     for position, gap in enumerate(gaps):
+        if paths[position] == paths[start] and start < position:
+            # The run so far is a list of what begins here.
+            start = position
         if gap < _MIN_CHAPTER_CHARACTERS and position + 1 < len(gaps):
             continue
         run = headings[start : position + 1]
-        if len(run) < _MIN_CONTENTS_HEADINGS:
+        repeated = any(last_path[path] > position for path in paths[start : position + 1])
+        is_text = not repeated and _are_short_chapters(run, texts)
+        if len(run) < _MIN_CONTENTS_HEADINGS or is_text:
             real += run
         else:
-            tail = run[-2:] if run[-2].kind != run[-1].kind else run[-1:]
-            first = position + 1 - len(tail)
-            real += [
-                heading
-                for place, heading in enumerate(tail, start=first)
-                if last[heading.key] == place
-            ]
+            after = headings[position + 1] if position + 1 < len(headings) else None
+            real += _real_tail(run, after, last, start)
         start = position + 1
     return real
+
+
+def _paths(headings: Sequence[_Heading]) -> list[tuple[str, ...]]:
+    """The key of each heading, after those of the headings that it is below."""
+    paths: list[tuple[str, ...]] = []
+    above: list[tuple[tuple[int, int], str]] = []
+    for heading, depth in zip(headings, _depths(headings), strict=True):
+        above = [*((other, key) for other, key in above if other < depth), (depth, heading.key)]
+        paths.append(tuple(key for _, key in above))
+    return paths
+
+
+def _are_short_chapters(run: Sequence[_Heading], texts: Sequence[str]) -> bool:
+    """Whether headings with little text between them are those of short chapters.
+
+    Unlike the lines of a table of contents, most have sentences below them.
+    """
+    with_text = sum(
+        heading.end < below.index and bool(_SENTENCE_END.search(texts[heading.end]))
+        for heading, below in pairwise(run)
+    )
+    above_others = sum(
+        heading.end == below.index and _outranks(heading, below) for heading, below in pairwise(run)
+    )
+    return with_text >= _MIN_SHORT_SHARE * (len(run) - 1 - above_others) > 0
+
+
+def _real_tail(
+    run: Sequence[_Heading], after: _Heading | None, last: Mapping[str, int], start: int
+) -> Sequence[_Heading]:
+    """The headings at the end of a run that are not lines of a table of contents."""
+    first = len(run) - 1
+    while first and _outranks(run[first - 1], run[first]):
+        first -= 1
+    chain = run[first:]
+    is_continued = after is not None and any(
+        heading.kind == after.kind and heading.value and heading.value + 1 == after.value
+        for heading in chain
+    )
+    if is_continued:
+        return chain
+    tail = run[-2:] if run[-2].kind != run[-1].kind else run[-1:]
+    place = start + len(run) - len(tail)
+    return [heading for number, heading in enumerate(tail, place) if last[heading.key] == number]
+
+
+def _outranks(heading: _Heading, below: _Heading) -> bool:
+    """Whether a heading may be that of the part which begins with the one below it."""
+    return (
+        heading.kind not in _UNRANKED
+        and (heading.rank, heading.kind)
+        != (
+            below.rank,
+            below.kind,
+        )
+        and (heading.rank < below.rank or max(heading.rank, below.rank) <= _NESTING_RANKS)
+    )
+
+
+def _add_entries(headings: Sequence[_Heading], texts: Sequence[str]) -> list[_Heading]:
+    """Add the dated entries of a diary, and the letters, that most of a text or chapter is."""
+    used = {index for heading in headings for index in range(heading.index, heading.end)}
+    added = [
+        _Heading(index, index, title, "entry", title.casefold(), numbered=False, rank=_ENTRY_RANK)
+        for index, text in enumerate(texts)
+        if index not in used and (title := entries.entry_title(text) or entries.address_title(text))
+    ]
+    if len(added) < _MIN_ENTRIES:
+        return list(headings)
+    lengths = [0]
+    for text in texts:
+        lengths.append(lengths[-1] + _length(text))
+    starts = [0, *(heading.end for heading in headings)]
+    ends = [*(heading.index for heading in headings), len(texts)]
+    chosen: list[_Heading] = []
+    covered = 0
+    by_chapter: list[_Heading] = []
+    for start, end in zip(starts, ends, strict=True):
+        here = [entry for entry in added if start <= entry.index < end]
+        if not here:
+            continue
+        length = lengths[end] - lengths[here[0].index]
+        covered += length
+        # The date of a letter that has a heading of its own is no second heading.
+        if len(here) > 1 or lengths[here[0].index] - lengths[start] > _MIN_CHAPTER_CHARACTERS:
+            chosen += here
+        if len(here) >= _MIN_ENTRIES and length >= _MIN_ENTRY_SHARE * (
+            lengths[end] - lengths[start]
+        ):
+            by_chapter += here
+    if covered < _MIN_ENTRY_SHARE * lengths[-1]:
+        chosen = by_chapter
+    return sorted([*headings, *chosen], key=lambda heading: heading.index)
+
+
+def _with_headings(blocks: Sequence[Block], headings: Sequence[_Heading]) -> tuple[Block, ...]:
+    """The blocks with these headings and their levels, and no others."""
+    by_index = {
+        heading.index: (heading.title, level)
+        for heading, level in zip(headings, _levels(headings), strict=True)
+    }
+    return tuple(
+        replace(block, heading=title, level=level)
+        for i, block in enumerate(blocks)
+        for title, level in [by_index.get(i, ("", 0))]
+    )
+
+
+def _levels(headings: Sequence[_Heading]) -> list[int]:
+    """The depth of each heading, from 1: by the level that the file states, and by its words."""
+    depths = _depths(headings)
+    order = {depth: level for level, depth in enumerate(sorted(set(depths)), 1)}
+    return [order[depth] for depth in depths]
+
+
+def _depths(headings: Sequence[_Heading]) -> list[tuple[int, int]]:
+    """The level that the file states, and the depth by the words, of each heading."""
+    tiers = _tiers(headings)
+    lowest: dict[int, int] = {}
+    for heading in headings:
+        if heading.kind in tiers and heading.rank <= _NUMBER_RANK:
+            tier = tiers[heading.kind]
+            lowest[heading.level] = max(tier, lowest.get(heading.level, 0))
+    depths: list[tuple[int, int]] = []
+    after: _Heading | None = None
+    for position in reversed(range(len(headings))):
+        heading = headings[position]
+        before = headings[position - 1] if position else None
+        if heading.kind == "given":
+            depths.append((heading.level, lowest.get(heading.level, 0)))
+        elif heading.kind == "name":
+            depths.append((heading.level, _tier_of_name(heading, before, after, tiers)))
+        else:
+            depths.append((heading.level, tiers[heading.kind]))
+            after = heading
+    return depths[::-1]
+
+
+def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
+    """The depth of each kind of heading, from 0.
+
+    Volumes, books and parts are inside each other in any order: of which there are fewer, that is
+    outside. A part may also be one of a chapter: then its numbers begin again in most chapters.
+    """
+    counts = Counter(heading.kind for heading in headings if heading.kind not in _UNRANKED)
+    ranks = {heading.kind: heading.rank for heading in headings if heading.kind in counts}
+    keys: dict[str, tuple[int, int, int]] = {}
+    for kind, rank in ranks.items():
+        nests = rank <= _NESTING_RANKS
+        keys[kind] = (0, counts[kind], rank) if nests else (rank, 0, 0)
+    chapters_first = next(
+        (h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), ""
+    )
+    for kind in [kind for kind, rank in ranks.items() if rank == _NESTING_RANKS]:
+        starts = sum(heading.kind == kind and heading.value == 1 for heading in headings)
+        if chapters_first and starts > 1 and 2 * starts > counts[chapters_first]:
+            first = next(h.kind for h in headings if h.kind in (kind, chapters_first))
+            keys[kind] = (_CHAPTER_RANK, 1, 0) if first == chapters_first else keys[kind]
+    order = sorted(set(keys.values()))
+    return {kind: order.index(key) for kind, key in keys.items()}
+
+
+def _tier_of_name(
+    heading: _Heading, before: _Heading | None, after: _Heading | None, tiers: Mapping[str, int]
+) -> int:
+    """The depth of a heading without a number, as a preface or an epilogue, by its neighbours.
+
+    Args:
+        heading: The heading.
+        before: The heading before it.
+        after: The next heading with a number.
+        tiers: The depth of each kind.
+
+    """
+    if before is not None and before.end == heading.index and before.kind in tiers:
+        # 'PART ONE', and its prologue directly below.
+        return min(tiers[before.kind] + 1, max(tiers.values()))
+    if after is not None and after.value > 1:
+        # An interlude between two chapters, or what stands before a part.
+        return tiers[after.kind]
+    return 0
 
 
 def _add_titles(

@@ -9,6 +9,7 @@ removes them, and returns where they were: see `Locator`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Literal
 
 from fabula.text.locator import Locator
@@ -37,19 +38,32 @@ def without_marks(text: str) -> str:
 
 
 def take_marks(text: str) -> tuple[str, list[Locator]]:
-    """Return a text without marks, and the locators with their offsets in it."""
+    """Return a text without marks, and the locators with their offsets in it.
+
+    A space or line break on both sides of a mark becomes a single one.
+    """
     if _END not in text:
         return text, []
     locators: list[Locator] = []
     pieces: list[str] = []
     end = length = 0
+    last = "\n"
+
+    def add(piece: str) -> None:
+        nonlocal last, length
+        piece = piece.lstrip(" \n" if last == "\n" else " " if last == " " else "")
+        if piece:
+            pieces.append(piece)
+            last = piece[-1]
+            length += len(piece)
+
     for mark in MARK.finditer(text):
-        pieces.append(text[end : mark.start()])
-        length += mark.start() - end
+        add(text[end : mark.start()])
         end = mark.end()
         locators.append(Locator(_KINDS[mark[0][0]], mark[1], length))
-    pieces.append(text[end:])
-    return "".join(pieces), locators
+    add(text[end:])
+    plain = "".join(pieces).rstrip(" \n")
+    return plain, [replace(mark, start=min(mark.start, len(plain))) for mark in locators]
 
 
 def _mark(kind: Literal["page", "line"], label: str) -> str:

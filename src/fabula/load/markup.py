@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,9 +11,14 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
+from fabula.load import doctype
 from fabula.load.blocks import Block
 from fabula.load.clean import lines, one_line
+from fabula.load.doctype import WINDOWS_CONTROLS
 from fabula.load.headings import join_title
+from fabula.load.locators import without_marks
+from fabula.load.tag_soup import read_tag_soup
+from fabula.load.xml_encoding import decode_xml
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
 """What an element is in the text. `whole` is a block whose inner blocks are its lines, as a speech
@@ -22,11 +28,68 @@ BREAK = "\ufdd0"
 _WHOLE_KINDS = ("heading", "whole", "note")
 _BLOCK_KINDS = ("block", "heading", "whole", "note")
 _CHARACTERS = {"line": "\n", "break": BREAK, "space": " "}
+_DECLARATION = re.compile(r"<\?xml\s[^<>]*>", re.IGNORECASE)
+_INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML does not allow."""
+_MAX_NAMES = 10
 _NOTE_NUMBER = re.compile(r"\[\d+\]$")
 
 
-def parse(data: bytes, make_error: Callable[[str], LoadError]) -> Element:
-    """Return the root element of an XML file.
+def _ignore(_warning: str) -> None:
+    """Ignore a warning."""
+
+
+def parse(
+    data: bytes, make_error: Callable[[str], LoadError], warn: Callable[[str], None] = _ignore
+) -> Element:
+    """Return the root element of an XML file; one that is not well-formed is read by its tags.
+
+    Args:
+        data: The file's content.
+        make_error: Makes the error for a broken file from the reason.
+        warn: Is told, as the predicate of a sentence, what is wrong with the file.
+
+    Raises:
+        LoadError: The file has no element, is no text, or its entities may expand without end.
+
+    """
+    try:
+        text = decode_xml(data, warn).lstrip("\ufeff \t\r\n")
+    except LoadError as error:
+        raise make_error(str(error).rstrip(".")) from error
+    problem = ""
+    if "<!ENTITY" not in text:
+        try:
+            return ElementTree.fromstring(text)
+        except (ElementTree.ParseError, ValueError, LookupError) as error:
+            problem = str(error)
+    try:
+        resolved = doctype.resolve(_INVALID.sub("", _DECLARATION.sub("", text)))
+    except doctype.TooMuch as error:
+        raise make_error(str(error)) from error
+    for name, address in resolved.files.items():
+        warn(f"refers by the XML entity &{name}; to another file, {address[:200]}, left out here")
+    if resolved.unknown:
+        names = ", ".join(f"&{name};" for name in list(resolved.unknown)[:_MAX_NAMES])
+        warn(f"uses XML entities that it does not define: {names}")
+    try:
+        root = ElementTree.fromstring(resolved.text)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        problem = problem or str(error)
+        soup = read_tag_soup(resolved.text)
+        if soup is None:
+            raise make_error(problem) from error
+        root = soup
+    else:
+        if problem.startswith("undefined entity") and resolved.has_dtd:
+            problem = ""
+    if problem:
+        warn(f"is not well-formed XML ({problem}), and was read as well as its tags allow")
+    return root
+
+
+def parse_strictly(data: bytes, make_error: Callable[[str], LoadError]) -> Element:
+    """Return the root element of an XML file that a program wrote, as in office documents.
 
     Args:
         data: The file's content.
@@ -51,7 +114,15 @@ def defines_entities(data: bytes) -> bool:
 
 def local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
+def attribute(element: Element, name: str) -> str:
+    """Return an attribute by its local name, in any namespace; '' if the element has none."""
+    if (value := element.get(name)) is not None:
+        return value
+    suffixes = (f"}}{name}", f":{name}")
+    return next((value for key, value in element.items() if key.endswith(suffixes)), "")
 
 
 def elements(tree: Element, name: str) -> Iterator[Element]:
@@ -65,6 +136,35 @@ def metadata(tree: Element, path: str) -> str:
     return "" if element is None else one_line("".join(element.itertext()))
 
 
+def _nothing(_path: Sequence[Element]) -> str:
+    return ""
+
+
+def _no_level(_path: Sequence[Element]) -> int:
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextRules:
+    """What the elements of a format are; each function gets the path to one, the outermost first.
+
+    Attributes:
+        kind: Returns what an element is in the text.
+        level: Returns the depth of a heading, from 1; 0 if the format does not say.
+        mark: Returns the mark of a page or line with which an element begins.
+        title: Returns the title of the section that begins with an element, if no heading says it.
+        left_out: Returns what the text of a skipped element is called when it is counted; '' for
+            what is no text, as an address.
+
+    """
+
+    kind: Callable[[Sequence[Element]], Kind]
+    level: Callable[[Sequence[Element]], int] = _no_level
+    mark: Callable[[Sequence[Element]], str] = _nothing
+    title: Callable[[Sequence[Element]], str] = _nothing
+    left_out: Callable[[Sequence[Element]], str] = _nothing
+
+
 def blocks(root: Element, kind: Callable[[Sequence[Element]], Kind]) -> tuple[Block, ...]:
     """Return the text in blocks.
 
@@ -73,7 +173,13 @@ def blocks(root: Element, kind: Callable[[Sequence[Element]], Kind]) -> tuple[Bl
         kind: Returns what an element is; it gets the path to it, the outermost element first.
 
     """
+    return read_blocks(root, TextRules(kind))[0]
+
+
+def read_blocks(root: Element, rules: TextRules) -> tuple[tuple[Block, ...], Counter[str]]:
+    """Return the text in blocks, and the characters that were left out, by what they are."""
     builder = _BlockBuilder()
+    left_out: Counter[str] = Counter()
     path: list[Element] = []
     kinds: list[Kind] = []
     stack = [root]
@@ -83,19 +189,27 @@ def blocks(root: Element, kind: Callable[[Sequence[Element]], Kind]) -> tuple[Bl
         element = stack.pop()
         if not path or element is not path[-1]:
             path.append(element)
-            kinds.append(kind(path))
+            kinds.append(rules.kind(path))
             stack.append(element)
-            if kinds[-1] != "skipped":
+            if kinds[-1] == "skipped":
+                if name := rules.left_out(path):
+                    left_out[name] += len(one_line("".join(element.itertext())))
+            else:
                 builder.begin(kinds[-1])
+                if title := rules.title(path):
+                    builder.entitle(title, rules.level(path))
+                builder.mark(rules.mark(path))
                 builder.data(element.text)
                 stack += reversed(element)
         else:
             if (ended_kind := kinds.pop()) != "skipped":
-                builder.end(ended_kind)
+                builder.end(ended_kind, rules.level(path) if ended_kind == "heading" else 0)
+            elif mark := rules.mark(path):
+                builder.mark(mark)
             path.pop()
             builder.data(element.tail if path else None)
-    builder.flush()
-    return tuple(builder.blocks)
+    builder.close()
+    return tuple(builder.blocks), +left_out
 
 
 @dataclass(slots=True)
@@ -108,6 +222,9 @@ class _BlockBuilder:
     """The text around a note, while the note is read."""
     _notes: list[Block] = field(default_factory=list)
     """The notes that the present block refers to."""
+    _title: str = ""
+    """The title of the section that begins with the next block, and its level."""
+    _level: int = 0
     _count: int = 0
     _inside_notes: int = 0
     _inside_whole: int = 0
@@ -120,29 +237,54 @@ class _BlockBuilder:
         self._inside_notes += kind == "note"
         self._inside_whole += kind in _WHOLE_KINDS
 
-    def end(self, kind: Kind) -> None:
+    def end(self, kind: Kind, level: int = 0) -> None:
         self._inside_notes -= kind == "note"
         self._inside_whole -= kind in _WHOLE_KINDS
         if kind == "note" and not self._inside_notes:
             self._end_note()
         elif kind == "heading" and not self._inside_whole:
-            self.flush(heading=True)
+            self.flush(heading=True, level=level)
         else:
             self._separate(kind)
 
     def data(self, text: str | None) -> None:
         if text:
-            self._text.append(text.replace("\n", " "))
+            self._text.append(text.replace("\n", " ").translate(WINDOWS_CONTROLS))
 
-    def flush(self, *, heading: bool = False) -> None:
+    def mark(self, mark: str) -> None:
+        if mark:
+            self._text.append(mark)
+
+    def entitle(self, title: str, level: int) -> None:
+        """Let the next block begin a section, unless it is a heading."""
+        self._print_title()
+        self._title, self._level = title, level
+
+    def flush(self, *, heading: bool = False, level: int = 0) -> None:
         text = lines("".join(self._text))
-        self._text.clear()
-        if text:
-            self.blocks.append(
-                Block(text, join_title(_NOTE_NUMBER.sub("", text)) if heading else "")
-            )
+        printed = without_marks(text).strip()
+        # The mark of a page between two blocks belongs to the next one.
+        self._text = [] if printed else [text.replace("\n", "")]
+        if printed and heading:
+            self._print_title()
+            title = join_title(_NOTE_NUMBER.sub("", lines(printed)))
+            self.blocks.append(Block(text, title, level))
+        elif printed:
+            self.blocks.append(Block(text, self._title, self._level))
+            self._title, self._level = "", 0
         self.blocks += self._notes
         self._notes.clear()
+
+    def close(self) -> None:
+        self.flush()
+        if marks := "".join(self._text):
+            self.blocks.append(Block(marks))
+
+    def _print_title(self) -> None:
+        """Make a block of the title of a section that begins with another section's heading."""
+        if self._title:
+            self.blocks.append(Block(self._title, self._title, self._level))
+        self._title, self._level = "", 0
 
     def _separate(self, kind: Kind) -> None:
         if kind in _CHARACTERS:

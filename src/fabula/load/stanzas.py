@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from fabula.load.blocks import Block
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import lines
+from fabula.load.locators import without_marks
 from fabula.text.speakers import is_speaker
 
-EMPTY = "\ufdd3"
+EMPTY = "\ufdd4"
 """A non-character that marks an empty paragraph, where a stanza ends."""
 _MAX_LINE_CHARACTERS = 70
 _MIN_LINES = 3
@@ -26,19 +27,20 @@ def join_stanzas(blocks: Sequence[Block]) -> tuple[Block, ...]:
     run: list[str] = []
     for block in (*blocks, Block(EMPTY)):
         text = lines(block.text.replace(EMPTY, ""))
-        is_line = text and not block.heading and _is_line(text)
-        if not is_line or is_speaker(text):
+        printed = without_marks(text)
+        is_line = text and not block.heading and _is_line(printed)
+        if not is_line or is_speaker(printed):
             joined += _stanza(run)
             run = []
         if is_line:
             run.append(text)
         elif text:
-            joined.append(Block(text, block.heading.replace(EMPTY, "")))
+            joined.append(Block(text, block.heading.replace(EMPTY, ""), block.level))
     return tuple(joined)
 
 
 def _stanza(run: Sequence[str]) -> list[Block]:
-    unfinished = sum(not _SENTENCE_END.search(line) for line in run)
+    unfinished = sum(not _SENTENCE_END.search(without_marks(line)) for line in run)
     if len(run) < _MIN_LINES or 2 * unfinished < len(run):
         return [Block(line) for line in run]
     return [Block("\n".join(run))]

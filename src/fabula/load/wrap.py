@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fabula.load.hyphens import Hyphens
 from fabula.text.speakers import is_speaker
 
 _MAX_WRAP_WIDTH = 120
@@ -19,10 +20,24 @@ _LONG_SHARE = 0.2
 """A file is not hard-wrapped if more than this share of its characters is in paragraphs of one line
 that is longer than `_MAX_WRAP_WIDTH`, or `_LONG_LINE_FACTOR` times longer than the lines of the
 others."""
+_WIDE_FULL_SHARE = 0.85
+"""The same in Chinese and Japanese, where a line may end within a word."""
+_MAX_STANZA_WIDTH = 40
+"""Indented Chinese lines of one length up to this width are verse."""
 _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
 _ITEM = re.compile(r"(?:[-*•·‣+]|\(?\d{1,3}[.)]|[IVXLC]+\.) ")
+_WIDE = r"\u1100-\u115f\u2e80-\u303f\u3040-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+_WIDE_CHARACTER = re.compile(f"[{_WIDE}\U0001f300-\U0001faff\U00020000-\U0003fffd]")
+_HAS_WIDE = re.compile(f"[{_WIDE}]")
+# Chinese and Japanese with their punctuation, Thai, Lao, Burmese and Khmer.
+_NO_SPACE = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\ua4cf\uf900-\ufaff\ufe30-\ufe4f"
+    r"\uff01-\uff60\U00020000-\U0003fffd"
+)
+_UNSPACED_END = re.compile(f"(?:[{_NO_SPACE}]|(?<=[{_NO_SPACE}])[“”‘’…—]+)$")
+_UNSPACED_START = re.compile(f"(?:[{_NO_SPACE}]|[“”‘’…—]+(?=[{_NO_SPACE}]))")
 _OPENING = "\"'“‘„«»([_*—-–… "
 
 
@@ -34,12 +49,14 @@ class _LineStyle:
         width: The length of its full lines; 0 if it is not hard-wrapped.
         edge: The indent of most lines.
         verse: Whether most lines begin with a capital.
+        hyphens: How the file divides words at the ends of lines.
 
     """
 
     width: int
     edge: int
     verse: bool
+    hyphens: Hyphens
 
 
 def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
@@ -80,20 +97,23 @@ def _find_style(blocks: Sequence[Sequence[str]]) -> _LineStyle:
     edges: Counter[int] = Counter()
     capitals = 0
     for block in blocks:
-        lengths += [len(" ".join(line.split())) for line in block[:-1]]
+        lengths += [_width(" ".join(line.split())) for line in block[:-1]]
         edges.update(_indent(line) for line in block[:-1])
         capitals += sum(_starts_capital(line) for line in block[1:])
+    hyphens = Hyphens([[line.strip() for line in block] for block in blocks])
+    unwrapped = _LineStyle(0, 0, verse=False, hyphens=hyphens)
     if not lengths:
-        return _LineStyle(0, 0, verse=False)
+        return unwrapped
     width = sorted(lengths)[int(0.9 * len(lengths))]
     if width < _MIN_WRAP_WIDTH:
-        return _LineStyle(0, 0, verse=False)
+        return unwrapped
     longest = min(_MAX_WRAP_WIDTH, _LONG_LINE_FACTOR * width)
-    single = sum(len(block[0]) for block in blocks if len(block) == 1 and len(block[0]) > longest)
-    wide = sum(len(line) for block in blocks for line in block if len(line) > _MAX_WRAP_WIDTH)
-    if max(single, wide) > _LONG_SHARE * sum(len(line) for block in blocks for line in block):
-        return _LineStyle(0, 0, verse=False)
-    return _LineStyle(width, edges.most_common(1)[0][0], verse=capitals > len(lengths) / 2)
+    widths = [[_width(line) for line in block] for block in blocks]
+    single = sum(block[0] for block in widths if len(block) == 1 and block[0] > longest)
+    wide = sum(line for block in widths for line in block if line > _MAX_WRAP_WIDTH)
+    if max(single, wide) > _LONG_SHARE * sum(map(sum, widths)):
+        return unwrapped
+    return _LineStyle(width, edges.most_common(1)[0][0], capitals > len(lengths) / 2, hyphens)
 
 
 def _split_block(
@@ -103,14 +123,40 @@ def _split_block(
     if len(block) > 1 and is_heading(block[0].strip()) and not is_heading(block[1].strip()):
         yield block[:1]
         block = block[1:]
-    if not style.width and any(len(line) > _MAX_WRAP_WIDTH for line in block):
+    if not style.width and any(_width(line) > _MAX_WRAP_WIDTH for line in block):
         first = 2 if is_speaker(block[0]) else 1
         yield block[:first]
         yield from ([line] for line in block[first:])
         return
-    starts = _indented_starts(block, style)
+    starts = _wide_starts(block, style, is_heading) or _indented_starts(block, style)
     for start, end in zip([0, *starts], [*starts, len(block)], strict=True):
         yield block[start:end]
+
+
+def _wide_starts(
+    block: Sequence[str], style: _LineStyle, is_heading: Callable[[str], bool]
+) -> list[int]:
+    """The numbers of lines that begin paragraphs of Chinese or Japanese.
+
+    There a paragraph begins with a space, often without a blank line above it, and a heading may
+    be between two paragraphs.
+    """
+    wide = sum(_HAS_WIDE.search(line) is not None for line in block)
+    if len(block) < 2 or 2 * wide < len(block):
+        return []
+    headings = [is_heading(line.strip()) for line in block]
+    if sum(headings) > len(block) / 2:
+        return []
+    edge = min(min(map(_indent, block)), style.edge)
+    indented = [_indent(line) > edge for line in block]
+    starts = [
+        index
+        for index in range(1, len(block))
+        if indented[index] or headings[index] or headings[index - 1]
+    ]
+    widths = {_width(line.strip()) for line in block}
+    is_stanza = max(widths) <= _MAX_STANZA_WIDTH and max(widths) - min(widths) <= 4
+    return [] if is_stanza and not any(headings) else starts
 
 
 def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
@@ -121,7 +167,7 @@ def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
     edge = min(indents) + _MIN_INDENT
     starts = [i for i in range(1, len(block)) if indents[i] >= edge > indents[i - 1]]
     inner = [
-        len(line) >= _FULL_SHARE * style.width
+        _width(line) >= _FULL_SHARE * style.width
         for index, line in enumerate(block[:-1])
         if index + 1 not in starts
     ]
@@ -138,7 +184,7 @@ def _unwrap(block: Sequence[str], style: _LineStyle) -> str:
 def _unwrap_lines(block: Sequence[str], style: _LineStyle) -> str:
     lines = [" ".join(line.split()) for line in block]
     indented = min(map(_indent, block)) > style.edge
-    return _join_lines(lines) if _is_prose(lines, style, indented) else "\n".join(lines)
+    return _join_lines(lines, style) if _is_prose(lines, style, indented) else "\n".join(lines)
 
 
 def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
@@ -151,7 +197,9 @@ def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
         return not breaks
     if sum(bool(_ITEM.match(line)) for line in block) > len(block) / 2:
         return False
-    if sum(len(line) >= _FULL_SHARE * style.width for line in block[:-1]) < _FULL_SHARE * breaks:
+    is_wide = sum(_HAS_WIDE.search(line) is not None for line in block) > len(block) / 2
+    full = _WIDE_FULL_SHARE if is_wide else _FULL_SHARE
+    if sum(_width(line) >= full * style.width for line in block[:-1]) < _FULL_SHARE * breaks:
         return False
     capitals = sum(map(_starts_capital, block[1:]))
     if capitals < breaks / 2 or (not style.verse and not indented and capitals < max(3, breaks)):
@@ -171,11 +219,31 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _join_lines(lines: Sequence[str]) -> str:
-    """The lines as one; hyphenated words and dashes between words get no space."""
+def _width(line: str) -> int:
+    """The columns of a line: Chinese, Japanese and Korean characters have two."""
+    return len(line) if line.isascii() else len(line) + len(_WIDE_CHARACTER.findall(line))
+
+
+def _join_lines(lines: Sequence[str], style: _LineStyle) -> str:
+    """The lines as one: divided words are whole again, and dashes between words get no space."""
     pieces = [lines[0]]
     for before, line in pairwise(lines):
-        hyphen = re.search(r"\w-$", before) and line[:1].isalnum()
         dash = re.search(r"\S(?:--|—)$", before) or re.match(r"(?:--|—)\S", line)
-        pieces.append(line if hyphen or dash else f" {line}")
+        if (hyphen := style.hyphens.join(before, line)) is not None:
+            pieces[-1] = f"{pieces[-1][:-1]}{hyphen}"
+            pieces.append(line)
+        elif dash or re.search(r"\w-$", before) and line[:1].isalnum():
+            pieces.append(line)
+        else:
+            pieces.append(f"{space_between(before, line)}{line}")
     return "".join(pieces)
+
+
+def space_between(before: str, after: str) -> str:
+    """Return the space that a line break between two texts stands for.
+
+    It is '' where the script has no spaces between words, as in Chinese, Japanese and Thai.
+    """
+    if after.isascii() and before.isascii():
+        return " "
+    return "" if _UNSPACED_END.search(before[-3:]) or _UNSPACED_START.match(after[:3]) else " "

@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
-from fabula.errors import LoadError
-from fabula.load import fb2, html, tei
-from fabula.load.blocks import Draft
-from fabula.load.markup import local_name, parse
+import io
+from dataclasses import replace
+from xml.etree.ElementTree import Element
 
-_TEI = ("TEI", "TEI.2", "teiCorpus")
+from fabula.errors import LoadError
+from fabula.load import fb2, html, tei, xinclude
+from fabula.load.archive import Archive
+from fabula.load.blocks import Draft
+from fabula.load.markup import elements, local_name, parse
+
+_ZIP = b"PK\x03\x04"
+_SUFFIXES = (".fb2", ".tei", ".xml")
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
-    """Read an XML file. Raises LoadError if it is broken, or not a book."""
-    root = parse(data, lambda reason: LoadError(f"{source} can't be read as XML: {reason}."))
-    name = local_name(root)
-    if name in _TEI:
-        return tei.draft(root)
+    """Read an XML file, also one in a zip, with the files that it includes.
+
+    Raises:
+        LoadError: It is broken, or not a book.
+
+    """
+    warnings: list[str] = []
+    if data.startswith(_ZIP):
+        root = _unpack(Archive(io.BytesIO(data), source, limit, "XML"), warnings)
+    else:
+        root = _parse(data, source, warnings)
+    draft = _draft(root, data, source)
+    warnings += draft.warnings
+    if warnings and not any(char.isalnum() for block in draft.blocks for char in block.text):
+        raise LoadError(f"{source} has no text of its own. {' '.join(warnings)}")
+    return replace(draft, warnings=tuple(warnings))
+
+
+def _draft(root: Element, data: bytes, source: str) -> Draft:
+    book = root
+    if local_name(root) not in (*tei.ROOTS, "FictionBook", "html"):
+        # Some libraries put their own element around the book.
+        book = next((e for name in (*tei.ROOTS, "FictionBook") for e in elements(root, name)), root)
+    name = local_name(book)
+    if name in tei.ROOTS:
+        return tei.draft(book, source)
     if name == "FictionBook":
-        return fb2.draft(root)
+        return fb2.draft(book)
     if name == "html":
         return html.read(data, source)
     raise LoadError(
         f"{source} is XML, but not a book format that Fabula knows: its first element is "
         f"<{name[:40]}>. TEI begins with <TEI>, and FictionBook with <FictionBook>."
     )
+
+
+def _parse(data: bytes, source: str, warnings: list[str]) -> Element:
+    return parse(
+        data,
+        lambda reason: LoadError(f"{source} can't be read as XML: {reason}."),
+        lambda what: warnings.append(f"{source} {what}."),
+    )
+
+
+def _unpack(archive: Archive, warnings: list[str]) -> Element:
+    """The root element of the book in a zip."""
+    if xinclude.MAIN in archive.sizes:
+        return xinclude.unpack(archive, warnings)
+    names = [name for name in archive.sizes if name.lower().endswith(_SUFFIXES)]
+    if len(names) != 1:
+        raise archive.broken(f"it is a zip with {len(names)} files of XML, and not one")
+    return _parse(archive.read(names[0]), archive.source, warnings)

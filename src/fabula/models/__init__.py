@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -63,6 +63,8 @@ class Reply:
         faults: The number of failed tries before this reply.
         cached: Whether the reply comes from the response cache, and was paid for earlier.
         cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.
+        incomplete: Whether the reply, or the streamed reply that this piece is the last of, did not
+            end by itself: it was cut at a limit of tokens or withheld. It is never cached.
 
     """
 
@@ -73,6 +75,7 @@ class Reply:
     faults: int = 0
     cached: bool = False
     cached_tokens: int = 0
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Embeddings:
         faults: The number of failed tries before this answer.
         cached: Whether all vectors come from the response cache.
         saved_tokens: The tokens of the texts whose vectors came from the cache, by our own count.
+        cut: The texts that are longer than the model takes, and how many tokens of their beginnings
+            their vectors stand for.
 
     """
 
@@ -93,6 +98,7 @@ class Embeddings:
     faults: int = 0
     cached: bool = False
     saved_tokens: int = 0
+    cut: Mapping[str, int] = field(default_factory=dict)
 
 
 class Chat(Protocol):

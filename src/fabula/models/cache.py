@@ -72,6 +72,11 @@ def embedding_key(endpoint: str, model: str, text: str) -> bytes:
     return _digest("embedding", endpoint, model, text)
 
 
+def manner_key(endpoint: str, model: str) -> bytes:
+    """Return the key of what was learned of a model: a hash, 32 bytes, of checked URL and model."""
+    return _digest("manner", endpoint, model)
+
+
 def _digest(*parts: object) -> bytes:
     # json.dumps escapes to ASCII, so that a lone surrogate can be encoded.
     return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()

@@ -60,10 +60,11 @@ class CachedChat:
                 return cached
             reply = self._chat.complete(prompt)
             # A reply without usable text is saved as an empty one: the next run refuses that, too,
-            # and does not pay for it again.
-            self._cache.save_reply(
-                key, self._model, replace(reply, text="") if reply.problem else reply
-            )
+            # and does not pay for it again. One that did not end by itself is no reply.
+            if not reply.incomplete:
+                self._cache.save_reply(
+                    key, self._model, replace(reply, text="") if reply.problem else reply
+                )
             return reply
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
@@ -103,16 +104,18 @@ class CachedChat:
                 self._chat.count(prompt, cached.text, cached)
                 yield cached
                 return
-            text, counts = [], Reply("")
+            text, counts, is_whole = [], Reply(""), True
             # A reader that leaves early has to give the limiter's slot back.
             with closing(self._open(stop).stream(prompt)) as pieces:
                 for piece in pieces:
                     text.append(piece.text)
+                    is_whole = is_whole and not piece.incomplete
                     if piece.prompt_tokens or piece.completion_tokens:
                         counts = piece
                     yield piece
-            whole = Reply("".join(text), counts.prompt_tokens, counts.completion_tokens)
-            self._cache.save_reply(key, self._model, whole)
+            if is_whole:
+                whole = Reply("".join(text), counts.prompt_tokens, counts.completion_tokens)
+                self._cache.save_reply(key, self._model, whole)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Report an unusable reply; with `forget`, delete it, so that the next try asks again."""
@@ -162,6 +165,7 @@ class CachedEmbedder:
             sum(answer.faults for answer in answers),
             cached=not answers,
             saved_tokens=saved,
+            cut={text: kept for answer in answers for text, kept in answer.cut.items()},
         )
 
     def _ask(self, texts: Mapping[bytes, str], rows: dict[bytes, Vector]) -> Embeddings:

@@ -13,14 +13,14 @@ from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 import openai
 import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
-from fabula.models.address import normalize_url, redact_url, validate_key
+from fabula.models.address import EndpointAddress, redact_url, validate_key
 from fabula.models.endpoint_errors import (
     TEMPORARY_STATUSES,
     EndpointError,
@@ -30,8 +30,14 @@ from fabula.models.endpoint_errors import (
     requested_wait,
 )
 from fabula.models.limiter import Limiter, RetryPolicy
-from fabula.models.parameters import Parameters, optional_parameters, refused_parameter
-from fabula.models.payload import Json, ends_reply, has_content, object_or_empty
+from fabula.models.manners import Manners
+from fabula.models.parameters import (
+    Parameters,
+    lost_parameters,
+    optional_parameters,
+    refused_parameter,
+)
+from fabula.models.payload import Json, ends_reply, has_content, object_or_empty, reported_error
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.rate_limit import Call
 from fabula.models.stop import Stop
@@ -55,6 +61,12 @@ FIRST_REFUSAL_SECONDS = 90.0
 """How long a model that has never answered may refuse all calls with 429."""
 WARNING_INTERVAL_SECONDS = 30.0
 """The shortest time between two warnings about retries: many calls wait for the same thing."""
+
+TOKEN = "eyJ"
+"""How a token of Microsoft Entra begins. It is a JWT, and is sent as a Bearer also at Azure."""
+
+if TYPE_CHECKING:
+    from fabula.models.cache import ResponseCache
 
 Body = Callable[[Parameters], Json]
 """Makes a request's body with the parameters that the model accepts."""
@@ -92,6 +104,16 @@ class _ErrorResponse(Exception):
         self.error, self.headers, self.in_body = error, headers, in_body
 
 
+def error_reported(exception: BaseException) -> EndpointError | None:
+    """Return the error that an endpoint answered a call with, for which `exception` was raised."""
+    cause: BaseException | None = exception
+    while cause is not None:
+        if isinstance(cause, _ErrorResponse):
+            return cause.error
+        cause = cause.__cause__
+    return None
+
+
 class Endpoint:
     """An endpoint with one client for all threads, whose calls share one limiter."""
 
@@ -101,23 +123,36 @@ class Endpoint:
         api_key: str | None,
         limiter: Limiter,
         patience: RetryPolicy,
+        memory: ResponseCache | None = None,
     ) -> None:
         """Prepare a client; nothing is called yet.
+
+        Args:
+            base_url: The endpoint's URL; OpenAI's if it is None or empty.
+            api_key: The key; None if the endpoint needs none.
+            limiter: Decides when calls start.
+            patience: How long to wait for answers, and how often to try.
+            memory: Where what was learned of models is saved.
 
         Raises:
             SettingsError: The URL or the key can't be used.
 
         """
-        url, key = normalize_url(base_url), validate_key(api_key)
-        self.url = redact_url(url)
+        self._address, key = EndpointAddress.of(base_url), validate_key(api_key)
+        self.url = redact_url(self._address.url)
+        self.manners = Manners(self._address.url, memory)
+        """What was learned of the models here, beside the parameters that they accept."""
         self._patience, self._limiter = patience, limiter
-        self._transport = EndpointTransport(url, key)
+        self._transport = EndpointTransport(self._address.url, key)
         timeout = openai.Timeout(patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS))
+        has_api_key = self._address.has_api_key_header and not key.startswith(TOKEN)
         self._client = openai.OpenAI(
-            base_url=url,
+            base_url=self._address.base,
+            default_query=self._address.query,
+            default_headers={"api-key": key} if has_api_key else {},
             api_key=key,
             timeout=timeout,
-            http_client=self._transport.client(timeout),
+            http_client=self._transport.client(timeout, bearer=not has_api_key),
             # The client would retry twice by itself; all retries are in `_retry`.
             max_retries=0,
         )
@@ -129,6 +164,9 @@ class Endpoint:
         self._accepted: dict[str, set[str]] = {}
         """The optional parameters that each model has accepted in an answered call."""
         self._warned_at = -WARNING_INTERVAL_SECONDS
+
+    def _path(self, path: str, role: NamedModel) -> str:
+        return self._address.path(path, role.model, is_main=role.setting == "FABULA_MODEL")
 
     def limits(self) -> dict[str, float]:
         """Return the limiter's present limits; see `Limiter.limits`."""
@@ -179,6 +217,7 @@ class Endpoint:
             Stopped: The purpose was stopped.
 
         """
+        path = self._path(path, role)
 
         def try_once() -> Json:
             with self._slot(purpose, purpose.cut) as call, self._translate_errors(role, call):
@@ -203,7 +242,7 @@ class Endpoint:
         limiter. A reader who leaves ends the call at once, and so does the stop of an urgent
         `purpose`. Arguments and errors are those of `ask`.
         """
-        cut = Stop()
+        path, cut = self._path(path, role), Stop()
         with (purpose.cut or Stop()).calling(cut.set):
             first, rest, slot = self._retry(
                 lambda: self._open(path, role, body, tries, purpose, cut), role, tries, purpose
@@ -261,7 +300,7 @@ class Endpoint:
             for event in events:
                 finished = finished or ends_reply(event)
                 arrived.put(event)
-        except (*_BROKEN, UnusableAnswer) as error:
+        except (*_BROKEN, UnusableAnswer, _ErrorResponse) as error:
             if cut.is_set():
                 return
             why = self._transport.line(error).rstrip(".")
@@ -300,7 +339,8 @@ class Endpoint:
                 break
             except _ErrorResponse as response:
                 error = response.error
-                if not error.about_request(role.model):
+                is_about_texts = error.too_many_texts and len(request.get("input", ())) > 1
+                if is_about_texts or not error.about_request(role.model):
                     raise
                 is_server_error = error.status >= 500
                 name = self._refused_parameter(error, request)
@@ -315,12 +355,7 @@ class Endpoint:
                 if success is None:
                     raise
                 answer, parameters = success
-                smaller = body(parameters)
-                refused += [
-                    name
-                    for name in optional_parameters(request)
-                    if request[name] != smaller.get(name)
-                ]
+                refused += lost_parameters(request, body(parameters))
                 break
         accepted.update(optional_parameters(body(parameters)))
         self._learn(role, used, parameters, *(f"it refuses {name}" for name in refused))
@@ -357,7 +392,8 @@ class Endpoint:
         """The value of an answer, or its stream and the bounds of it. Raises _ErrorResponse."""
         texts = len(request.get("input") or ())
         end = time.monotonic() + TIMEOUTS_PER_CALL * self._patience.timeout
-        bounds = Bounds(end, MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts, call.cut)
+        max_bytes = MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts
+        bounds = Bounds(end, max_bytes, call.cut, is_stream=stream)
         try:
             with bounds.hold():
                 # `post` with plain dictionaries: the client's typed methods take 1.5 times the CPU.
@@ -374,16 +410,17 @@ class Endpoint:
             self._end_at_deadline(bounds, error)
             raise
         self._apply_headers(response.headers, call)
-        kind = response.headers.get("content-type", "").split(";")[0].strip()
-        if not kind.endswith("json"):
-            return None
-        answer = self._transport.json(response.content)
-        if isinstance(answer, dict) and answer.get("error"):
-            reported = EndpointError.of(500, answer)
-            if re.fullmatch(r"[45]\d\d", reported.code):
-                reported = replace(reported, status=int(reported.code))
-            raise _ErrorResponse(reported, response.headers, in_body=True)
+        answer = self._transport.answer(response)
+        if isinstance(answer, dict) and (reported := reported_error(answer)):
+            raise self._error_within(reported, response.headers)
         return answer
+
+    def _error_within(self, body: object, headers: Mapping[str, str]) -> _ErrorResponse:
+        """The error in an answer whose status is that of a good one."""
+        reported = EndpointError.of(500, body)
+        if re.fullmatch(r"[45]\d\d", reported.code):
+            reported = replace(reported, status=int(reported.code))
+        return _ErrorResponse(reported, headers, in_body=True)
 
     def _error_response(self, response: httpx2.Response) -> _ErrorResponse:
         body: Any
@@ -406,9 +443,20 @@ class Endpoint:
         """The events of a stream. Raises UnusableAnswer for one that can't be read."""
         try:
             for event in stream:
-                yield object_or_empty(self._transport.value(event))
+                value = object_or_empty(self._transport.value(event))
+                if reported := reported_error(value):
+                    raise self._error_within(reported, stream.response.headers)
+                yield value
         except openai.APITimeoutError as error:
             self._end_at_deadline(bounds, error)
+            raise
+        except _ErrorResponse:
+            raise
+        except openai.APIError as error:
+            if type(error) is openai.APIError and error.body:
+                # The client's own exception for an event that is an error.
+                body = {"error": self._transport.value(error.body)}
+                raise self._error_within(body, stream.response.headers) from error
             raise
         except (*_BROKEN, UnusableAnswer):
             raise

@@ -17,13 +17,42 @@ NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 429, 503, 504}
 """Statuses that are about the key, the account or the load, and never about a parameter."""
 QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "exceeded your current quota")
 FILTERED = ("content_filter", "content_policy", "content management policy", "invalid_prompt")
-CONTEXT = (
-    "context_length_exceeded",
-    "context length",
-    "context window",
-    "context size",
-    "maximum context",
-    "prompt is too long",
+CONTEXT = re.compile(
+    r"context_length_exceeded|context (?:length|window|size)|maximum context|prompt is too long"
+    r"|exceed_context_size|string_above_max_length"
+    r"|physical batch size|(?:input|text|prompt|sequence|document)s? (?:\S+ ){0,3}"
+    r"(?:is|are) too (?:long|large)"
+    r"|must have less than \d+ tokens|too many (?:input )?tokens|max_tokens_per_request"
+    r"|(?:max(?:imum)?|exceed\w*|limit\w*|longer|more|most|larger|greater|less|fewer|within)\b"
+    r"[^.]{0,60}\b(?:\d+ )?(?:input )?tokens"
+    r"|tokens?\b[^.]{0,60}\b(?:max(?:imum)?|exceed\w*|limit|longer|larger|greater)\b"
+    r"|input length|sequence length|token limit",
+    re.IGNORECASE,
+)
+"""How servers say that a text does not fit a model."""
+TOO_MANY_TEXTS = re.compile(
+    r"batch[\s_-]?size|(?:per|in (?:one|a|the|each)|input) batch|batch (?:is )?too (?:large|big)"
+    r"|batch\w* (?:exceed|limit|length)|requests? can be in"
+    r"|too many (?:inputs|texts|items|elements|documents|strings|embeddings|embedding requests)"
+    r"|(?:at most|no more than|more than|larger than|max(?:imum)?(?: number)?(?: of)?|up to"
+    r"|exceeds?|limit(?:ed)?(?: to| of| is)?)\W{0,3}\d*\s*"
+    r"(?:input|text|item|element|document|string|sentence|embedding)s?\b"
+    r"|(?:number|count|amount|length|size) of (?:the )?(?:input|text|item|element|document|string)"
+    r"|array length|array too long|list should have at most|input\W{0,10}(?:array|list)\b",
+    re.IGNORECASE,
+)
+"""How servers say that there are too many texts in a call for embeddings."""
+SERVER_CONTEXT = re.compile(
+    r"physical batch size|context (?:length|window|size)|input length"
+    r"|too (?:large|long) to process",
+    re.IGNORECASE,
+)
+"""How servers say that in an answer of status 500, as llama.cpp's, which is often about nothing."""
+_LIMIT_NUMBER = re.compile(
+    r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|(?<=\d )>|<=|≤|=)"
+    r"[^\d.<>]{0,30}?(\d+)(?![\d.]*[kKmM]?\s*tokens)"
+    r"|(\d+) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most))",
+    re.IGNORECASE,
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
@@ -103,7 +132,40 @@ class EndpointError:
     @property
     def too_long(self) -> bool:
         """Whether the text does not fit the model."""
-        return self.status in (400, 413, 422) and self._mentions(CONTEXT)
+        if self.status not in (400, 413, 422, 500):
+            return False
+        pattern = SERVER_CONTEXT if self.status == 500 else CONTEXT
+        return bool(pattern.search(f"{self.code} {self.message}")) and not self._is_about_reply
+
+    @property
+    def _is_about_reply(self) -> bool:
+        """Whether it is the reply that may not be as long as was asked for."""
+        text = f"{self.parameter or ''} {self.message}"
+        is_about_context = re.search(r"context|prompt|input", self.message, re.IGNORECASE)
+        return bool(re.search(r"max_(?:completion_)?tokens", text)) and not is_about_context
+
+    @property
+    def too_many_texts(self) -> bool:
+        """Whether a call for embeddings has too many texts, by its message."""
+        if self.status not in (400, 413, 422, 500) or self.too_long:
+            return False
+        return bool(TOO_MANY_TEXTS.search(f"{self.code} {self.message}")) or self.status == 413
+
+    @property
+    def about_texts(self) -> bool:
+        """Whether a call for embeddings may succeed with fewer or shorter texts."""
+        if self.quota or self.filtered:
+            return False
+        return self.status in (400, 413, 422) or self.too_long or self.too_many_texts
+
+    def most_texts(self, count: int) -> int:
+        """Return how many texts to send after a call with `count` was refused, at least 1.
+
+        That is the limit that the message names, or half of what was sent.
+        """
+        numbers = [int(n) for pair in _LIMIT_NUMBER.findall(self.message) for n in pair if n]
+        named = [number for number in numbers if 1 <= number < count]
+        return max(named, default=max(1, count // 2))
 
     @property
     def filtered(self) -> bool:
@@ -119,13 +181,15 @@ class EndpointError:
         if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
-        unknown_model = self.status == 404 and (names_model or "model" in self.code)
+        names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
+        unknown_model = self.status == 404 and bool(names_model or names_kind)
         return 400 <= self.status < 600 and not unknown_model
 
     @property
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
-        return (self.status in TEMPORARY_STATUSES or self.status >= 500) and not self.quota
+        is_lasting = self.quota or self.too_long or self.too_many_texts
+        return (self.status in TEMPORARY_STATUSES or self.status >= 500) and not is_lasting
 
     def explain(self, url: str, role: NamedModel) -> str:
         """Return one line for the user: what happened, and what to do about it."""
@@ -135,10 +199,12 @@ class EndpointError:
         if self.quota:
             return f"The account at {url} has no quota left: {message} Check its plan and billing."
         if self.too_long:
-            return (
-                f"The text is too long for {model} at {url}: {message} "
-                "Lower FABULA_CLUSTER_TOKENS or FABULA_CONTEXT_TOKENS."
+            advice = (
+                "Lower FABULA_CHUNK_TOKENS."
+                if setting == "FABULA_EMBEDDING_MODEL"
+                else "Lower FABULA_CLUSTER_TOKENS or FABULA_CONTEXT_TOKENS."
             )
+            return f"The text is too long for {model} at {url}: {message} {advice}"
         if self.filtered:
             return (
                 f"The content filter of {url} refused a text for {model} ({self.status}): {message}"

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 THINKING_TOKENS = 4096
 """Tokens added to a thinking model's limit: endpoints count its thoughts as part of the reply."""
+SYSTEM_ROLE = "system role"
+"""What `without` calls it: a model whose template knows no system message gets the instructions at
+the beginning of the user's message."""
+REFUSED_SYSTEM_ROLE = re.compile(
+    r"system[\W_]{0,3}(?:role|message|prompt|instruction)|developer (?:instruction|role|message)"
+    r"|role\b.{0,40}\bsystem\b|\bsystem\b.{0,40}\brole"
+    r"|messages?\W{0,5}0\W{0,5}role|roles?\b.{0,20} must alternate"
+    r"|only.{0,12}user.{0,5}(?:and|or|,|/).{0,5}(?:assistant|model)"
+    r"|(?:should|must) be .{0,5}user.{0,5}(?:and|or|,|/).{0,5}(?:assistant|model)"
+    r"|(?:with|be|is) (?:a |the )?user(?: role| message|\W*role)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say that they know no system message, or a template of theirs."""
 TOO_LARGE = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 
 
@@ -28,18 +41,18 @@ class Parameters:
     stream_options: bool = True
     encoding_format: bool = True
     thinks: bool = False
+    system_role: bool = True
 
     def chat(self, model: str, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         """Return the body of a chat completion."""
         body: dict[str, Any] = {
             "model": model,
-            "messages": [
-                {"role": "system", "content": _sendable(prompt.system)},
-                {"role": "user", "content": _sendable(prompt.user + prompt.correction)},
-            ],
+            "messages": self._messages(
+                _sendable(prompt.system), _sendable(prompt.user + prompt.correction)
+            ),
         }
         if self.limit is not None:
-            body[self.limit] = prompt.max_tokens + THINKING_TOKENS * self.thinks
+            body[self.limit] = self.most_tokens(prompt)
         if self.temperature:
             body["temperature"] = prompt.temperature
         if prompt.schema is not None and self.format is not None:
@@ -51,6 +64,17 @@ class Parameters:
             if self.stream_options:
                 body["stream_options"] = {"include_usage": True}
         return body
+
+    def most_tokens(self, prompt: Prompt) -> int | None:
+        """Return the limit of a reply's tokens that is sent; None if none is."""
+        if self.limit is None:
+            return None
+        return prompt.max_tokens + THINKING_TOKENS * self.thinks
+
+    def _messages(self, system: str, user: str) -> list[dict[str, str]]:
+        if self.system_role:
+            return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        return [{"role": "user", "content": f"{system}\n\n{user}" if system else user}]
 
     def embeddings(self, model: str, texts: Sequence[str]) -> dict[str, Any]:
         """Return the body of an embeddings call."""
@@ -96,6 +120,8 @@ class Parameters:
                 return replace(self, stream_options=False)
             case "encoding_format":
                 return replace(self, encoding_format=False)
+            case "system role":
+                return replace(self, system_role=False)
         return self
 
 
@@ -123,8 +149,20 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def optional_parameters(body: Mapping[str, Any]) -> list[str]:
-    """Return the names of the optional parameters in a request's body."""
-    return [name for name in OPTIONAL if name in body]
+    """Return the names of the optional parameters in a request's body, the system role last."""
+    names = [name for name in OPTIONAL if name in body]
+    return [*names, SYSTEM_ROLE] if _has_system_role(body) else names
+
+
+def lost_parameters(body: Mapping[str, Any], smaller: Mapping[str, Any]) -> list[str]:
+    """Return the optional parameters of a body that another one lacks, or has otherwise."""
+    lost = [name for name in OPTIONAL if name in body and body[name] != smaller.get(name)]
+    is_folded = _has_system_role(body) and not _has_system_role(smaller)
+    return [*lost, SYSTEM_ROLE] if is_folded else lost
+
+
+def _has_system_role(body: Mapping[str, Any]) -> bool:
+    return any(message["role"] == "system" for message in body.get("messages", ()))
 
 
 def refused_parameter(parameter: str | None, message: str, body: Mapping[str, Any]) -> str | None:
@@ -138,7 +176,7 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
         body: The body of the refused request.
 
     """
-    names = optional_parameters(body)
+    names = [name for name in OPTIONAL if name in body]
     if TOO_LARGE.search(message):
         names = [name for name in names if name not in LIMITS]
     if parameter:
@@ -146,6 +184,11 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
             if parameter == name or parameter.startswith(f"{name}."):
                 return name
     positions = {name: match.start() for name in names if (match := _find_name(name, message))}
+    if _has_system_role(body):
+        if parameter and re.search(r"messages?\W{0,3}0\W{0,3}role", parameter):
+            return SYSTEM_ROLE
+        if match := REFUSED_SYSTEM_ROLE.search(message):
+            positions[SYSTEM_ROLE] = match.start()
     return min(positions, key=positions.__getitem__) if positions else None
 
 

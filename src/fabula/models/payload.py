@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
-from typing import Any
+import re
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +14,24 @@ from fabula.errors import BadReply
 from fabula.text.document import Vectors
 
 Json = dict[str, Any]
+End = Literal["", "whole", "length", "filtered", "failed"]
+"""How a reply ended: '' while it has not, "length" at a limit of tokens."""
+_ENDS: dict[End, re.Pattern[str]] = {
+    # Those of OpenAI, Mistral, Anthropic, Gemini, Zhipu and others, behind gateways too.
+    "length": re.compile(
+        r"length|max_tokens|model_length|max_length|max_output_tokens|token_limit"
+        r"|model_context_window_exceeded|maxpredictedtokensreached|contextlengthreached"
+    ),
+    "filtered": re.compile(
+        r".*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
+        r"|guardrail_intervened|error_toxic|image_safety|language"
+    ),
+    # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's.
+    "failed": re.compile(
+        r"error.*|.*_error|abort(?:ed)?|cancel(?:l?ed)?|failed|timeout|time_limit"
+        r"|insufficient_system_resource|not_finished|interrupted"
+    ),
+}
 MAX_TOKENS = 10_000_000
 """The most tokens of one call; a larger count is an error of the endpoint and is ignored."""
 
@@ -28,16 +48,71 @@ def object_or_empty(value: object) -> Json:
 
 
 def message_text(message: Json) -> str:
-    """Return the text of a message; some endpoints send it in parts."""
+    """Return the text of a message; some endpoints send it in parts, thoughts among them."""
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(text_or_empty(object_or_empty(part).get("text")) for part in content)
+        content = "".join(map(_part_text, content))
     return text_or_empty(content)
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    fields = object_or_empty(part)
+    is_thought = fields.get("thought") is True or fields.get("type") in (
+        *("thinking", "reasoning", "reasoning_text", "redacted_thinking"),
+    )
+    return "" if is_thought else text_or_empty(fields.get("text"))
+
+
+def reasoning_text(message: Json) -> str:
+    """Return the thoughts of a message that its server has put in a field of their own."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if text := text_or_empty(message.get(name)):
+            return text
+    return ""
+
+
+def delta(event: Json) -> Json:
+    """Return what a streamed event adds to the message.
+
+    An endpoint that ignores `stream` answers with one completion, which has a whole message.
+    """
+    first = choice(event)
+    return object_or_empty(first.get("delta")) or object_or_empty(first.get("message"))
 
 
 def text_or_empty(value: object) -> str:
     """Return a value that should be a text; an empty text if it is not one."""
     return value if isinstance(value, str) else ""
+
+
+def reply_end(choice: Json) -> End:
+    """Return how a reply ended, by the reasons that servers give; an unknown one is a whole."""
+    reason = choice.get("finish_reason")
+    if isinstance(reason, dict):
+        # An old SGLang: {"type": "length", "length": 64}.
+        reason = reason.get("type")
+    if not reason:
+        return ""
+    name = str(reason).lower().removeprefix("finish_reason_").partition(":")[0].strip()
+    return next((end for end, pattern in _ENDS.items() if pattern.fullmatch(name)), "whole")
+
+
+def join_events(events: list[Json]) -> Json:
+    """Return the events of a stream as one completion."""
+    message: Json = {"content": "".join(message_text(delta(event)) for event in events)}
+    for name in ("reasoning_content", "reasoning", "refusal"):
+        if text := "".join(text_or_empty(delta(event).get(name)) for event in events):
+            message[name] = text
+    last = next((choice(event) for event in reversed(events) if ends_reply(event)), {})
+    joined: Json = {"choices": [{**last, "message": message}]}
+    for event in events:
+        if error := reported_error(event):
+            return object_or_empty(error)
+        if event.get("usage"):
+            joined["usage"] = event["usage"]
+    return joined if last else {"error": {"message": "Its stream ended before the reply did."}}
 
 
 def ends_reply(event: Json) -> bool:
@@ -47,8 +122,39 @@ def ends_reply(event: Json) -> bool:
 
 def has_content(event: Json) -> bool:
     """Return whether a streamed event has text or ends the reply."""
-    delta = object_or_empty(choice(event).get("delta"))
-    return bool(message_text(delta) or delta.get("refusal")) or ends_reply(event)
+    added = delta(event)
+    return bool(message_text(added) or added.get("refusal")) or ends_reply(event)
+
+
+def reported_error(answer: Json) -> object:
+    """Return the error in an answer or event whose status is 200; None if it has none.
+
+    It stands beside the choices, in place of them, or within the first.
+    """
+    if answer.get("error"):
+        return answer
+    if answer.get("object") == "error":
+        return answer
+    status = object_or_empty(answer.get("base_resp"))
+    if status.get("status_code"):
+        # MiniMax.
+        number = status["status_code"]
+        code = _MINIMAX_STATUSES.get(number, 500) if isinstance(number, int) else 500
+        message = f"{text_or_empty(status.get('status_msg'))} ({str(number)[:20]})"
+        return {"error": {"message": message, "code": code}}
+    first = choice(answer)
+    if first.get("error"):
+        return first
+    if reply_end(first) == "failed":
+        reason = str(first["finish_reason"])[:100]
+        return {"error": {"message": f"The reply ended by {reason!r}."}}
+    has_result = any(name in answer for name in ("choices", "data", "results", "usage"))
+    if not has_result and isinstance(answer.get("message") or answer.get("detail"), str):
+        return answer
+    return None
+
+
+_MINIMAX_STATUSES = {1002: 429, 1004: 401, 1008: 402, 1026: 400, 1027: 400, 1039: 400, 2013: 400}
 
 
 def usage(answer: Json) -> tuple[int, int]:
@@ -61,6 +167,17 @@ def cached_tokens(answer: Json) -> int:
     """Return the prompt's tokens that were in the endpoint's prefix cache; 0 if not reported."""
     details = object_or_empty(object_or_empty(answer.get("usage")).get("prompt_tokens_details"))
     return min(token_count(details.get("cached_tokens")), usage(answer)[0])
+
+
+def tokens_read(answer: Json) -> int:
+    """Return how many tokens of the prompt the model has read; 0 if that is not reported.
+
+    Servers that count what was in their cache apart have it in another field.
+    """
+    counts = object_or_empty(answer.get("usage"))
+    sent, _ = usage(answer)
+    apart = ("cache_read_input_tokens", "cache_creation_input_tokens", "prompt_cache_hit_tokens")
+    return sent and sent + sum(token_count(counts.get(name)) for name in apart)
 
 
 def token_count(value: object) -> int:
@@ -79,21 +196,52 @@ def finite_number(value: object) -> float | None:
         return None
 
 
-def without_thoughts(text: str) -> str:
-    """Return a reply without a thinking model's thoughts, which some local servers leave in it."""
-    return text.partition("</think>")[2] if text.lstrip().startswith("<think>") else text
+REASONING_TOOK_ALL = (
+    "its server took the whole reply for thoughts (reasoning_content). Start the server without "
+    "its reasoning parser (llama.cpp: --reasoning-format none; vLLM and SGLang: no "
+    "--reasoning-parser), or turn the model's thinking off."
+)
 
 
-def no_text(model: str, reason: object, refusal: str) -> str:
-    """Return a sentence on why a reply has no text: a refusal, a filter, thinking, or unknown."""
+def no_text(
+    model: str, end: End, refusal: str, *, thoughts: bool = False, parsed: bool = False
+) -> str:
+    """Return a sentence on why a reply has no text.
+
+    Args:
+        model: The model's name.
+        end: How the reply ended.
+        refusal: What the model said instead of a reply.
+        thoughts: Whether there were thoughts.
+        parsed: Whether the server has put them in a field of their own.
+
+    """
     if refusal:
         why = " ".join(refusal.split())[:300].rstrip(".")
         return f"{model} declined: {why}."
-    if reason == "content_filter":
+    if end == "filtered":
         return f"{model}'s reply was withheld by the endpoint's content filter."
-    if reason == "length":
+    if end == "length":
         return f"{model} used all its tokens for thinking and replied nothing."
+    if parsed:
+        return f"{model} gave an empty reply: {REASONING_TOOK_ALL}"
+    if thoughts:
+        return f"{model} replied with thoughts alone. Turn its thinking off, or use another model."
     return f"{model} gave an empty reply."
+
+
+def json_in_thoughts(thoughts: str) -> str:
+    """Return the JSON that is all there is in a server's field for thoughts; '' if it is not.
+
+    Some reasoning parsers put a reply there that has no thoughts at all.
+    """
+    text = thoughts.strip()
+    fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", text, re.DOTALL)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return ""
+    return text if isinstance(value, dict | list) and value else ""
 
 
 def unit_rows(data: object, count: int) -> Vectors:
@@ -112,13 +260,11 @@ def unit_rows(data: object, count: int) -> Vectors:
         data = []
     if len(data) != count:
         raise BadReply(f"The embedding model returned {len(data)} vectors for {count} texts.")
-    indices = [object_or_empty(item).get("index") for item in data]
-    if indices == [None] * count:
-        indices = [*range(count)]
-    if any(type(index) is not int for index in indices) or {*indices} != {*range(count)}:
+    indices = _indices(data)
+    if indices is None:
         raise BadReply("The embedding model's vectors do not have the indices of the texts.")
     try:
-        rows = [_row(object_or_empty(item).get("embedding")) for item in data]
+        rows = _rows([object_or_empty(item).get("embedding") for item in data])
     except (TypeError, ValueError, OverflowError) as error:
         raise BadReply(
             f"The embedding model's vectors can't be read: {str(error)[:100]}."
@@ -141,8 +287,31 @@ def unit_rows(data: object, count: int) -> Vectors:
     return unit
 
 
+def _indices(data: list[object]) -> list[int] | None:
+    """The texts that vectors belong to; None if their numbers can't be understood."""
+    count = len(data)
+    indices = [object_or_empty(item).get("index") for item in data]
+    if indices == [None] * count or indices == [0] * count:
+        # Some servers number none, or compute each text by itself.
+        return [*range(count)]
+    numbers = [index for index in indices if type(index) is int]
+    first = min(numbers, default=0)
+    if first not in (0, 1) or {*numbers} != {*range(first, first + count)} or len(numbers) != count:
+        return None
+    return [number - first for number in numbers]
+
+
+def _rows(embeddings: list[object]) -> list[Vectors]:
+    """Vectors of any length, float32."""
+    packed = [base64.b64decode(e, validate=True) for e in embeddings if isinstance(e, str)]
+    if len(packed) == len(embeddings):
+        type = "<f8" if _is_double(packed) else "<f4"
+        with np.errstate(all="ignore"):
+            return [np.frombuffer(row, dtype=type).astype(np.float32) for row in packed]
+    return [_row(embedding) for embedding in embeddings]
+
+
 def _row(embedding: object) -> Vectors:
-    """One vector of any length, float32."""
     if isinstance(embedding, str):
         decoded = base64.b64decode(embedding, validate=True)
         return np.frombuffer(decoded, dtype="<f4").astype(np.float32)
@@ -153,3 +322,25 @@ def _row(embedding: object) -> Vectors:
         raise ValueError("an embedding has items that are not numbers")
     with np.errstate(all="ignore"):
         return numbers.astype(np.float32).reshape(-1)
+
+
+MAX_COMPONENT, MIN_LARGEST_COMPONENT = 1e3, 0.01
+"""Between these is the largest number of any embedding."""
+MIN_DOUBLE_BYTES = 64
+"""Shorter vectors are not looked at: a few numbers may be anything."""
+
+
+def _is_double(packed: list[bytes]) -> bool:
+    """Whether vectors are float64, as servers in Python may send, and not OpenAI's float32.
+
+    Nothing says so. The lower halves of float64, read as float32, are numbers of any magnitude, or
+    all 0 if the vector was made from numbers of low precision.
+    """
+    if not all(len(row) % 8 == 0 and len(row) >= MIN_DOUBLE_BYTES for row in packed):
+        return False
+    joined = b"".join(packed)
+    with np.errstate(all="ignore"):
+        halves = np.abs(np.frombuffer(joined, dtype="<f4"))
+        doubles = np.abs(np.frombuffer(joined, dtype="<f8"))
+        is_odd = not (halves <= MAX_COMPONENT).all() or not halves[::2].any()
+        return bool(is_odd and MIN_LARGEST_COMPONENT <= doubles.max() <= MAX_COMPONENT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,14 +28,32 @@ BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
 SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]")
 CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
 WORD_END = re.compile(r"(?=\s)")
+MAX_CUT_REPLIES = 3
+"""Replies that end at a limit of tokens, after which no other one is asked for."""
+LOG = logging.getLogger("fabula")
 Result = TypeVar("Result")
 Schema = TypeVar("Schema", bound=BaseModel)
+
+
+class CutReply(BadReply):
+    """A reply that ended at a limit of tokens.
+
+    Args:
+        message: What happened.
+        text: What there is of the reply.
+
+    """
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
 
 
 def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
     """Ask a chat model and return what `read` makes of its reply.
 
-    A reply that `read` refuses is quoted to the model with the reason, and asked for again.
+    A reply that `read` refuses is quoted to the model with the reason, and asked for again. If a
+    text stays too long for its limit, the whole sentences that there are have to do.
 
     Args:
         chat: The model that is asked; the call may cost money.
@@ -48,6 +67,7 @@ def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: in
 
     """
     current, error_text = request, ""
+    cut_replies: list[str] = []
     for _ in range(attempts):
         reply = ""
         try:
@@ -56,12 +76,36 @@ def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: in
         except TextRefused:
             raise
         except BadReply as error:
+            if isinstance(error, CutReply):
+                reply = error.text
+                cut_replies.append(reply)
+                if len(cut_replies) == min(MAX_CUT_REPLIES, attempts):
+                    chat.reject(request, forget=True)
+                    return _read_whole_sentences(cut_replies, request, read, error)
             error_text = " ".join(str(error).split())[:MAX_QUOTED_CHARACTERS]
             chat.reject(request, forget=True)
             quoted = reply[:MAX_QUOTED_CHARACTERS] or "(nothing)"
             correction = fill_prompt("again", error=error_text, reply=quoted)
             current = replace(request, correction=f"\n\n{correction}")
     raise BadReply(f"No usable reply in {attempts} tries: {error_text}")
+
+
+def _read_whole_sentences(
+    cut_replies: Sequence[str], request: Prompt, read: Callable[[str], Result], error: CutReply
+) -> Result:
+    """What `read` makes of the longest text that was cut, up to the end of its last sentence."""
+    whole = max(map(_whole_sentences, cut_replies), key=len)
+    if request.schema is not None or not whole:
+        raise BadReply(f"No usable reply in {len(cut_replies)} tries: {error}") from error
+    LOG.info("Only the whole sentences of a reply are used: %s", error)
+    return read(whole)
+
+
+def _whole_sentences(text: str) -> str:
+    """The beginning of a text that was cut, up to the end of its last sentence."""
+    # The last sentence may go on after what looks like its end: "3." before "3.5".
+    ends = [match.end() for match in SENTENCE_END.finditer(text) if match.end() < len(text)]
+    return text[: ends[-1]] if ends else ""
 
 
 def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Result:
@@ -86,9 +130,12 @@ def complete(chat: Chat, request: Prompt) -> str:
 
     Raises:
         BadReply: The reply has no usable text.
+        CutReply: It ended at a limit of tokens.
 
     """
     reply = chat.complete(request)
+    if reply.problem and reply.incomplete and reply.text:
+        raise CutReply(reply.problem, reply.text)
     if reply.problem:
         raise BadReply(reply.problem)
     return reply.text

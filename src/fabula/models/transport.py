@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import json
 import re
 import socket
@@ -22,13 +23,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpcore2
 import httpx2
 import openai
 
 from fabula.models.clean import clean_json, clean_text
+from fabula.models.payload import join_events, object_or_empty
 
 if TYPE_CHECKING:
     import ssl
@@ -64,12 +66,14 @@ class Bounds:
         end: When the call has to end, by `time.monotonic`.
         max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
+        is_stream: Whether events were asked for.
 
     """
 
     end: float
     max_bytes: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
+    is_stream: bool = False
 
     @property
     def over(self) -> bool:
@@ -114,16 +118,25 @@ class EndpointTransport:
         password = parts.password or ""
         basic = base64.b64encode(unquote(user).encode()).decode() if user else ""
         secrets = {key, user, password, unquote(password), basic} - {"none"}
+        # Some gateways take a key as a parameter.
+        secrets |= {value for name, value in parse_qsl(parts.query) if name != "api-version"}
         longest_first = sorted(secrets, key=len, reverse=True)
         pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
         self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
-    def client(self, timeout: openai.Timeout) -> httpx2.Client:
-        """Return a client that applies the bounds of each call to its connections and answers."""
+    def client(self, timeout: openai.Timeout, *, bearer: bool = True) -> httpx2.Client:
+        """Return a client that applies the bounds of each call to its connections and answers.
+
+        Args:
+            timeout: The longest time without a byte.
+            bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
+
+        """
+        requests = [] if bearer else [_drop_bearer]
         client = openai.DefaultHttpxClient(
             timeout=timeout,
             headers={"Accept-Encoding": "gzip"},
-            event_hooks={"response": [_bound_response]},
+            event_hooks={"request": requests, "response": [_bound_response]},
         )
         return time_connections(client)
 
@@ -145,11 +158,35 @@ class EndpointTransport:
     def json(self, content: bytes) -> Any:
         """Return the JSON value of an answer. Raises UnusableAnswer."""
         try:
-            text = content.decode(json.detect_encoding(content), "replace")
+            text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise UnusableAnswer(f"its answer is not JSON: {self.line(error)}") from error
         return self.value(value) if SUSPICIOUS.search(text) or self._secret.search(text) else value
+
+    def answer(self, response: httpx2.Response) -> Any:
+        """Return the JSON value of a good answer; None if it is no JSON, as a web page.
+
+        What counts is what was sent: some servers send JSON as text, or as nothing in particular.
+        An endpoint that streams though that was not asked for has its events put together.
+
+        Raises:
+            UnusableAnswer: The answer calls itself JSON, and is broken.
+
+        """
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        content = response.content
+        begin = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
+        if kind.endswith("json") or begin[:1] in (b"{", b"["):
+            return self.json(content)
+        if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ")):
+            events = [
+                self.json(line.removeprefix(b"data:"))
+                for line in content.splitlines()
+                if line.startswith(b"data:") and line.removeprefix(b"data:").strip() != b"[DONE]"
+            ]
+            return join_events(list(map(object_or_empty, events)))
+        return None
 
     def _without_secrets(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -159,6 +196,10 @@ class EndpointTransport:
         if isinstance(value, dict):
             return {key: self._without_secrets(item) for key, item in value.items()}
         return value
+
+
+def _drop_bearer(request: httpx2.Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 def _bound_response(response: httpx2.Response) -> None:
@@ -175,7 +216,9 @@ def _bound_response(response: httpx2.Response) -> None:
     response.encoding = "utf-8"
     bounds = _bounds.get()
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _Bounded(response.stream, bounds, packed=coding == "gzip")
+        body = _Bounded(response.stream, bounds, packed=coding == "gzip")
+        is_answer = response.is_success and bounds.is_stream
+        response.stream = _Events(body) if is_answer else body
 
 
 def _check_redirect(here: httpx2.URL, location: str) -> None:
@@ -215,6 +258,43 @@ class _Bounded(httpx2.SyncByteStream):
                 if self._bounds.over:
                     raise httpx2.ReadTimeout("The time of the call is over.")
                 yield piece
+
+    def close(self) -> None:
+        self._body.close()
+
+
+class _Events(httpx2.SyncByteStream):
+    """A stream of events, also where an endpoint answers with one JSON object instead.
+
+    The object becomes the only event. It is known by its first byte, as the content type says
+    nothing that could be relied on: no line of a stream of events begins with a brace.
+    """
+
+    def __init__(self, body: httpx2.SyncByteStream) -> None:
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        pieces, begin = iter(self._body), b""
+        for piece in pieces:
+            begin += piece
+            if begin.removeprefix(codecs.BOM_UTF8).lstrip():
+                break
+        first = begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        if first == b"<":
+            raise UnusableAnswer(
+                "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
+            )
+        if first != b"{":
+            yield begin
+            yield from pieces
+            return
+        content = begin + b"".join(pieces)
+        try:
+            text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UnusableAnswer("its answer is no stream of events") from error
+        yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 
     def close(self) -> None:
         self._body.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from fabula.errors import ServerError
-from fabula.server import archive, dumps, health, process, repair
+from fabula.server import archive, dumps, health, process, repair, running
 from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
 from fabula.server.disk_space import check_disk_space, write_error
@@ -85,7 +85,7 @@ class PrivateServer:
             clock: The time by which dumps are named and due, in seconds since the epoch.
 
         """
-        self._home = Home(home.expanduser().resolve())
+        self._home = Home.of(home)
         self._launcher = Launcher(self._home, heap, page_cache)
         self._keep_dumps = keep_dumps
         self._clock = clock
@@ -104,11 +104,11 @@ class PrivateServer:
             ServerError: The server could not be fetched or started.
 
         """
-        if (address := self._find_address()) is not None:
+        if (address := running.find_address(self._home)) is not None:
             return address
         with self._hold_lock(report):
             # Another process may have started it while this one waited.
-            if (address := self._find_address()) is not None:
+            if (address := running.find_address(self._home)) is not None:
                 return address
             if not self._find_pid(self._home.last_start()):
                 self._dump_daily(report)
@@ -136,7 +136,7 @@ class PrivateServer:
         with self._hold_lock(report):
             # First, because a full disk may be why the database stopped, and a start would fail.
             check_disk_space(self._home.path, SPARE_BYTES)
-            address = self._find_address()
+            address = running.find_address(self._home)
             log_bytes = repair.measure_log(self._home)
             if address is None or health.find_problem(address):
                 self._stop(report)
@@ -172,12 +172,12 @@ class PrivateServer:
         """Return the state of the server now."""
         remembered = self._home.last_start()
         pid = self._find_pid(remembered)
-        address = self._find_address()
+        address = running.find_address(self._home)
         lock_list = read_lock()
         is_broken = address is not None and health.find_problem(address) != ""
-        running: Literal["running", "broken"] = "broken" if is_broken else "running"
+        answering: Literal["running", "broken"] = "broken" if is_broken else "running"
         return ServerStatus(
-            state=running if address else "starting" if pid else "stopped",
+            state=answering if address else "starting" if pid else "stopped",
             pid=pid,
             address=address,
             version=lock_list.version,
@@ -202,7 +202,7 @@ class PrivateServer:
         remembered = self._home.last_start()
         if remembered is None or not remembered.pid:
             return "stopped"
-        if self._is_running(remembered):
+        if running.is_running(self._home, remembered):
             return remembered.bolt
         try:
             with FileLock(self._home.lock, timeout=0, mode=0o600):
@@ -395,25 +395,9 @@ class PrivateServer:
         except OSError as error:
             raise write_error(error, self._home.path) from error
 
-    def _find_address(self) -> Address | None:
-        """Return the address if the server runs and answers."""
-        remembered = self._home.last_start()
-        if remembered is None or not self._is_running(remembered):
-            return None
-        # The password is sent only to the process that is the server and listens itself.
-        if not process.listens(remembered.pid, remembered.ports):
-            return None
-        password = self._home.password()
-        if password is None or not process.answers(remembered.bolt):
-            return None
-        return remembered.address(password)
-
-    def _is_running(self, remembered: LastStart) -> bool:
-        return process.is_running(remembered.pid, self._home, remembered.begun)
-
     def _find_pid(self, remembered: LastStart | None) -> int:
         """Return the server's process id; 0 if it does not run."""
-        if remembered is not None and self._is_running(remembered):
+        if remembered is not None and running.is_running(self._home, remembered):
             return remembered.pid
         return process.find_server(self._home)
 
@@ -489,7 +473,7 @@ class PrivateServer:
         if not pid:
             return False
         report(ServerProgress(f"Stopping Neo4j (process {pid})"))
-        address = self._find_address()
+        address = running.find_address(self._home)
         if address is not None and health.is_down(address):
             # An orderly stop would write behind the entry at which its log broke off (`repair`).
             # Everything that was committed is in the log.

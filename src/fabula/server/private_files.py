@@ -10,7 +10,6 @@ from typing import BinaryIO
 
 from fabula.errors import ServerError
 
-GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 UNUSABLE_CHARACTERS = '%;!?*#"' + ("\\" if os.name == "posix" else "")
 """Characters in paths that Neo4j's web server takes for parts of an address."""
 ADVICE = "choose a folder of its own with FABULA_HOME"

@@ -7,6 +7,7 @@ import logging
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field
@@ -73,6 +74,11 @@ class Home:
     """The folder of the private server, and the paths in it."""
 
     path: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Return the folder as a setting names it, with `~` and links resolved."""
+        return cls(folder.expanduser().resolve())
 
     @property
     def neo4j(self) -> Path:

@@ -88,12 +88,18 @@ class DocumentPage(BaseModel):
 
 
 class FoundPassage(BaseModel):
-    """A passage: its text and its range of characters in the document."""
+    """A passage: its text and its range of characters in the document.
+
+    `section` is a path, as "BOOK NINE · CHAPTER XI"; `pages` and `lines` are those of a printed
+    edition, as "113-114", and empty where the document does not have them.
+    """
 
     id: str
     document: str
     title: str
     section: str
+    pages: str
+    lines: str
     kind: str
     aspect: str
     level: int
@@ -126,6 +132,8 @@ class TextRange(BaseModel):
     document: str
     title: str
     section: str
+    pages: str
+    lines: str
     start: int
     end: int
     text: str
@@ -316,7 +324,11 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             ),
         ] = 0,
         section: Annotated[
-            str, Field(description="start at the section with this heading, instead of `start`")
+            str,
+            Field(
+                description="start at the section with this heading or path, as 'BOOK NINE CHAPTER "
+                "XI', or at a page, as 'p. 113', instead of `start`"
+            ),
         ] = "",
     ) -> TextRange:
         """Read the text itself as the book prints it, at most 8,000 characters in one call."""
@@ -598,6 +610,7 @@ def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> T
     chunks = "".join(row["text"] for row in rows)
     text = chunks[start - first : end - first]
     reached = start + len(text)
+    structure = collection.store.structure(entry)
     more = reached < rows[-1]["end"] or bool(
         collection.store.find_chunks(entry, reached, reached + 1)
     )
@@ -605,6 +618,8 @@ def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> T
         document=entry.id,
         title=entry.title,
         section=rows[0]["section"],
+        pages=structure.pages.range([(start, reached)]),
+        lines=structure.lines.range([(start, reached)]),
         start=start,
         end=reached,
         text=text,

@@ -35,6 +35,7 @@ from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.streams import EventStream, run_while_connected
 from fabula.service.state import ServiceState
+from fabula.text.locator import name_labels
 from fabula.text.names import quote_name
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -225,7 +226,8 @@ class _CitedCompletion:
         """Format the cited passages as a Markdown list with links, which any client can show."""
         lines = []
         for passage in self._cited_passages(answer):
-            title = " · ".join(filter(None, (passage.title, passage.section)))
+            labels = (name_labels("page", passage.pages), name_labels("line", passage.lines))
+            title = " · ".join(filter(None, (passage.title, passage.section, *labels)))
             label = " ".join(title.replace("]", "").replace("[", "").split())
             lines.append(f"- [{passage.number}] [{label}]({self._url(passage)})")
         return "\n\n" + "\n".join(lines) if lines else ""

@@ -19,9 +19,19 @@ from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
+from fabula.graph.structure import TextStructure, read_structure
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
 from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
+from fabula.store.embedding_space import (
+    Space,
+    other_space_error,
+    refuse_collection,
+    refuse_dimensions,
+    refuse_other_model,
+    refuse_reembedding,
+    refuse_unknown,
+)
 from fabula.store.locks import ProcessLock, process_lock
 from fabula.store.parts import (
     find_abandoned_runs,
@@ -42,19 +52,11 @@ from fabula.store.rows import (
     read_record,
     read_space,
 )
-from fabula.store.space import (
-    Space,
-    other_space_error,
-    refuse_collection,
-    refuse_dimensions,
-    refuse_other_model,
-    refuse_reembedding,
-    refuse_unknown,
-)
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
+NameSections = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
 MIN_DEPTH = 50
 """How many nodes the vector index is asked for. For 434 readers' questions on 38
 books and stories, 98 % of the true best 5 were among 10, and 86 % within one book; among 50 it was
@@ -495,20 +497,31 @@ class Store(Database):
 
         Args:
             document: The document.
-            at: A passage's id, or a section's heading or a part of it.
+            at: A passage's id.
             index: The number of a chunk; -1 for none.
 
         Returns:
-            The passage, the chunk of that number, or the first chunk of that section.
+            The passage, or the chunk of that number.
 
         """
         rows = self.rows("core/find_place", **_place_of(document), at=at.lower(), index=index)
         return read_hit(rows[0]) if rows else None
 
+    def structure(self, document: Entry) -> TextStructure:
+        """Return where the sections, printed pages and numbered lines of a document begin."""
+        return self.structures(document.collection, [document.id]).get(document.id, TextStructure())
+
+    def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]:
+        """Return the structures of documents by their ids."""
+        rows = self.rows("core/find_structures", collection=collection, documents=list(documents))
+        return {row["id"]: read_structure(row["structure"]) for row in rows}
+
     def find_passages_on(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
         """Return passages of graphs that rest on some chunks of a document, the closest first."""
         place = _place_of(document)
-        rows = self.rows("core/find_said", **place, passages=list(chunks), limit=limit)
+        rows = self.rows(
+            "core/find_passages_on_chunks", **place, passages=list(chunks), limit=limit
+        )
         return [read_hit(row) for row in rows]
 
     # Writing
@@ -698,6 +711,44 @@ class Store(Database):
             place = {"collection": owner.collection, "document": owner.document}
             [row] = transaction.run(read_statement("core/save_description"), place | description)
             return bool(row["documents"])
+
+        with self.session() as session:
+            existed: bool = session.execute_write(take)
+        return existed
+
+    def set_structure(
+        self, document: Entry, properties: Mapping[str, Any], name_sections: NameSections
+    ) -> bool:
+        """Give a document another structure, and its nodes the paths of their sections.
+
+        Neither the text nor what is made from it changes.
+
+        Args:
+            document: The document.
+            properties: The properties of its node that change.
+            name_sections: Returns the new names of sections by nodes' ids, from the rows of
+                `core/find_section_names`.
+
+        Returns:
+            Whether the document was there as it is listed.
+
+        """
+        owner = Owner(document.collection, TEXT, document.id)
+        place = _place_of(document)
+
+        def take(transaction: neo4j.ManagedTransaction) -> bool:
+            lock_owners(transaction, [owner])
+            same = {"collection": owner.collection, "ids": [document.id], "sha256": []}
+            rows = transaction.run(read_statement("core/find_same"), same).data()
+            if not any(row["document"]["sha256"] == document.sha256 for row in rows):
+                return False
+            named = transaction.run(read_statement("core/find_section_names"), place).data()
+            renamed = [
+                {"id": id, "section": section} for id, section in name_sections(named).items()
+            ]
+            changes = {"properties": dict(properties), "rows": renamed}
+            transaction.run(read_statement("core/save_structure"), place | changes).consume()
+            return True
 
         with self.session() as session:
             existed: bool = session.execute_write(take)

@@ -17,8 +17,8 @@ from fabula import tracing
 from fabula.errors import StoreError
 from fabula.graph.queries import read_statement
 from fabula.store.driver_errors import explain_connecting, explain_errors, refuse_old_server
+from fabula.store.embedding_space import Space
 from fabula.store.rows import read_space
-from fabula.store.space import Space
 
 LOG = logging.getLogger("fabula")
 READING_PREFIXES = ("find_", "count_", "check_")

@@ -10,7 +10,7 @@ from fabula.errors import StoreError
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.store import Store
-from fabula.store.space import Space, refuse_reembedding
+from fabula.store.embedding_space import Space, refuse_reembedding
 
 ROWS_PER_PAGE = 1000
 

@@ -15,8 +15,8 @@ from fabula.errors import BadValue, Changed, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
 from fabula.graph.queries import read_statement
 from fabula.store import locks
+from fabula.store.embedding_space import Space, other_space_error, refuse_reembedding
 from fabula.store.rows import encode_vector, part_id, part_properties, read_space
-from fabula.store.space import Space, other_space_error, refuse_reembedding
 from fabula.text.names import MAX_LINE_BYTES, MAX_NAME_BYTES, name_problem, quote_name
 
 ROWS_PER_BATCH = 1000

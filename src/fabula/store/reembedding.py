@@ -25,9 +25,9 @@ from fabula.graph.queries import (
     read_statement,
 )
 from fabula.store import Store, locks, schema
+from fabula.store.embedding_space import Space
 from fabula.store.parts import lock_collection
 from fabula.store.rows import encode_vector, read_space
-from fabula.store.space import Space
 from fabula.text.document import Vectors
 
 ROWS_PER_PAGE = 1000

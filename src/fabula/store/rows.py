@@ -14,7 +14,7 @@ from fabula.graph.entries import Entry
 from fabula.graph.gaps import make_gap
 from fabula.graph.hits import Filters
 from fabula.models.usage import Usage
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
 from fabula.text.document import Vector
 
 LAST_CHARACTER = "\U0010ffff"

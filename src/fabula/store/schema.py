@@ -12,7 +12,7 @@ from typing import Any
 from fabula.errors import StoreError
 from fabula.graph.queries import Embedded, for_embeddings, index_name, read_statement
 from fabula.store.database import Database, Index
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
 
 LOG = logging.getLogger(__name__)
 POLL_SECONDS = 0.01, 1.0

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from fabula.text import ids, tokens
 from fabula.text.anchors import Anchors
 from fabula.text.document import Chunk, Document
+from fabula.text.sections import fold_words, outline
 from fabula.text.sentences import spans
 
 CHARACTERS_PER_TOKEN = 4
 """A token seldom has more characters; it is a first guess of where to cut an endless sentence."""
+MAX_ORNAMENT_CHARACTERS = 200
+"""Blank lines and ornaments that may stand around a heading without text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,8 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
 
     Every character of the text is in exactly one chunk, white space included. Chunks end at the
     ends of sentences. Only a sentence of more than `limit` tokens is cut, at a space if it has one.
-    This follows Sarthi et al. 2024 (RAPTOR, arXiv 2401.18059), section 3.
+    A heading without text of its own begins the chunk of the section after it. This follows Sarthi
+    et al. 2024 (RAPTOR, arXiv 2401.18059), section 3.
 
     Args:
         document: The document to split.
@@ -43,7 +47,7 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
     chunks: list[Chunk] = []
     counts: Counter[str] = Counter()
     anchors = Anchors(known, limit)
-    for start, end, section in _section_ranges(document):
+    for start, end, section in section_ranges(document):
         pieces = _pieces(document, start, end, limit)
         for first, last in _chunk_ranges(pieces, document.text, limit, anchors):
             text = document.text[first:last]
@@ -54,13 +58,38 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
     return tuple(chunks)
 
 
-def _section_ranges(document: Document) -> Iterator[tuple[int, int, str]]:
-    """The ranges between headings: start, end and the section's title."""
-    starts = [(0, ""), *((section.start, section.title) for section in document.sections)]
-    ends = [start for start, _ in starts[1:]] + [len(document.text)]
-    for (start, title), end in zip(starts, ends, strict=True):
-        if start < end:
-            yield start, end, title
+def section_ranges(document: Document) -> list[tuple[int, int, str]]:
+    """Return the ranges that no chunk crosses: start, end and the path of the section.
+
+    The range of a heading without text of its own is that of the section after it; the last one's
+    is that of the section before it.
+    """
+    text = document.text
+    paths = outline(document.sections, document.title).paths
+    starts = [(0, "", "")]
+    for section, path in zip(document.sections, paths, strict=True):
+        starts.append((section.start, section.title, path))
+    ends = [start for start, *_ in starts[1:]] + [len(text)]
+    ranges: list[tuple[int, int, str]] = []
+    first = 0
+    for (start, title, path), end in zip(starts, ends, strict=True):
+        if title and _is_heading(text[start:end], title):
+            continue
+        if first < end:
+            ranges.append((first, end, path))
+        first = end
+    if first < len(text):
+        start, _, path = ranges.pop() if ranges else (0, 0, paths[-1])
+        ranges.append((start, len(text), path))
+    return ranges
+
+
+def _is_heading(text: str, title: str) -> bool:
+    """Whether a text is nothing but a title, which may have been shortened."""
+    if len(text) > 2 * len(title) + MAX_ORNAMENT_CHARACTERS:
+        return False
+    words, own = "".join(fold_words(text)), "".join(fold_words(title))
+    return words == own != ""
 
 
 def _pieces(document: Document, start: int, end: int, limit: int) -> list[_Piece]:

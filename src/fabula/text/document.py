@@ -56,6 +56,7 @@ class Document:
         published: The date or year of the text; '' if unknown.
         edition: The edition that the file was made from; '' if unknown.
         locators: The tops of printed pages and the numbered lines, in text order.
+        reading: The version of the way that the file was read: `fabula.load.READING_VERSION` then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
 
@@ -73,6 +74,7 @@ class Document:
     published: str = ""
     edition: str = ""
     locators: tuple[Locator, ...] = ()
+    reading: int = 1
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -87,7 +89,7 @@ class Chunk:
     Attributes:
         id: The chunk's id; see `ids.chunk_id`.
         index: The position among the document's chunks, from 0.
-        section: The title of its section; '' before the first heading.
+        section: The path of its section, as "BOOK NINE · CHAPTER XI"; '' before the first heading.
         start: The offset in the document's text, in characters.
         end: The offset of its end: the text is `document.text[start:end]`.
         text: The text.

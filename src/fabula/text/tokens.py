@@ -6,7 +6,6 @@ import functools
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,10 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 RANKS = Path(__file__).parent / "ranks" / "o200k_base.zlib"
-"""The rank table, packed by scripts/pack_ranks.py."""
+"""The tokens in the order of their ranks, packed by scripts/pack_ranks.py."""
+SEPARATOR = b"\xfe\xff\xfe"
+"""What is between two tokens of the table: no token has these bytes, which UTF-8 never uses, except
+two tokens of one byte each."""
 RANKS_COUNT = 199_998
 """Tokens in the table; the two special ones come after them."""
 SPECIAL_TOKENS = {"<|endoftext|>": 199_999, "<|endofprompt|>": 200_018}
@@ -96,11 +98,8 @@ def _build() -> Encoding:
     """Build o200k_base from the table that comes with Fabula; tiktoken would download it."""
     from tiktoken import Encoding
 
-    data = zlib.decompress(RANKS.read_bytes())
-    lengths, tokens = data[:RANKS_COUNT], data[RANKS_COUNT:]
-    ends = list(accumulate(lengths))
-    slices = map(slice, [0, *ends], ends)
-    ranks = dict(zip(map(tokens.__getitem__, slices), range(RANKS_COUNT), strict=True))
+    tokens = zlib.decompress(RANKS.read_bytes()).split(SEPARATOR)
+    ranks = dict(zip(tokens, range(RANKS_COUNT), strict=True))
     return Encoding(
         "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL_TOKENS
     )

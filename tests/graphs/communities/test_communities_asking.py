@@ -17,6 +17,7 @@ from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
 from fabula.graph.trace import Trace as Steps
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
+from fabula.graphs.communities.modes.options import DriftOptions, DynamicOptions, GlobalOptions
 from fabula.graphs.communities.points import (
     Point,
     ask_points,
@@ -374,7 +375,7 @@ def asked_of(text: str, score: int) -> Callable[[str], list[dict[str, Any]]]:
 def put_together(
     says: Says, reports: Sequence[StoredReport], context: Sequence[Passage], **knobs: Any
 ) -> tuple[list[Reply | Passage], dict[str, str]]:
-    with tools_of(says, global_.Options(**knobs)) as tools:
+    with tools_of(says, GlobalOptions(**knobs)) as tools:
         pieces = list(global_.answer_from_reports("What?", reports, context, FILTERS, tools))
         return pieces, notes(tools)
 
@@ -432,7 +433,7 @@ def test_a_point_leads_to_the_chunks_of_its_findings() -> None:
 def test_reduce_reads_the_best_points_first() -> None:
     says = Says(lambda user: part(user, "points").strip())
     points = [Point(f"{text} [1]", score, {1: ("c1",)}) for text, score in (("a", 9), ("b", 5))]
-    knobs = global_.Options(point_tokens=100, words=20)
+    knobs = GlobalOptions(point_tokens=100, words=20)
     with tools_of(says, knobs) as tools:
         [said] = reduce("What?", points, [chunk("c1", 1)], FILTERS, tools)
     assert said == Reply("(score 9) a [1]\n(score 5) b [1]")
@@ -447,7 +448,7 @@ def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() 
         for number in range(50)
     ]
     context = [chunk(id, number) for number, id in enumerate(ids, 1)]
-    with tools_of(says, global_.Options(point_tokens=500)) as tools:
+    with tools_of(says, GlobalOptions(point_tokens=500)) as tools:
         [said] = reduce("What?", points, context, FILTERS, tools)
     assert isinstance(said, Reply)
     assert 450 < tokens.count(said.text) <= 500
@@ -458,7 +459,7 @@ def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() 
 def test_calls_of_the_map_are_the_same_every_time() -> None:
     def asked() -> list[str]:
         says = mapped({})
-        with tools_of(says, global_.Options(batch_tokens=1)) as tools:
+        with tools_of(says, GlobalOptions(batch_tokens=1)) as tools:
             ask_points("What?", many(9), tools)
         return sorted(one.user for one in says.asked)
 
@@ -520,7 +521,7 @@ def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> 
 )
 def test_a_rating_that_can_not_be_read_counts_as_1(reply: str, rating: int) -> None:
     says = Says(lambda user: reply)
-    with tools_of(says, dynamic.Options()) as tools:
+    with tools_of(says, DynamicOptions()) as tools:
         assert dynamic.ask_rating("What?", report("a"), tools) == rating
     assert len(says.asked) == 1
 
@@ -559,7 +560,7 @@ def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.StepResult],
         looked_up.append(text)
         return [chunk(f"c{len(looked_up)}", 1)]
 
-    with tools_of(says, drift.Options(**knobs)) as tools:
+    with tools_of(says, DriftOptions(**knobs)) as tools:
         primed = drift.read_folds("What of it?", many(20), tools)
         found = drift.follow_up(
             "What of it?", Words().vector("What of it?"), primed, look_up, tools
@@ -597,7 +598,7 @@ def test_the_budget_is_shared_over_the_rounds() -> None:
 
 def test_drift_ends_where_a_round_reads_nothing_new() -> None:
     says = Says(by_prompt)
-    with tools_of(says, drift.Options(calls=20, rounds=5)) as tools:
+    with tools_of(says, DriftOptions(calls=20, rounds=5)) as tools:
         primed = drift.read_folds("What of it?", many(20), tools)
         vector = Words().vector("What of it?")
         found = drift.follow_up("What?", vector, primed, lambda text: [chunk("c", 1)], tools)
@@ -630,7 +631,7 @@ def test_where_no_fold_can_be_read_the_question_itself_is_looked_up() -> None:
 
 def test_folds_share_the_reports_in_their_order() -> None:
     says = Says(by_prompt)
-    with tools_of(says, drift.Options(folds=3)) as tools:
+    with tools_of(says, DriftOptions(folds=3)) as tools:
         drift.read_folds("What?", many(7), tools)
     read = sorted(" ".join(re.findall(r"Report: (\w+)", one.user)) for one in says.asked)
     assert read == ["R00 R01 R02", "R03 R04 R05", "R06"]

@@ -20,7 +20,7 @@ from fabula.graph.installed import graphs
 from fabula.graph.queries import FOLDER, read_statement
 from fabula.graph.trace import Trace as Steps
 from fabula.store import Store
-from fabula.store.checks import check
+from fabula.store.integrity import check
 
 CLAIMS = {"communities.claims": True}
 BREAKS = {

@@ -301,7 +301,7 @@ def test_causes_are_walked_back_from_a_passage_and_from_the_longest_chain(scenes
 def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, scenes: Fabula) -> None:
     from breaks import Undone
     from fabula.graph.installed import graphs
-    from fabula.store.checks import check
+    from fabula.store.integrity import check
 
     with scenes.store.session() as session, session.begin_transaction() as transaction:
         undone = Undone(transaction, scenes.store)

@@ -405,7 +405,7 @@ def broken(sound: Store) -> Iterator[Any]:
     """Which invariants a statement breaks; it is rolled back."""
     from breaks import Undone
     from fabula.graph.installed import graphs
-    from fabula.store.checks import check
+    from fabula.store.integrity import check
 
     with sound.session() as session, session.begin_transaction() as transaction:
         undone = Undone(transaction, sound)

@@ -20,7 +20,7 @@ from fabula.graph.explore import shipped_query
 from fabula.graph.hits import Filters
 from fabula.graph.trace import Trace as Steps
 from fabula.graphs.entities.retrieval import _read
-from fabula.graphs.facts.triples import Options
+from fabula.graphs.facts.options import TriplesOptions
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
@@ -133,7 +133,7 @@ def test_without_a_near_fact_it_falls_back_on_who_is_named(
     fabula: Fabula, settings: Settings
 ) -> None:
     steps = Steps()
-    far = {**settings.tables, "triples": Options(least=1.0)}
+    far = {**settings.tables, "triples": TriplesOptions(least=1.0)}
     with Fabula(settings.model_copy(update={"tables": far})) as other:
         [first, *_] = other.retrieve("Where did Martin Hale wait?", mode="triples", path=steps)
     assert "Martin Hale" in " ".join(first.text.split())

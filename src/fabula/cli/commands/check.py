@@ -14,7 +14,7 @@ from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.store.checks import Findings, Violation
+    from fabula.store.integrity import Findings, Violation
 
 
 @click.command(

@@ -15,7 +15,8 @@ from rich.text import Text
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import echo, print_json, print_table
+from fabula.cli.shared.screen import echo, print_json
+from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.export.cells import format_cell, format_csv
 from fabula.graph.explore import AnalystQuery, parse_query, query_names, read_query, shipped_query

@@ -22,7 +22,8 @@ from fabula.config.settings import Settings
 from fabula.errors import ServerError
 
 if TYPE_CHECKING:
-    from fabula.server import Address, PrivateServer, ServerStatus
+    from fabula.server import Address
+    from fabula.server.private import PrivateServer, ServerStatus
 
 POLL_SECONDS = 0.5
 """How often `logs --follow` looks for new lines."""

@@ -13,7 +13,8 @@ from fabula.cli.shared.last_answer import LastAnswer, keep_answer
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import notice_offline, outline_table, print_table
+from fabula.cli.shared.screen import notice_offline
+from fabula.cli.shared.tables import outline_table, print_table
 from fabula.config.settings import Settings
 
 STORY = "a-christmas-carol.txt"

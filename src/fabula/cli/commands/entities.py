@@ -14,7 +14,8 @@ from rich.table import Table
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import count_noun, echo, print_json, print_table
+from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network

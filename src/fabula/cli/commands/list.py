@@ -13,16 +13,23 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import count_noun, echo, print_json, print_table
+from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
 from fabula.graph.entries import Entry
+from fabula.load.version import READING_VERSION
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
+    from fabula.app import App
     from fabula.app.collection import Settled
+    from fabula.app.rereading import ReadingChange
 
 Stale = Mapping[str, list[str]]
 """What has changed since each graph of a document was built, by the names of the graphs."""
+MAX_NAMED_DOCUMENTS = 5
+"""How many of the documents that an earlier version read are named."""
 
 
 @click.command(
@@ -35,12 +42,20 @@ Stale = Mapping[str, list[str]]
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
+@click.option(
+    "--reading",
+    is_flag=True,
+    help="read the files again, where they are, and show what an ingest would change in the texts",
+)
 @settings_flags(*GRAPH)
-def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
+def command(as_json: bool, everywhere: bool, reading: bool, settings: Settings) -> None:
     """List the documents of a collection, or of all, and the graphs of each.
 
     A graph is stale if the present settings, or this version of Fabula, would build it from
     something else. A gap is a piece that the model did not provide.
+
+    A document that an earlier version of Fabula read is named: its file may be read better now.
+    Nothing is built anew before the file is ingested again.
     """
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         app = fabula.app
@@ -51,15 +66,22 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
             for entry in collection.documents()
         ]
         graphs = [(name, graph) for name in names for graph in app.collection(name).settled()]
+        changes = _read_again(app, [entry for entry, _ in documents]) if reading else {}
         others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(documents)
     if as_json:
-        rows = [entry_json(entry, stale) for entry, stale in documents]
+        rows = [
+            entry_json(entry, stale)
+            | ({"reading_change": _change_json(changes.get(entry.id))} if reading else {})
+            for entry, stale in documents
+        ]
         print_json([*rows, *(_collection_graph_json(name, graph) for name, graph in graphs)])
         return
     if documents:
         print_table(_table(documents))
         gaps = _describe_all_gaps(entry for entry, _ in documents)
-        for line in (*_describe_stale(documents), *gaps):
+        entries = [entry for entry, _ in documents]
+        read = _describe_changes(entries, changes) if reading else _describe_reading(entries)
+        for line in (*_describe_stale(documents), *gaps, *read):
             echo(line)
         for name, graph in graphs:
             echo(_describe_collection_graph(name, graph))
@@ -69,6 +91,44 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
         echo(f"Collection {fabula.name!r} is empty: run `fabula ingest BOOK`.")
     if others:
         echo(f"{others} more in other collections: --all shows them.")
+
+
+def _read_again(app: App, entries: Iterable[Entry]) -> dict[str, ReadingChange]:
+    """Read the files of documents again; those that are not at hand are left out."""
+    changes = ((entry.id, app.collection(entry.collection).read_again(entry)) for entry in entries)
+    return {id: change for id, change in changes if change}
+
+
+def _change_json(change: ReadingChange | None) -> dict[str, Any] | None:
+    return None if change is None else asdict(change) | {"changes": change.describe()}
+
+
+def _describe_reading(entries: Iterable[Entry]) -> Iterable[str]:
+    """Yield a line on the documents that an earlier version read, if there are any."""
+    old = [entry for entry in entries if entry.reading < READING_VERSION]
+    if old:
+        names = ", ".join(quote_name(entry.title) for entry in old[:MAX_NAMED_DOCUMENTS])
+        more = f" and {len(old) - MAX_NAMED_DOCUMENTS} more" if old[MAX_NAMED_DOCUMENTS:] else ""
+        yield (
+            f"{count_noun(len(old), 'document')} read by an earlier version: {names}{more}. "
+            "`fabula ingest FILE` reads a file as this version does; `fabula list --reading` shows "
+            "what would change."
+        )
+
+
+def _describe_changes(
+    entries: Iterable[Entry], changes: Mapping[str, ReadingChange]
+) -> Iterable[str]:
+    """Yield a line for each document with what another ingest of its file would change."""
+    for entry in entries:
+        change = changes.get(entry.id)
+        if change is None:
+            yield f"{entry.title}: its file {entry.source} is not here."
+        elif change.error:
+            yield f"{entry.title}: {change.error}"
+        else:
+            what = "; ".join(change.describe()) or "the same text"
+            yield f"{entry.title}: `fabula ingest {entry.source}` would bring {what}."
 
 
 def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:

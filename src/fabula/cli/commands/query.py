@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from fabula.ask.answer import Answer
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_answer
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
-from fabula.cli.shared.screen import console, count_noun, echo, notice_offline, print_json
-from fabula.cli.shared.trace import print_trace, trace_json
+from fabula.cli.shared.screen import count_noun, echo, notice_offline, print_json
 from fabula.config.settings import Settings
 from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
 from fabula.graph.trace import Trace
@@ -30,12 +27,8 @@ if TYPE_CHECKING:
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """The aspects of the default set."""
 NOTHING = "Nothing in the graph passes these filters."
-SURROUNDING_LINES = 7
-"""Lines of the screen for what is around an answer: the command, the notice and the prompt."""
 MAX_QUOTED = 300
 """How many characters of a cited sentence are shown."""
-UNLIMITED_LINES = 10_000
-"""The height of a pipe."""
 
 
 class Levels(click.ParamType[tuple[int, int]]):
@@ -119,7 +112,7 @@ def command(
             stream = fabula.stream(query, path=path)
             result = _answer_json(stream.answer, settings) if as_json else {}
         if as_json:
-            print_json(result | ({"path": trace_json(path)} if explain else {}))
+            print_json(result | (_trace_json(path) if explain else {}))
             return
         is_found = bool(hits if no_answer else stream.hits)
         if not is_found:
@@ -129,6 +122,8 @@ def command(
         else:
             _print(stream, fabula, show_context, as_markdown)
         if explain:
+            from fabula.cli.shared.trace import print_trace
+
             print_trace(path)
     if not is_found:
         raise click.exceptions.Exit(1)
@@ -173,38 +168,19 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
 
 
 def print_quotes(stream: AnswerStream) -> None:
-    """Print the closest passages, as many as fit on the screen; matches are bold."""
-    screen = console()
-    room = screen.height - SURROUNDING_LINES if screen.is_terminal else UNLIMITED_LINES
-    for head, text in on_screen(stream.quotes, screen.width, room):
-        screen.print(head, soft_wrap=False)
-        screen.print(text, soft_wrap=False)
-        screen.print()
+    """Print the closest passages; on a terminal as many as fit, with bold matches."""
+    if sys.stdout.isatty():
+        from fabula.cli.shared.quotes import show_quotes
+
+        show_quotes(stream.quotes)
+    else:
+        for quote in stream.quotes:
+            echo(f"[{quote.number}] {describe_place(quote.hit)}\n{quote.hit.text.rstrip()}\n")
     count = count_noun(len(stream.context), "passage")
     echo(
         f"Offline: no model was asked. These are the closest of {count} that a model would answer "
         "from, as the book prints them."
     )
-
-
-def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Text, Text]]:
-    """Return places and texts of the first quotes that fit into `height` lines; at least one.
-
-    A blank line follows each. Matches are bold.
-    """
-    ruler = Console(width=width)
-    fitting: list[tuple[Text, Text]] = []
-    for quote in quotes:
-        head = Text(f"[{quote.number}] {describe_place(quote.hit)}", style="dim")
-        text = Text(quote.hit.text)
-        for start, end in quote.matches:
-            text.stylize("bold", start, end)
-        text.rstrip()
-        height -= len(head.wrap(ruler, width)) + len(text.wrap(ruler, width)) + 1
-        if fitting and height < 0:
-            break
-        fitting.append((head, text))
-    return fitting
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
@@ -228,6 +204,12 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
     }
 
 
+def _trace_json(trace: Trace) -> dict[str, Any]:
+    from fabula.cli.shared.trace import trace_json
+
+    return {"path": trace_json(trace)}
+
+
 def _passage_json(passage: Passage) -> dict[str, Any]:
     hit = {name: value for name, value in _hit_json(passage.hit).items() if name != "tokens"}
     spans = [list(span) for span in document_spans(passage.hit, passage.spans)]
@@ -246,6 +228,8 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "document": hit.document,
         "title": hit.title,
         "section": hit.section,
+        "pages": hit.pages,
+        "lines": hit.lines,
         "aspect": hit.aspect,
         "level": hit.level,
         "start": hit.start,

@@ -19,6 +19,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph.hits import describe_place
 from fabula.models.clean import clean_output
+from fabula.text.locator import name_labels
 
 if TYPE_CHECKING:
     from fabula.app.reading import Lines, Reading
@@ -35,6 +36,7 @@ NUMBER = re.compile(r"\d{1,6}")
         "read 3",
         'read "A Christmas Carol" --at 4210-4380',
         'read "A Christmas Carol" --at "Stave Two"',
+        'read "War and Peace" --at "BOOK NINE CHAPTER XI"',
         'read "A Christmas Carol" --at 12 --json',
     ),
 )
@@ -43,8 +45,9 @@ NUMBER = re.compile(r"\d{1,6}")
     "--at",
     default="",
     metavar="PLACE",
-    help="characters, as in a citation; the number of a chunk; the heading of a section or a part "
-    "of it; the id of a passage; '[3]', a citation of the last answer [the beginning]",
+    help="characters, as in a citation; the number of a chunk; the heading of a section, a part of "
+    "it, or its path, as 'BOOK NINE CHAPTER XI'; a printed page, as 'p. 113', or lines, as "
+    "'ll. 340-352'; the id of a passage; '[3]', a citation of the last answer [the beginning]",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
@@ -122,7 +125,8 @@ def _format(reading: Reading) -> Iterator[str]:
 
 def _heading(reading: Reading, lines: Lines) -> str:
     where = f"characters {lines.start}-{lines.end}"
-    parts = (reading.document.title, lines.section, where)
+    labels = (name_labels("page", lines.pages), name_labels("line", lines.lines))
+    parts = (reading.document.title, lines.section, *labels, where)
     return click.style(clean_output(" · ".join(part for part in parts if part)), dim=True)
 
 

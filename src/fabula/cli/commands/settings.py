@@ -7,7 +7,8 @@ from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import ALL, settings_flags, shown
-from fabula.cli.shared.screen import print_json, print_table
+from fabula.cli.shared.screen import print_json
+from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings, environment_variable, setting_fields
 
 

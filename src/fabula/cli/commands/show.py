@@ -13,14 +13,8 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import (
-    count_noun,
-    describe_usage,
-    echo,
-    outline_table,
-    print_json,
-    print_table,
-)
+from fabula.cli.shared.screen import count_noun, describe_usage, echo, print_json
+from fabula.cli.shared.tables import outline_table, print_table
 from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
 from fabula.graph.entries import Entry

@@ -10,7 +10,8 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.progress import show_reading
-from fabula.cli.shared.screen import count_noun, echo, print_table, show_skipped
+from fabula.cli.shared.screen import count_noun, echo, show_skipped
+from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage, sum_usage
 

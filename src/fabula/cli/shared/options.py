@@ -12,15 +12,16 @@ import click
 from fabula.ask.modes import modes
 from fabula.ask.query import query_options
 from fabula.config.settings import (
-    ASPECT_SET,
     SECRET,
     Settings,
     environment_variable,
+    flat_names,
     resolve_name,
     setting_fields,
     table_models,
 )
 from fabula.errors import SettingsError
+from fabula.graph.installed import graphs
 
 GRAPH = (
     "home",
@@ -42,14 +43,14 @@ MODELS = (
     "cache",
     "cache_folder",
 )
-ASPECTS = tuple(
-    "aspects" if name == ASPECT_SET else name.removeprefix("aspects.")
-    for name in setting_fields()
-    if name.startswith("aspects.")
+FLAT = tuple(
+    name
+    for name, paths in flat_names().items()
+    if any(path.partition(".")[0] in graphs() for path in paths)
 )
-"""The flags of the aspect graph's settings, which have no table's name before them."""
+"""The flags of graphs' settings that have no table's name before them."""
 SPENDING = ("aspect_model", "temperature", "embedding_batch", "max_calls", "max_tokens", "prices")
-WRITING = (*MODELS, *SPENDING, *ASPECTS)
+WRITING = (*MODELS, *SPENDING, *FLAT)
 """What graphs are built with, of texts that are there."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
@@ -60,7 +61,7 @@ CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "ta
 GROUPS = {
     "Collection": ("collection", "preset"),
     "Models": (*MODELS, "keyring", *SPENDING, "answer_temperature", "answer_tokens"),
-    "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
+    "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *FLAT),
     "Ways to ask": (*RANKING, "history_tokens"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }
@@ -72,7 +73,7 @@ COMMON = (
 )
 """The flags that help shows without being asked for all."""
 IN_FORCE = "fabula.in_force"
-ALL = (*CORE, *ASPECTS, "width", "depth", "fusion")
+ALL = (*CORE, *FLAT, "width", "depth", "fusion")
 
 Command = Callable[..., Any]
 

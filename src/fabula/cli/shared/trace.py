@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from fabula.cli.shared.screen import console
+from fabula.cli.shared.tables import console
 from fabula.graph.hits import Hit, describe_place
 from fabula.graph.trace import Trace, TraceStep
 

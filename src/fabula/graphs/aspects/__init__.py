@@ -11,10 +11,9 @@ from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula.graphs.aspects import mapping, prompts
+from fabula.graphs.aspects import labels, prompts
 from fabula.graphs.aspects.modes import MODES
 from fabula.graphs.aspects.options import CHAT_ONLY, Options
-from fabula.graphs.aspects.sets import read_aspects
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
@@ -22,6 +21,8 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
     So another set in a file of the same name is seen as a change.
     """
+    from fabula.graphs.aspects.sets import read_aspects
+
     aspects = {
         aspect.name: [aspect.description, aspect.focus] for aspect in read_aspects(options.set)
     }
@@ -29,7 +30,13 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
 
 
-def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
+def _aspects(options: Options) -> Mapping[str, str]:
+    from fabula.graphs.aspects.sets import read_aspects
+
+    return {aspect.name: aspect.description for aspect in read_aspects(options.set)}
+
+
+def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if not facts.get("assigned"):
         return ()
     names = ", ".join(facts["assigned"])
@@ -42,11 +49,12 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
-    passages=(mapping.SUMMARY, mapping.DETAIL),
-    edges=(mapping.SUMMARIZES, mapping.DETAILS),
+    passages=(labels.SUMMARY, labels.DETAIL),
+    edges=(labels.SUMMARIZES, labels.DETAILS),
     modes=MODES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",
     settings=_settings,
-    describe=_tell,
+    describe=_describe,
+    aspects=_aspects,
 )

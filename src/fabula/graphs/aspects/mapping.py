@@ -7,11 +7,10 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.method import Known
+from fabula.graphs.aspects.labels import DETAIL, DETAILS, SUMMARIZES, SUMMARY
 from fabula.graphs.aspects.values import ClusterMember, Detail, MissingReply, StoredAspects, Summary
 from fabula.text.document import Chunk, empty_vector
 
-SUMMARY, DETAIL = "Summary", "Detail"
-SUMMARIZES, DETAILS = "SUMMARIZES", "DETAILS"
 PLACE = ("section", "start", "end", "text", "tokens")
 """Properties that summaries and details have under the same names as chunks."""
 MAX_NAME_CHARACTERS = 60

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from fabula.graph.options import FlatOptions
 
 CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
 
 
-class Options(BaseModel):
+class Options(FlatOptions):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    main: ClassVar[str] = "set"
 
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"

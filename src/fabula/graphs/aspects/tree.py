@@ -11,6 +11,7 @@ from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.values import Aspect, ClusterMember, Summary
 from fabula.text.document import Chunk, Vectors
+from fabula.text.sections import BETWEEN, span_of_sections
 
 TreeNode = Chunk | Summary
 """What a summary may be made from."""
@@ -104,8 +105,6 @@ def make_summary(
 
 def _span_of_sections(nodes: Sequence[TreeNode]) -> str:
     """Return 'First – Last', or the name of the section that all nodes are in."""
-    first = min(nodes, key=lambda node: node.start).section.split(" – ")[0]
-    last = max(nodes, key=lambda node: node.end).section.split(" – ")[-1]
-    if first == last or not last:
-        return first
-    return f"{first} – {last}" if first else last
+    first = min(nodes, key=lambda node: node.start).section.split(BETWEEN)[0]
+    last = max(nodes, key=lambda node: node.end).section.split(BETWEEN)[-1]
+    return span_of_sections(first, last)

@@ -66,7 +66,7 @@ def make_writer(
             details=options.details,
             detail_tokens=options.detail_tokens,
         )
-    from fabula.graphs.aspects.prompted import PromptedWriter
+    from fabula.graphs.aspects.prompted_writer import PromptedWriter
 
     has_one_model = models.model("aspect_model") == models.model("model")
     return PromptedWriter(

@@ -8,7 +8,7 @@ from typing import Any
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
-from fabula.graphs.communities import PROMPTS, mapping
+from fabula.graphs.communities import PROMPTS, labels
 from fabula.graphs.communities.options import CHAT_ONLY, UNASKED
 
 
@@ -23,8 +23,8 @@ GRAPH = Graph(
     options=Options,
     build_collection=LazyFunction(f"{__name__}.build:build_collection"),
     elements=(LABELS.community, LABELS.report),
-    edges=(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
-    rests_on=(mapping.ENTITIES,),
+    edges=(labels.HAS_MEMBER, labels.PARENT_COMMUNITY, labels.REPORTS, labels.CITES),
+    rests_on=(labels.ENTITIES,),
     uses=(IDENTITIES,),
     prompts=PROMPTS,
     cypher=FOLDER / "collection_communities",

@@ -14,10 +14,8 @@ from fabula.graph.parts import chunks_of
 from fabula.graphs.collection_communities.members import find_members, join_bonds, join_members
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
 from fabula.graphs.communities.build import CommunityBuilder
+from fabula.graphs.communities.labels import ENTITIES, HAS_MEMBER, REPORTS
 from fabula.graphs.communities.mapping import (
-    ENTITIES,
-    HAS_MEMBER,
-    REPORTS,
     make_network,
     read_members,
     read_mentions,

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fabula.graph import Part
-from fabula.graphs.communities.mapping import ENTITY
+from fabula.graphs.communities.labels import ENTITY
 from fabula.graphs.communities.values import Member, MemberRelation
 from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
 

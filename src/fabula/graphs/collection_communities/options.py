@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.graphs.communities.mapping import Labels
+from fabula.graphs.communities.labels import Labels
 from fabula.graphs.communities.options import DivisionOptions
 
 IDENTITIES = "identities"

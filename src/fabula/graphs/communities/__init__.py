@@ -8,7 +8,7 @@ from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula.graphs.communities import mapping
+from fabula.graphs.communities import labels
 from fabula.graphs.communities.modes import MODES
 from fabula.graphs.communities.options import CHAT_ONLY, OF_CLAIMS, UNASKED, Options
 
@@ -27,12 +27,12 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
-    elements=(mapping.COMMUNITY, mapping.REPORT, mapping.CLAIM),
+    elements=(labels.COMMUNITY, labels.REPORT, labels.CLAIM),
     edges=(
-        *(mapping.HAS_MEMBER, mapping.PARENT_COMMUNITY, mapping.REPORTS, mapping.CITES),
-        *(mapping.FROM_CHUNK, mapping.SUBJECT, mapping.OBJECT),
+        *(labels.HAS_MEMBER, labels.PARENT_COMMUNITY, labels.REPORTS, labels.CITES),
+        *(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
     ),
-    rests_on=(mapping.ENTITIES,),
+    rests_on=(labels.ENTITIES,),
     modes=MODES,
     prompts=PROMPTS,
     cypher=FOLDER / "communities",

@@ -14,10 +14,9 @@ from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
 from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.facts import ClaimReplies, CommunityReplies, facts
+from fabula.graphs.communities.labels import ENTITIES, Labels
 from fabula.graphs.communities.leiden import find_communities, sum_weights
 from fabula.graphs.communities.mapping import (
-    ENTITIES,
-    Labels,
     chunk_places,
     claim_nodes,
     community_chunks,

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow, read_records
 from fabula.graphs.communities import ids
-from fabula.graphs.communities.mapping import CLAIMS
+from fabula.graphs.communities.labels import CLAIMS
 from fabula.graphs.communities.values import Claim
 from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import read_line, read_list, read_name

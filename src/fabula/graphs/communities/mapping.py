@@ -15,12 +15,26 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
 from fabula.graphs.communities import ids
+from fabula.graphs.communities.labels import (
+    CITES,
+    CLAIM,
+    CLAIMS,
+    ENTITY,
+    FROM_CHUNK,
+    HAS_MEMBER,
+    OBJECT,
+    PARENT_COMMUNITY,
+    RELATION,
+    REPORTS,
+    SUBJECT,
+    Labels,
+)
 from fabula.graphs.communities.values import (
     ChunkPlace,
     Claim,
@@ -36,23 +50,8 @@ from fabula.graphs.entities.printed_forms import printed_key
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
-ENTITIES, ENTITY, RELATION = "entities", "Entity", "Relation"
-COMMUNITY, REPORT, CLAIM = "Community", "Report", "Claim"
-HAS_MEMBER, PARENT_COMMUNITY = "HAS_MEMBER", "PARENT_COMMUNITY"
-REPORTS, CITES = "REPORTS", "CITES"
-FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"
-CLAIMS = "claims"
-"""The step that asks a model for claims; gaps carry this name."""
 MAX_NAMES_IN_TITLE = 3
 """How many members' names make up the title of a community without a report."""
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The node labels that a graph uses for its communities and reports."""
-
-    community: str = COMMUNITY
-    report: str = REPORT
 
 
 # From the entities' nodes to a network

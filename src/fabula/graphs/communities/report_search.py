@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
@@ -21,13 +21,12 @@ from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
+from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
 from fabula.text.stems import stemmer_of
 
-Scope = Literal["document", "collection"]
-"""Whose communities are asked: those of each document, or the collection's own."""
 SOURCE_GRAPHS = ("text", "entities")
 """The graphs that reports are made from: when one of these changes, reports are read again."""
 COLLECTION_GRAPH = "collection_communities"
@@ -185,6 +184,11 @@ def _staleness_note(filters: Filters, tools: Tools) -> str:
 # Choosing reports of a level
 
 
+def allowed_reports(reports: Sequence[StoredReport], filters: Filters) -> list[StoredReport]:
+    """Return the reports whose level the filters allow."""
+    return [report for report in reports if allows_report(filters, report.hit.level)]
+
+
 def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[StoredReport]:
     """Return the reports of one level, and those above it whose branch goes no deeper.
 
@@ -259,7 +263,7 @@ def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> l
 
     A chunk gets the score of the best report that leads to it.
     """
-    hits = [report.hit for report in ranked if allows_report(filters, report.hit.level)]
+    hits = [report.hit for report in allowed_reports(ranked, filters)]
     if hits:
         return hits[: tools.k]
     scores: dict[str, float] = {}
@@ -278,7 +282,7 @@ def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return what `local` finds, where there are no reports; where it finds nothing, `hybrid`."""
     note = "there are no reports: entities are searched, as by local"
     with tools.trace.step("fall back", note) as step:
-        hits = local.retrieve(question, filters, replace(tools, options=local.Options()))
+        hits = local.retrieve(question, filters, replace(tools, options=LocalOptions()))
         step.record(hits)
     if hits:
         return hits

@@ -8,13 +8,15 @@ from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula.graphs.discourse import mapping, modes
+from fabula.graphs.discourse import labels
+from fabula.graphs.discourse.modes import MODES
 from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Options
-from fabula.graphs.discourse.senses import read_senses
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options, and a digest of the senses: other senses under the same name are another set."""
+    from fabula.graphs.discourse.senses import read_senses
+
     unread = ASKING | CHAT_ONLY if offline else ASKING
     digest = {options.senses: read_senses(options.senses).digest}
     return options.model_dump(mode="json", exclude=set(unread)) | {"senses": digest}
@@ -27,14 +29,14 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
-    elements=(mapping.EVENT, mapping.TERM, mapping.LINK),
+    elements=(labels.EVENT, labels.TERM, labels.LINK),
     edges=(
-        mapping.FROM_CHUNK,
-        *mapping.SLOT_EDGES.values(),
-        *(mapping.IS, mapping.ARG1, mapping.ARG2),
+        labels.FROM_CHUNK,
+        *labels.SLOT_EDGES.values(),
+        *(labels.IS, labels.ARG1, labels.ARG2),
     ),
     uses=("entities",),
-    modes=modes.MODES,
+    modes=MODES,
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "discourse",
     settings=_settings,

@@ -15,9 +15,9 @@ from fabula.graph.calls import batches
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, windows
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.discourse.facts import PairReplies, facts
+from fabula.graphs.discourse.labels import LINKS
 from fabula.graphs.discourse.mapping import (
     JUDGED_BY,
-    LINKS,
     PreviousDiscourse,
     flatten_pairs,
     nodes_and_edges,
@@ -36,7 +36,7 @@ from fabula.graphs.discourse.questions import (
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
 from fabula.graphs.discourse.senses import Senses, read_senses
 from fabula.graphs.discourse.values import Event, Link
-from fabula.graphs.entities.mapping import ENTITY
+from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
 from fabula.models.roles import Models
 

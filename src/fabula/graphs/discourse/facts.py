@@ -19,7 +19,7 @@ from fabula.graph.counts import (
     means,
 )
 from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, WindowReplies
-from fabula.graphs.discourse.mapping import EVENT, IS, LINK, TERM
+from fabula.graphs.discourse.labels import EVENT, IS, LINK, TERM
 from fabula.graphs.discourse.questions import (
     MISPLACED,
     REPEATED,

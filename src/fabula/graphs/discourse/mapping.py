@@ -12,16 +12,24 @@ from typing import Any
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.discourse import ids
+from fabula.graphs.discourse.labels import (
+    ARG1,
+    ARG2,
+    EVENT,
+    EVENTS,
+    FROM_CHUNK,
+    IS,
+    LINK,
+    LINKS,
+    SLOT_EDGES,
+    SLOTS,
+    TERM,
+)
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
+from fabula.graphs.discourse.values import RESOLVED, Event, Link
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
-EVENT, TERM, LINK = "Event", "Term", "Link"
-FROM_CHUNK, IS, ARG1, ARG2 = "FROM_CHUNK", "IS", "ARG1", "ARG2"
-SLOT_EDGES = {slot: slot.upper() for slot in SLOTS}
-EVENTS, LINKS = "events", "links"
-"""The steps in which a chat model is asked, and in which there may be gaps."""
 JUDGED_BY = "senses"
 """The fact that has the digest of the set of senses by which pairs were judged."""
 MAX_NAME_CHARACTERS = 60

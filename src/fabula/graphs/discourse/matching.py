@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabula.graphs.discourse.labels import SLOTS
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
-from fabula.graphs.discourse.values import RESOLVED, SLOTS
+from fabula.graphs.discourse.values import RESOLVED
 
 MIN_SIMILARITY = 0.5
 """Of two values: the share of their stems that they have in common (Jaccard)."""

@@ -28,18 +28,10 @@ from fabula.graph.extraction import (
     Records,
     TextWindow,
 )
-from fabula.graphs.discourse.mapping import EVENTS, LINKS
+from fabula.graphs.discourse.labels import EVENTS, LINKS, SLOTS
 from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import (
-    ENTITY,
-    EXPLICIT,
-    IMPLICIT,
-    NONE,
-    SLOTS,
-    Event,
-    Link,
-)
+from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, Event, Link
 from fabula.models.replies import read_lists
 from fabula.text.document import Chunk
 

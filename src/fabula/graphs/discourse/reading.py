@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
+from fabula.graphs.discourse.labels import SLOTS
 from fabula.graphs.discourse.matching import Terms
 from fabula.graphs.discourse.questions import MAX_VALUE_CHARACTERS, read_slots
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import SLOTS
 from fabula.graphs.discourse.words import words_of
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabula.graph.method import BuildText
+from fabula.graphs.discourse.labels import SLOTS
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import EXPLICIT, SLOTS, Event, Link
+from fabula.graphs.discourse.values import EXPLICIT, Event, Link
 from fabula.graphs.discourse.words import Connective, DiscourseWords, words_of
-from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK
+from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, person_or_place
 from fabula.graphs.entities.rules import extract_entities
 from fabula.text.document import Chunk

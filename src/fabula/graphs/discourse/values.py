@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-SLOTS = ("who", "predicate", "what", "when", "where", "why", "how")
-"""What an event has; in this order matches count if they are otherwise equal."""
 RESOLVED = ("who", "where")
 """The slots whose values may be entities."""
 EXPLICIT, IMPLICIT = "explicit", "implicit"

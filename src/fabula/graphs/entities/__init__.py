@@ -8,16 +8,17 @@ from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula.graphs.entities import mapping
+from fabula.graphs.entities import labels
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
-from fabula.graphs.entities.types import read_types
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options with the types written out, as a set of types may change under its name."""
     if offline:
         return options.model_dump(mode="json", exclude=set(CHAT_ONLY))
+    from fabula.graphs.entities.types import read_types
+
     types = {type.name: type.description for type in read_types(options.types)}
     return options.model_dump(mode="json") | {"types": types}
 
@@ -28,10 +29,10 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
-    elements=(mapping.ENTITY, mapping.RELATION, mapping.TRIPLE),
+    elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
     edges=(
-        *(mapping.FROM_CHUNK, mapping.SOURCE, mapping.TARGET),
-        *(mapping.SUBJECT, mapping.OBJECT, mapping.RELATES_TO),
+        *(labels.FROM_CHUNK, labels.SOURCE, labels.TARGET),
+        *(labels.SUBJECT, labels.OBJECT, labels.RELATES_TO),
     ),
     modes=MODES,
     prompts=Path(__file__).parent / "prompts",

@@ -16,6 +16,17 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.entities.labels import (
+    ENTITY,
+    FROM_CHUNK,
+    OBJECT,
+    RELATES_TO,
+    RELATION,
+    SOURCE,
+    SUBJECT,
+    TARGET,
+    TRIPLE,
+)
 from fabula.graphs.entities.names import Names
 from fabula.graphs.entities.records import EXTRACTION, TRIPLES
 from fabula.graphs.entities.triples import StatedTriple, Triple
@@ -30,9 +41,6 @@ from fabula.graphs.entities.values import (
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
-ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
-FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"
-SUBJECT, OBJECT, RELATES_TO = "SUBJECT", "OBJECT", "RELATES_TO"
 MAX_CAPTION = 60
 """Characters of a relation's name."""
 MAX_KEYWORDS = 12

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
+from fabula.graph.mode import Mode
 from fabula.graph.queries import FOLDER
-from fabula.graphs.facts import mapping, triples
-from fabula.graphs.facts.ontology import read_ontology
-from fabula.graphs.facts.options import CHAT_ONLY, Options
+from fabula.graphs.facts import labels
+from fabula.graphs.facts.options import CHAT_ONLY, Options, TriplesOptions
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     """The options, with the ontology's content: a name alone may stand for another file later."""
+    from fabula.graphs.facts.ontology import read_ontology
+
     ontology = read_ontology(options.ontology)
     written = {
         "classes": {name: list(above) for name, above in ontology.classes.items()},
@@ -37,10 +39,17 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
-    elements=(mapping.FACT,),
-    edges=(mapping.FROM_CHUNK, mapping.SUBJECT, mapping.OBJECT),
+    elements=(labels.FACT,),
+    edges=(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
     rests_on=("entities",),
-    modes={"triples": triples.MODE},
+    modes={
+        "triples": Mode(
+            LazyFunction(f"{__name__}.triples:retrieve"),
+            "the facts nearest to the question, and the passages that state them",
+            options=TriplesOptions,
+            graph="facts",
+        )
+    },
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "facts",
     settings=_settings,

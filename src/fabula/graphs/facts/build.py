@@ -24,7 +24,8 @@ from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.facts.checking import check
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.facts import facts
-from fabula.graphs.facts.mapping import NORMALISATION, edges_of, nodes_of, read_previous
+from fabula.graphs.facts.labels import NORMALISATION
+from fabula.graphs.facts.mapping import edges_of, nodes_of, read_previous
 from fabula.graphs.facts.normalising import Meanings, Normaliser
 from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import Options

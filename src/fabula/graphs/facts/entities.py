@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fabula.graph import Part
-from fabula.graphs.entities.mapping import ENTITY
+from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.triples import phrase_key
 
 

@@ -15,15 +15,12 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.facts.labels import FACT, FROM_CHUNK, OBJECT, STATEMENTS, SUBJECT
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import ChosenMeaning, FactStatement, OntologyFact
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
-FACT = "Fact"
-FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"
-STATEMENTS, NORMALISATION = "statements", "normalisation"
-"""The steps in which a chat model is asked, and in which there may be gaps."""
 MAX_NAME_CHARACTERS = 60
 """Of a fact's name."""
 MAX_PREDICATES = 3

@@ -23,7 +23,7 @@ from fabula.graph.calls import batches
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.triples import phrase_key
 from fabula.graphs.facts.entities import NamedEntities
-from fabula.graphs.facts.mapping import NORMALISATION
+from fabula.graphs.facts.labels import NORMALISATION
 from fabula.graphs.facts.ontology import TIME, Ontology
 from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.models import Embedder

@@ -31,3 +31,13 @@ class Options(BaseModel):
         description="leave out facts whose predicate is no relation of the ontology; else they "
         "are of `related_to`, if it has that",
     )
+
+
+class TriplesOptions(BaseModel):
+    """What the mode `triples` looks for: the table `[triples]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    facts: int = Field(50, ge=1, le=1000, description="facts that are near to the question")
+    least: float = Field(0.2, ge=-1, le=1, description="least cosine of a fact")
+    fact_share: float = Field(0.25, ge=0, le=1, description="share of facts' records")

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from fabula.graph import Part
-from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK
+from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
 from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans

@@ -24,7 +24,7 @@ from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
 from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import TripleRecord, TripleShape, read_triple
-from fabula.graphs.facts.mapping import STATEMENTS
+from fabula.graphs.facts.labels import STATEMENTS
 from fabula.graphs.facts.ontology import Ontology
 from fabula.graphs.facts.values import FactStatement
 from fabula.text.document import Chunk

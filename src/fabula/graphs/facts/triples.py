@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.questions import find_names, rows_of
 from fabula.graphs.entities.retrieval import (
@@ -27,16 +25,6 @@ from fabula.graphs.entities.retrieval import (
 )
 
 FACT = "fact"
-
-
-class Options(BaseModel):
-    """What is looked for."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    facts: int = Field(50, ge=1, le=1000, description="facts that are near to the question")
-    least: float = Field(0.2, ge=-1, le=1, description="least cosine of a fact")
-    fact_share: float = Field(0.25, ge=0, le=1, description="share of facts' records")
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -93,11 +81,3 @@ def fill_up(chunks: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hi
 def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
     order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
     return {chunk: scores[chunk] for chunk in order[:limit]}
-
-
-MODE = Mode(
-    retrieve,
-    "the facts nearest to the question, and the passages that state them",
-    options=Options,
-    graph="facts",
-)

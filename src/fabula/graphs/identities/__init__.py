@@ -7,7 +7,7 @@ from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula.graphs.identities import mapping, prompts
+from fabula.graphs.identities import labels, prompts
 from fabula.graphs.identities.options import Options
 
 
@@ -25,9 +25,9 @@ GRAPH = Graph(
     options=Options,
     build_collection=LazyFunction(f"{__name__}.build:build_collection"),
     not_in_prompts=frozenset({"keep_apart", "join"}),
-    elements=(mapping.IDENTITY,),
-    edges=(mapping.SAME, mapping.APART),
-    rests_on=(mapping.ENTITIES,),
+    elements=(labels.IDENTITY,),
+    edges=(labels.SAME, labels.APART),
+    rests_on=(labels.ENTITIES,),
     prompts=prompts.FOLDER,
     cypher=FOLDER / "identities",
     describe=_describe,

@@ -12,8 +12,8 @@ from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.identities.candidates import Candidates, find_candidates
 from fabula.graphs.identities.confirm import PAIRS_A_CALL, Confirmer, Pair
 from fabula.graphs.identities.grouping import MODEL, NAMES, Decision, Groups
+from fabula.graphs.identities.labels import ENTITIES
 from fabula.graphs.identities.mapping import (
-    ENTITIES,
     Verdict,
     nodes_and_edges,
     part_ids,

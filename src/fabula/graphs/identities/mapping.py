@@ -14,9 +14,7 @@ from fabula.graph.method import Known
 from fabula.graphs.identities import ids
 from fabula.graphs.identities.candidates import ComparedEntity
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision
-
-ENTITIES, ENTITY = "entities", "Entity"
-IDENTITY, SAME, APART = "Identity", "SAME", "APART"
+from fabula.graphs.identities.labels import APART, ENTITIES, ENTITY, IDENTITY, SAME
 
 Verdict = tuple[str, bool, str]
 """The digest of the texts of a pair, whether a model took them for one, and why."""

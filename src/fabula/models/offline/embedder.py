@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabula.models import Embeddings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
     from fabula.text.document import Vector, Vectors
@@ -29,11 +31,17 @@ SLICE_TEXTS = 64
 """Texts that are tokenized at once, so that a batch of long ones stays within 200 MB."""
 
 
-class _Model(NamedTuple):
-    """The tokenizer, and the vectors of its tokens: float32, shape (tokens, 256)."""
+class _Model:
+    """The tokenizer, and the vectors of its tokens: float16, shape (tokens, 256)."""
 
-    tokenizer: Tokenizer
-    vectors: Vectors
+    def __init__(self, tokenizer: Tokenizer, halves: NDArray[np.float16]) -> None:
+        self.tokenizer = tokenizer
+        self.halves = halves
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors as float32. This takes as long as a question: its few rows need no more."""
+        return self.halves.astype(np.float32)
 
 
 class StaticEmbedder:
@@ -51,13 +59,14 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return unit vectors, shape (texts, 256); tokens are 0, as nothing is paid for."""
-        tokenizer, vectors = self._model()
+        model = self._model()
+        vectors = model.vectors if len(texts) > SLICE_TEXTS else model.halves
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), SLICE_TEXTS):
             heads = [_head(text) for text in texts[start : start + SLICE_TEXTS]]
-            encodings = tokenizer.encode_batch_fast(heads, add_special_tokens=False)
+            encodings = model.tokenizer.encode_batch_fast(heads, add_special_tokens=False)
             for row, (text, encoding) in enumerate(zip(heads, encodings, strict=True), start):
-                rows[row] = _mean(vectors[encoding.ids], text)
+                rows[row] = _mean(vectors[encoding.ids].astype(np.float32, copy=False), text)
         return Embeddings(rows)
 
     def _model(self) -> _Model:
@@ -79,8 +88,8 @@ def _load() -> _Model:
     config = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
     weights = folder / "weights" / f"l2_supercat_{DIMENSIONS}.safetensors"
     with safe_open(weights, framework="numpy") as file:
-        vectors = file.get_tensor("embedding.weight").astype(np.float32)
-    return _Model(Tokenizer.from_file(str(config)), vectors)
+        halves = file.get_tensor("embedding.weight")
+    return _Model(Tokenizer.from_file(str(config)), halves)
 
 
 def _head(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from fabula.graph import Edge, Node
-from fabula.graphs.communities.mapping import (
+from fabula.graphs.communities.labels import (
     COMMUNITY,
     HAS_MEMBER,
     PARENT_COMMUNITY,

@@ -12,7 +12,7 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace, TraceStep
-from fabula.graphs.entities.mapping import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
+from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
 from fabula.plot.network.communities import DrawnCommunity, cited_chunks, read_communities
 from fabula.plot.shared.reading import (
     COMMUNITIES,

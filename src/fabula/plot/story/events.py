@@ -10,9 +10,8 @@ from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
-from fabula.graphs.discourse.mapping import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, TERM
-from fabula.graphs.discourse.values import SLOTS
-from fabula.graphs.entities.mapping import ENTITY
+from fabula.graphs.discourse.labels import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, SLOTS, TERM
+from fabula.graphs.entities.labels import ENTITY
 from fabula.plot.shared.reading import (
     DISCOURSE,
     NETWORK,

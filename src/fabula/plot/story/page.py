@@ -8,6 +8,7 @@ from typing import Any
 from fabula.plot.shared.page import build_page
 from fabula.plot.story.events import StoryPicture
 from fabula.plot.story.svg import HEAD_HEIGHT, ROW_HEIGHT, caption, draw_story, list_rows
+from fabula.text.sections import shorten_paths
 
 
 def to_story_page(story: StoryPicture) -> str:
@@ -47,7 +48,12 @@ def _page_data(story: StoryPicture) -> dict[str, Any]:
         "mode": story.mode,
         "hits": story.hits,
         "sizes": (HEAD_HEIGHT, ROW_HEIGHT),
-        "sections": story.sections,
+        "sections": [
+            (title, start, name)
+            for (title, start), name in zip(
+                story.sections, shorten_paths(title for title, _ in story.sections), strict=True
+            )
+        ],
         "chunks": len(story.texts),
         "texts": [text if place in needed else "" for place, text in enumerate(story.texts)],
         "rows": list_rows(story),

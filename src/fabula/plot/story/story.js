@@ -4,7 +4,7 @@
 //   question, mode
 //   hits      numbers of the chunks that the question found, best first
 //   sizes     height of the headings, and of a row
-//   sections  [[title, number of its first chunk]...]
+//   sections  [[title, number of its first chunk, name]...]; the name is the title without what the one before has
 //   chunks    how many there are
 //   texts     their texts, '' where no event or link needs it
 //   rows      [[kind, name, count]...] from the top down
@@ -25,9 +25,9 @@ const links = graph.links.map(([chunks, kind, sense, connective, cause], number)
   return { chunks, kind, sense, connective, cause, number, element, line: element.querySelector("line"), sign: element.querySelector(".sign") };
 });
 const hits = new Set(graph.hits);
-const sections = graph.sections.map(([title, start], number) => {
+const sections = graph.sections.map(([title, start, name], number) => {
   const end = number + 1 < graph.sections.length ? graph.sections[number + 1][1] : graph.chunks;
-  return { title: title || "(no heading)", from: start / graph.chunks, to: end / graph.chunks, number };
+  return { title: title || "(no heading)", name: name || "(no heading)", from: start / graph.chunks, to: end / graph.chunks, number };
 });
 const section = (chunk) => sections.findLast((entry) => entry.from * graph.chunks <= chunk + 1e-6);
 const row = (kind) => graph.rows.findIndex(([entry]) => entry === kind);
@@ -121,7 +121,7 @@ function drawCaptions(edge) {
   }
 }
 const headings = sections.map((entry) => {
-  const heading = button(get("headings"), "heading", entry.title, () => {
+  const heading = button(get("headings"), "heading", entry.name, () => {
     at.zoom = Math.min(0.95 / Math.max(entry.to - entry.from, 1e-6), furthest());
     at.x = -entry.from * (width() - 2 * HALF) * at.zoom;
     place();

@@ -20,6 +20,7 @@ from fabula.plot.shared.svg import (
     start_picture,
 )
 from fabula.plot.story.events import DrawnEvent, DrawnLink, StoryPicture
+from fabula.text.sections import shorten_paths
 
 STORY_STYLE = Path(__file__).with_name("picture.css")
 GUTTER, LENGTH = 160.0, 1200.0
@@ -138,14 +139,15 @@ def _draw_background(
             text = add_text(group, "name", -8, ROW_HEIGHT * (place + 0.5) + 4, label(name))
             add_tooltip(text, f"{name}: {count:,}")
     ends = [start for _, start in story.sections[1:]] + [len(story.texts)]
-    for (title, start), end in zip(story.sections, ends, strict=True):
+    names = shorten_paths(title for title, _ in story.sections)
+    for (title, start), end, name in zip(story.sections, ends, names, strict=True):
         x, width = (LENGTH * chunks / max(len(story.texts), 1) for chunks in (start, end - start))
         if start:
             seam = f"M{format_number(x)} 0V{format_number(height)}"
             SubElement(view, "path", {"class": "seams", "d": seam})
         letters = int((width - 6) / LETTER_WIDTH)
         if alone and letters >= 3:
-            add_tooltip(add_text(view, "part", x + 3, -7, shorten(title, letters)), title)
+            add_tooltip(add_text(view, "part", x + 3, -7, shorten(name, letters)), title)
 
 
 def _draw_event(

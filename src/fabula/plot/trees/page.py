@@ -13,6 +13,7 @@ from fabula.plot.shared.page import build_page
 from fabula.plot.trees.layout import GUTTER, HEAD, LENGTH, RISE, STRIP, Band
 from fabula.plot.trees.svg import DrawnPassage, TreePicture, draw_trees, name_passage
 from fabula.text.document import Chunk
+from fabula.text.sections import shorten_paths
 
 
 def to_tree_page(picture: TreePicture, hits: Sequence[Hit], mode: str) -> str:
@@ -54,8 +55,12 @@ def _page_data(picture: TreePicture, hits: Sequence[Hit], mode: str) -> dict[str
         "mode": mode,
         "across": (GUTTER, LENGTH),
         "sections": [
-            (section.title, round(section.x, 2), round(section.width, 2))
-            for section in layout.sections
+            (section.title, round(section.x, 2), round(section.width, 2), name)
+            for section, name in zip(
+                layout.sections,
+                shorten_paths(section.title for section in layout.sections),
+                strict=True,
+            )
         ],
         "bands": [_band_data(band) for band in layout.bands],
         "hits": [(numbers[hit.id], hit.score) for hit in hits if hit.id in numbers],

@@ -31,6 +31,7 @@ from fabula.plot.trees.layout import (
     assign_lanes,
 )
 from fabula.text.document import Chunk
+from fabula.text.sections import shorten_paths
 
 HUES = 7
 BETWEEN_BANDS = 14.0
@@ -121,14 +122,17 @@ def _draw_titles(parent: Element, sections: Sequence[SectionSpan], y: float, sid
 
     Returns the y where the row ends.
     """
-    titled = [section for section in sections if section.title]
-    is_upright = sum(section.width < LETTER_WIDTH * 9 for section in titled) * 2 > len(titled)
-    for section in titled:
+    names = shorten_paths(section.title for section in sections)
+    titled = [
+        (section, name) for section, name in zip(sections, names, strict=True) if section.title
+    ]
+    is_upright = sum(section.width < LETTER_WIDTH * 9 for section, _ in titled) * 2 > len(titled)
+    for section, name in titled:
         room = UPRIGHT_HEIGHT if is_upright else section.width - 6
         letters = int(room / LETTER_WIDTH)
         if letters < 2 or (is_upright and section.width < 9):
             continue
-        title = shorten(section.title, letters)
+        title = shorten(name, letters)
         if is_upright:
             x, is_top = section.x + min(section.width / 2 + 4, 14), side == "top"
             foot = y + UPRIGHT_HEIGHT if is_top else y

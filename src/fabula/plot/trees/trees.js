@@ -10,7 +10,7 @@
 //   bands     [{name, floors, levels: [{number, count, middle}...]}...], levels from the top down; the
 //             element of a band is #b and its position; floors[n] is the y of the strip of chunks while
 //             n levels are open
-//   sections  [[title, x, width]...]
+//   sections  [[title, x, width, name]...]; the name is the title without what the one before has
 //   across    x and length of the line of chunks, in the picture's units
 const svg = document.querySelector("svg.picture");
 const view = get("view"), book = get("book"), tip = get("tip");
@@ -140,8 +140,8 @@ function draw() {
   drawHeadings();
 }
 // Headings are where their sections begin, as many as there is room for; the first stays in sight.
-const sections = graph.sections.filter(([title]) => title).map(([title, x, wide]) => {
-  const heading = button(get("headings"), "heading", title, () => {
+const sections = graph.sections.filter(([title]) => title).map(([title, x, wide, name]) => {
+  const heading = button(get("headings"), "heading", name, () => {
     at.zoom = Math.min((LENGTH / wide) * 0.9, furthest());
     at.x = -(x - FROM) * across() + width() * 0.03;
     show();

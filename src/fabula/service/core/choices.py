@@ -13,8 +13,8 @@ from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, Settings, setting_fields
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
+from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode
-from fabula.graphs.aspects.sets import read_aspects
 from fabula.service.core.callers import Caller
 from fabula.service.core.views import View
 
@@ -72,8 +72,8 @@ def all_modes() -> list[ModeView]:
 
 def modes_of(collection: Collection) -> list[ModeView]:
     """All modes, each with how many documents of a collection have the graph that it walks."""
-    graphs = {one.graph for one in modes().values()} - {""}
-    counts = count_parts(collection.store, graphs, Filters(collection.name))
+    walked = {mode.graph for mode in modes().values()} - {""}
+    counts = count_parts(collection.store, walked, Filters(collection.name))
     return [
         _mode_view(name, one, counts.get(one.graph or TEXT, 0)) for name, one in modes().items()
     ]
@@ -81,17 +81,17 @@ def modes_of(collection: Collection) -> list[ModeView]:
 
 def aspects_in_force(settings: Settings) -> list[AspectView]:
     """Return the aspects of the set in force."""
-    return [AspectView(name=name, description=text) for name, text in _aspects(settings)]
+    return [AspectView(name=name, description=text) for name, text in _aspects(settings).items()]
 
 
 def aspects_of(collection: Collection) -> list[AspectView]:
     """The aspects of the set in force, and others that a collection has."""
     space = collection.space()
     there = [name for name in (space.aspects if space else ()) if name]
-    told = dict(_aspects(collection.settings))
+    descriptions = _aspects(collection.settings)
     return [
-        AspectView(name=name, description=told.get(name, ""), there=name in there)
-        for name in dict.fromkeys([*told, *there])
+        AspectView(name=name, description=descriptions.get(name, ""), there=name in there)
+        for name in dict.fromkeys([*descriptions, *there])
     ]
 
 
@@ -128,6 +128,9 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
     )
 
 
-def _aspects(settings: Settings) -> list[tuple[str, str]]:
-    of = settings.table("aspects").set
-    return [(one.name, one.description) for one in read_aspects(of)]
+def _aspects(settings: Settings) -> dict[str, str]:
+    """Return the aspects that the graphs declare, each with what it is."""
+    aspects: dict[str, str] = {}
+    for graph in graphs().values():
+        aspects |= graph.aspects(settings.table(graph.name))
+    return aspects

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
+from fabula.graph.hits import locate, read_hit
+from fabula.graph.installed import parent_statements
 from fabula.service.core.views import PassageView, View
 from fabula.text.names import quote_name
 
@@ -98,11 +101,13 @@ def find_passage(collection: Collection, id: str) -> PassageWhole:
         raise NotFound(
             f"There is no passage {quote_name(id)} in collection {quote_name(collection.name)}."
         )
+    hit = read_hit(rows[0])
+    located = locate(hit, collection.store.structures(collection.name, [hit.document]))
     sources = [
         StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
         for source in collection.store.sources(collection.name, [id]).get(id, [])
     ]
-    return PassageWhole(**rows[0]["hit"], score=0.0, sources=sources)
+    return PassageWhole.of(located, sources=sources)
 
 
 def neighbours(collection: Collection, id: str, direction: Direction) -> list[NeighbourView]:
@@ -115,8 +120,13 @@ def neighbours(collection: Collection, id: str, direction: Direction) -> list[Ne
     kind = find_passage(collection, id).kind
     parameters = {"collection": collection.name, "passages": [id]}
     if direction == "up":
-        rows = collection.store.rows("aspects/find_parents", **parameters)
-        return [_neighbour(row, row["score"]) for row in rows]
+        above = [
+            hit
+            for statement in parent_statements()
+            for hits in collection.store.find_related(statement, collection.name, [id]).values()
+            for hit in hits
+        ]
+        return [NeighbourView.of(replace(hit, score=0.0), weight=hit.score) for hit in above]
     if direction == "down":
         rows = collection.store.rows("aspects/find_below", **parameters)
         return [_neighbour(row, row["weight"]) for row in rows]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -15,9 +16,11 @@ from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Hit, Passage, Quote, document_spans
+from fabula.graph.structure import TextStructure
 from fabula.graph.trace import TraceStep
 from fabula.models.usage import Usage
-from fabula.store.space import Space
+from fabula.store.embedding_space import Space
+from fabula.text.locator import Labels
 from fabula.text.names import quote_name
 
 END_OF_TEXT = 10**9
@@ -184,9 +187,24 @@ class SettledView(GraphView):
 
 
 class SectionView(View):
-    """A section: its heading, and the character at which it begins."""
+    """A section: its heading, its path in the tree of sections, and where it begins.
+
+    `depth` is that in the tree, from 1, and `start` a character of the document's text.
+    """
 
     title: str
+    path: str
+    depth: int
+    start: int
+
+
+class LabelView(View):
+    """A printed page or a numbered line, and the character at which it begins.
+
+    The label '' ends the numbered lines before it.
+    """
+
+    label: str
     start: int
 
 
@@ -203,7 +221,9 @@ class ChunkView(View):
 class TextView(View):
     """A document's cleaned text from character `start` to before `end`, out of `length`.
 
-    `chunks` are those that overlap it; the first and the last may reach beyond it.
+    `chunks` are those that overlap it; the first and the last may reach beyond it. `pages` and
+    `lines` are the printed pages and numbered lines that begin in it, and the one that it begins
+    in.
     """
 
     document: str
@@ -215,10 +235,16 @@ class TextView(View):
     text: str
     sections: list[SectionView]
     chunks: list[ChunkView]
+    pages: list[LabelView]
+    lines: list[LabelView]
 
 
 class PassageView(View):
-    """A passage; `start` and `end` are characters of its document's cleaned text."""
+    """A passage; `start` and `end` are characters of its document's cleaned text.
+
+    `section` is the path of its section, as "BOOK NINE · CHAPTER XI". `pages` and `lines` are the
+    labels of its printed pages and numbered lines, as "113-114"; '' where the document has none.
+    """
 
     id: str
     kind: str
@@ -233,6 +259,8 @@ class PassageView(View):
     text: str
     tokens: int
     score: float
+    pages: str = ""
+    lines: str = ""
 
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
@@ -335,6 +363,7 @@ def read_text(
         end: The character after the last one; None for the end of the text.
 
     """
+    structure = collection.store.structure(entry)
     rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
@@ -351,20 +380,30 @@ def read_text(
         end=last,
         length=length,
         text="".join(pieces),
-        sections=_sections(rows),
+        sections=_sections(structure),
         chunks=[
             ChunkView(**{key: row[key] for key in ChunkView.model_fields}) for row in overlapping
         ],
+        pages=_labels(structure.pages, first, last),
+        lines=_labels(structure.lines, first, last),
     )
 
 
-def _sections(rows: Sequence[Mapping[str, Any]]) -> list[SectionView]:
-    """Return where each section begins; a section ends at the next chunk with another heading."""
-    sections: list[SectionView] = []
-    for row in rows:
-        if row["section"] and (not sections or sections[-1].title != row["section"]):
-            sections.append(SectionView(title=row["section"], start=row["start"]))
-    return sections
+def _sections(structure: TextStructure) -> list[SectionView]:
+    outline = structure.outline
+    rows = zip(outline.sections, structure.paths, outline.depths, strict=True)
+    return [
+        SectionView(title=section.title, path=path, depth=depth, start=section.start)
+        for section, path, depth in rows
+    ]
+
+
+def _labels(labels: Labels, first: int, last: int) -> list[LabelView]:
+    """Return the labels of a range of characters, with the one that it begins in."""
+    begin = max(bisect_right(labels.starts, first) - 1, 0)
+    end = max(bisect_left(labels.starts, last), begin)
+    rows = zip(labels.labels[begin:end], labels.starts[begin:end], strict=True)
+    return [LabelView(label=label, start=start) for label, start in rows]
 
 
 class AnswerView(MoneyView):

@@ -6,13 +6,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from itertools import islice, pairwise
 
-from fabula.app.reading import CHARACTERS, SPAN
+from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_span
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
-from fabula.graph.queries import read_statement
+from fabula.graph.installed import parent_statements
+from fabula.graph.structure import TextStructure
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -44,12 +45,30 @@ class BookSection:
     end: int
     continues: bool = False
     """Whether the previous section has the same heading and was split for its length."""
+    path: str = ""
+    """The titles from the outermost section to this one."""
+    depth: int = 1
+    """Its depth in the tree of sections, from 1."""
+
+    @property
+    def full_name(self) -> str:
+        """Its name with the titles of the sections that it is in."""
+        name = self.path or self.name
+        return f"{name}, continued" if self.continues and self.path else name
 
     @property
     def name(self) -> str:
-        """Its name in a list of sections."""
+        """Its name in a list of sections, which shows what it is in."""
         name = self.title or ("The text" if self.number or self.continues else "The beginning")
         return f"{name}, continued" if self.continues else name
+
+
+@dataclass(frozen=True, slots=True)
+class SectionNode:
+    """A section in the table of contents, and the sections in it."""
+
+    section: BookSection
+    below: tuple[SectionNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +100,14 @@ class Note:
     number: int
     span: Span
     section: str
+    """The path of the section that it begins in."""
     is_target: bool
     """Whether it is the citation that the address leads to."""
     summaries: tuple[Hit, ...] = ()
+    pages: str = ""
+    """The labels of its printed pages, as "113-114"."""
+    lines: str = ""
+    """The labels of its numbered lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +151,13 @@ class BookPage:
     """The passage that the address leads to, if it names one."""
     on_page: frozenset[int] = field(default=frozenset())
     """Numbers of the sections that are on this page."""
+    has_pages: bool = False
+    """Whether the places of printed pages are known."""
+
+    @property
+    def tree(self) -> tuple[SectionNode, ...]:
+        """The sections as a tree."""
+        return grow_sections(self.sections)
 
     @property
     def before(self) -> BookSection | None:
@@ -149,6 +180,7 @@ def read_page(
     also: str = "",
     passage: str = "",
     section: int | None = None,
+    at: str = "",
 ) -> BookPage:
     """Read the page of a book that shows a place.
 
@@ -159,11 +191,14 @@ def read_page(
         also: Further citations, in the same form.
         passage: The id of a passage to highlight instead; for a summary, the chunks it is made of.
         section: The number of a section to begin at, if neither of these is given.
+        at: A place to highlight instead, as `fabula read` takes it: a path of a section, or a page
+            as "p. 113".
 
     Raises:
         NotFound: There is no such place in the book.
     """
-    sections = read_sections(store, entry)
+    structure = store.structure(entry)
+    sections = read_sections(store, entry, structure)
     targets, shown_passage, citations = read_spans(chars), None, read_spans(also)
     if (most := max(len(targets), len(citations))) > MAX_NOTES:
         raise NotFound(
@@ -180,6 +215,8 @@ def read_page(
             id = shown_passage.id
             sources = store.sources(entry.collection, [id]).get(id, [])
             targets = merge([(source.start, source.end) for source in sources])
+    elif at.strip():
+        targets = [find_span(store, entry, at.strip()[:MAX_PLACE])]
     length = sections[-1].end if sections else 0
     if any(end > length for _, end in targets):
         raise NotFound(f"{entry.title} has no characters {chars}: it ends at {length}.")
@@ -188,17 +225,25 @@ def read_page(
             f"{entry.title} has no section {section}: it has {len(sections)} sections, numbered "
             "from 0."
         )
-    at = targets[0][0] if targets else sections[section].start if section and sections else 0
-    on_page = choose_sections(sections, at)
-    notes = make_notes(targets, citations, sections)
+    start = targets[0][0] if targets else sections[section].start if section and sections else 0
+    on_page = choose_sections(sections, start)
+    notes = [
+        replace(
+            note,
+            pages=structure.pages.range([note.span]),
+            lines=structure.lines.range([note.span]),
+        )
+        for note in make_notes(targets, citations, sections)
+    ]
     return BookPage(
         entry,
         tuple(sections),
         tuple(_read_texts(store, entry, on_page, notes)),
         tuple(_add_summaries(store, entry, notes)),
-        read_margin(store, entry, at, at + 1),
+        read_margin(store, entry, start, start + 1),
         shown_passage,
         frozenset(each.number for each in on_page),
+        bool(structure.pages.labels),
     )
 
 
@@ -226,25 +271,48 @@ def merge(spans: Sequence[Span]) -> list[Span]:
     return merged
 
 
-def read_sections(store: Store, entry: Entry) -> list[BookSection]:
+def read_sections(store: Store, entry: Entry, structure: TextStructure) -> list[BookSection]:
     """Return the sections of a book in text order.
 
-    A heading that occurs again later begins another section. A section of more than
-    MAX_SECTION_CHARACTERS is split between chunks.
+    A section of more than MAX_SECTION_CHARACTERS is split between chunks.
     """
     rows = store.rows("core/find_sections", collection=entry.collection, document=entry.id)
+    length = rows[-1]["end"] if rows else 0
+    breaks = [int(row["start"]) for row in rows]
+    outline = structure.outline
+    starts = [section.start for section in outline.sections]
+    named = [
+        BookSection(0, section.title, section.start, end, path=path, depth=depth)
+        for section, end, path, depth in zip(
+            outline.sections, [*starts[1:], length], structure.paths, outline.depths, strict=True
+        )
+    ]
+    if length and (not starts or starts[0] > 0):
+        named.insert(0, BookSection(0, "", 0, starts[0] if starts else length))
     sections: list[BookSection] = []
-    for title, run in groupby(rows, key=lambda row: str(row["section"])):
-        start = end = -1
-        continues = False
-        for row in run:
-            start = row["start"] if start < 0 else start
-            if row["end"] - start > MAX_SECTION_CHARACTERS and end > start:
-                sections.append(BookSection(len(sections), title, start, end, continues))
-                start, continues = row["start"], True
-            end = row["end"]
-        sections.append(BookSection(len(sections), title, start, end, continues))
+    for whole in named:
+        start, continues = whole.start, False
+        for place, end in pairwise([*(at for at in breaks if start < at < whole.end), whole.end]):
+            if end - start > MAX_SECTION_CHARACTERS:
+                part = replace(whole, number=len(sections), start=start, end=place)
+                sections.append(replace(part, continues=continues))
+                start, continues = place, True
+        part = replace(whole, number=len(sections), start=start, continues=continues)
+        sections.append(part)
     return sections
+
+
+def grow_sections(sections: Sequence[BookSection]) -> tuple[SectionNode, ...]:
+    """Return the tree of sections, by their depths."""
+    nodes: list[SectionNode] = []
+    number = 0
+    while number < len(sections):
+        end = number + 1
+        while end < len(sections) and sections[end].depth > sections[number].depth:
+            end += 1
+        nodes.append(SectionNode(sections[number], grow_sections(sections[number + 1 : end])))
+        number = end
+    return tuple(nodes)
 
 
 def choose_sections(sections: Sequence[BookSection], at: int) -> list[BookSection]:
@@ -302,14 +370,15 @@ def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
 def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
     """Yield notes with the closest summary of each aspect over the chunk where the note begins.
 
-    There are two statements for all notes together, however many there are.
+    A graph has one statement for all notes together, however many there are.
     """
     starts = [note.span[0] for note in notes]
     rows = store.find_chunks_of_spans(entry, [(at, at + 1) for at in starts]) if notes else []
-    statement = read_statement("aspects/find_parents")
-    above = (
-        store.find_related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
-    )
+    above: dict[str, list[Hit]] = {}
+    for statement in parent_statements() if rows else ():
+        chunks = [row["id"] for row in rows]
+        for chunk, hits in store.find_related(statement, entry.collection, chunks).items():
+            above.setdefault(chunk, []).extend(hits)
     firsts = [row["start"] for row in rows]
     for note in notes:
         place = bisect_right(firsts, note.span[0]) - 1
@@ -320,7 +389,7 @@ def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterato
 
 
 def _section_name(sections: Sequence[BookSection], at: int) -> str:
-    return next((section.name for section in sections if at < section.end), "")
+    return next((section.full_name for section in sections if at < section.end), "")
 
 
 def _read_texts(

@@ -19,6 +19,7 @@ from starlette.types import Scope
 from fabula.errors import StoreError
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import caller_of, state_of
+from fabula.text.locator import LocatorKind, name_labels
 
 HERE = Path(__file__).parent
 
@@ -149,7 +150,13 @@ def is_language(name: str) -> bool:
 templates.env.globals |= {"asset": asset, "address": address}
 
 
+def show_labels(labels: str, kind: LocatorKind) -> str:
+    """Return the labels of pages or lines as a citation has them, as "pp. 113-114"."""
+    return one_line(name_labels(kind, labels))
+
+
 templates.env.filters |= {"line": one_line, "digest": digest, "is_language": is_language}
+templates.env.filters |= {"labels": show_labels}
 
 
 templates.env.trim_blocks = True

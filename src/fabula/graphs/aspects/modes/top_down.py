@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
+from fabula.graph.options import FlatOptions
 from fabula.graph.queries import read_statement
 
 
-class Options(BaseModel):
+class Options(FlatOptions):
     """The table `[top-down]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from fabula.ask.answer import escape_citations
 from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.mode import Mode, Pieces, Tools
+from fabula.graph.mode import Pieces, Tools
 from fabula.graphs.communities.points import (
     MAX_SCORE,
     MAX_TRIES,
@@ -34,8 +34,8 @@ from fabula.graphs.communities.points import (
     reduce,
 )
 from fabula.graphs.communities.report_search import (
-    Scope,
     StoredReport,
+    allowed_reports,
     embed_texts,
     fall_back,
     rank_by_cosine,
@@ -43,15 +43,15 @@ from fabula.graphs.communities.report_search import (
     reports_at_level,
 )
 from fabula.graphs.entities.modes import local
+from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
-from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
 from fabula.text.document import Vector
 
-LOCAL_OPTIONS = local.Options(report_share=0.1, entity_share=0.0, relation_share=0.0)
+LOCAL_OPTIONS = LocalOptions(report_share=0.1, entity_share=0.0, relation_share=0.0)
 """How a follow-up question is looked up: in chunks and a few reports, as Microsoft's code does."""
 MIN_SAME_COSINE = 0.9
 """Two follow-up questions whose cosine is at least this are the same question."""
@@ -63,33 +63,6 @@ MAX_RESPONSE_TOKENS = 2000
 """How much of one reply's response is used."""
 MAX_FOLLOW_UP_CHARACTERS = 500
 """A longer text is not taken for a question."""
-
-
-class Options(BaseModel):
-    """The table `[drift]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scope: Scope = Field(
-        "document", description="reports of each document, or the collection's own"
-    )
-    level: int = Field(2, ge=0, le=99, description="level of the reports: 0 is the coarsest")
-    reports: int = Field(20, ge=1, le=1000, description="reports that the first calls read")
-    folds: int = Field(5, ge=1, le=100, description="calls that read them, side by side")
-    rounds: int = Field(3, ge=1, le=20, description="rounds of follow-up questions")
-    calls: int = Field(
-        20, ge=0, le=100, description="follow-up questions in all rounds, one call each"
-    )
-    reply_words: int = Field(
-        300, ge=20, le=5000, description="words of the answer to a follow-up question"
-    )
-    point_tokens: int = Field(
-        12_000,
-        ge=1,
-        le=200_000,
-        description="maximum tokens of these answers that the final answer is written from",
-    )
-    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the final answer")
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
@@ -135,11 +108,8 @@ def answer(
     """Answer from what reports say, and from what the text says to the questions they open."""
     if tools.models.offline:
         return None
-    reports = [
-        report
-        for report in reports_at_level(read_reports(filters, tools), tools.options.level)
-        if allows_report(filters, report.hit.level)
-    ]
+    at_level = reports_at_level(read_reports(filters, tools), tools.options.level)
+    reports = allowed_reports(at_level, filters)
     return _search_and_answer(question, reports, context, filters, tools) if reports else None
 
 
@@ -417,12 +387,3 @@ def _describe(results: Sequence[StepResult | BadReply], noun: str) -> str:
     ]
     scores = [str(result.point.score) for result in results if isinstance(result, StepResult)]
     return "; ".join([f"scores {', '.join(scores) or '-'}", *failures])
-
-
-MODE = Mode(
-    retrieve,
-    "questions that reports open, looked up in the text one after another (Microsoft DRIFT)",
-    options=Options,
-    graph="communities",
-    answer=answer,
-)

@@ -10,34 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.mode import Mode, Pieces, Tools
-from fabula.graphs.communities.modes.global_ import ReadingOptions, answer_from_reports
+from fabula.graph.mode import Pieces, Tools
+from fabula.graphs.communities.modes.global_ import answer_from_reports
 from fabula.graphs.communities.points import PROMPTS, format_report, read_score
 from fabula.graphs.communities.report_search import (
     StoredReport,
+    allowed_reports,
     fall_back,
     rank_by_cosine_and_words,
     read_reports,
     to_hits,
 )
-from fabula.graphs.entities.retrieval import allows_report
 from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import complete, read_object
 
 MIN_HELPFUL_RATING, MAX_RATING = 1, 5
-
-
-class Options(ReadingOptions):
-    """The table `[dynamic]`."""
-
-    deepest: int = Field(
-        2, ge=0, le=99, description="level down to which all reports are rated while none helps"
-    )
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
@@ -63,11 +55,7 @@ def answer(
     """Answer from the reports that a model rates as helpful."""
     if tools.models.offline:
         return None
-    reports = [
-        report
-        for report in read_reports(filters, tools)
-        if allows_report(filters, report.hit.level)
-    ]
+    reports = allowed_reports(read_reports(filters, tools), filters)
     return _answer_from_helpful(question, reports, context, filters, tools) if reports else None
 
 
@@ -163,12 +151,3 @@ def read_rating(reply: str) -> int:
     if rating is None:
         raise BadReply("Expected a rating from 0 to 5.")
     return rating
-
-
-MODE = Mode(
-    retrieve,
-    "reports that help, as a model rates them from the top down (Microsoft GraphRAG)",
-    options=Options,
-    graph="communities",
-    answer=answer,
-)

@@ -11,52 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.mode import Mode, Pieces, Tools
+from fabula.graph.mode import Pieces, Tools
 from fabula.graphs.communities.points import ask_points, reduce
 from fabula.graphs.communities.report_search import (
-    Scope,
     StoredReport,
+    allowed_reports,
     fall_back,
     rank_by_cosine_and_words,
     read_reports,
     reports_at_level,
     to_hits,
 )
-from fabula.graphs.entities.retrieval import allows_report
-
-
-class ReadingOptions(BaseModel):
-    """Options of all modes that read reports in batches."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scope: Scope = Field(
-        "document", description="reports of each document, or the collection's own"
-    )
-    batch_tokens: int = Field(
-        12_000, ge=1, le=200_000, description="maximum tokens of the reports that one call reads"
-    )
-    map_words: int = Field(
-        1000, ge=50, le=10_000, description="words of what one call finds in its reports"
-    )
-    point_tokens: int = Field(
-        12_000,
-        ge=1,
-        le=200_000,
-        description="maximum tokens of the points that the answer is written from",
-    )
-    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the answer")
-
-
-class Options(ReadingOptions):
-    """The table `[global]`."""
-
-    level: int = Field(
-        2, ge=0, le=99, description="level of the reports: 0 is the coarsest, with the fewest"
-    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -77,7 +43,7 @@ def answer(
     if tools.models.offline:
         return None
     at_level = reports_at_level(read_reports(filters, tools), tools.options.level)
-    reports = [report for report in at_level if allows_report(filters, report.hit.level)]
+    reports = allowed_reports(at_level, filters)
     return answer_from_reports(question, reports, context, filters, tools) if reports else None
 
 
@@ -92,14 +58,3 @@ def answer_from_reports(
     with tools.trace.step("map") as step:
         points, step.note = ask_points(question, reports, tools)
     yield from reduce(question, points, context, filters, tools)
-
-
-MODE = Mode(
-    retrieve,
-    "all reports of one level, from which one answer is written (Microsoft GraphRAG)",
-    options=Options,
-    graph="communities",
-    answer=answer,
-    # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
-    serves={"fact": 36.92, "reasoning": 43.17, "overview": 56.87, "creative": 41.11},
-)

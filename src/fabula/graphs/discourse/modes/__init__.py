@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from fabula.graphs.discourse.modes import discourse
+from fabula.graph.method import LazyFunction
+from fabula.graph.mode import Mode
+from fabula.graphs.discourse.options import Options
 
-MODES = {"discourse": discourse.MODE}
+MODES = {
+    "discourse": Mode(
+        LazyFunction(f"{__name__}.discourse:retrieve"),
+        "chunks near to a question, in the sense it asks for, and with its who, when and where",
+        options=Options,
+        graph="discourse",
+    )
+}

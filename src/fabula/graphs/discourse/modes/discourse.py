@@ -14,10 +14,9 @@ from typing import Any
 
 from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
-from fabula.graphs.discourse.options import Options
 from fabula.graphs.discourse.reading import read_question
 from fabula.graphs.discourse.senses import matches, read_senses
 from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
@@ -130,11 +129,3 @@ def _matched(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> 
         ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
         step.note += f": {len(ranked)} chunks"
     return ranked[: tools.options.matched]
-
-
-MODE = Mode(
-    retrieve,
-    "chunks near to a question, in the sense it asks for, and with its who, when and where",
-    options=Options,
-    graph="discourse",
-)

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
 from fabula.graphs.entities.questions import Sought, find_names, read_question, rows_of
 from fabula.graphs.entities.retrieval import (
@@ -41,40 +40,6 @@ DEPTH = 100
 """How many chunks of a ranking count where it is fused with another."""
 PASSAGES_WEIGHT = 0.7
 """What passages count beside the walk where there is no model: the walk alone loses much."""
-
-
-class Options(BaseModel):
-    """How the walk goes, and how much of what it meets is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
-    entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
-    relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
-    least: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the walk's steps that an entity needs; the default is its share of "
-        "the ends of all relations",
-    )
-    mentions: bool = Field(
-        True, description="whether a chunk also counts for the entities that it mentions"
-    )
-    passages: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="weight of the passages that the question finds without the walk; the default "
-        "is 0 with a model and 0.7 without one",
-    )
-    chunks: int = Field(1000, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of relations"
-    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -226,15 +191,3 @@ def rank_chunks(
 
 def _describe(seeds: Scores, network: Network) -> str:
     return ", ".join(f"{network.name(row)} {seeds[row]:.2g}" for row in best(seeds, 8))
-
-
-MODE = Mode(
-    retrieve,
-    "a walk over entities from those that a question names or is near to (Fast GraphRAG)",
-    options=Options,
-    graph="entities",
-    # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
-    serves={"fact": 56.95, "reasoning": 48.55, "overview": 56.41, "creative": 46.18},
-    # `python -m bench choosing`: ahead of hybrid on facts of novels, level on stories.
-    serves_offline={"fact": 67.2},
-)

@@ -13,11 +13,12 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
+from fabula.graphs.entities.modes.options import MAX_NEAR_FACTS
 from fabula.graphs.entities.network import Network, best, pagerank
 from fabula.graphs.entities.questions import PROMPTS, find_names, rows_of
 from fabula.graphs.entities.retrieval import (
@@ -36,33 +37,12 @@ from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
 from fabula.text.ranking import Scores, scale
 
-MAX_NEAR_FACTS = 100
-"""How many facts the index is asked for; their cosines are scaled among themselves."""
 MAX_PASSAGES = 200
 """How many passages the walk may begin at."""
 WEIGHT_WITH_FACTS, WEIGHT_WITH_NAMES = 0.05, 1.0
 """The weight of passages: as published, and where names stand for facts, as there is no model.
 Measured without a model on seven novels (GraphRAG-Bench): 0.05 is 7 points below the passages' own
 ranking, 1 is level."""
-
-
-class Options(BaseModel):
-    """Where the walk begins, and how it goes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    facts: int = Field(
-        5, ge=1, le=MAX_NEAR_FACTS, description="number of facts from which a model chooses"
-    )
-    phrases: int = Field(5, ge=1, le=100, description="number of entities at which the walk begins")
-    passage_weight: float | None = Field(
-        None,
-        ge=0,
-        le=100,
-        description="weight of passages beside that of facts where the walk begins; the default is "
-        "0.05 with a model and 1 without one",
-    )
-    damping: float = Field(0.5, gt=0, lt=1, description="probability that the walk goes on")
 
 
 class FactsReply(BaseModel):
@@ -253,13 +233,3 @@ def read_fact_numbers(reply: str, facts: int) -> frozenset[int]:
 
 def _describe(phrases: Mapping[int, float], network: Network) -> str:
     return ", ".join(f"{network.name(row)} {weight:.3g}" for row, weight in phrases.items())
-
-
-MODE = Mode(
-    retrieve,
-    "a walk over entities and chunks from the question's facts and passages (HippoRAG 2)",
-    options=Options,
-    graph="entities",
-    # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy; with facts.
-    serves={"fact": 60.14, "reasoning": 53.38, "overview": 64.10, "creative": 48.28},
-)

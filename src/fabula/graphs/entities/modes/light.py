@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
+from fabula.graphs.entities.modes.options import LightOptions
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.questions import Sought, rarity, read_question, rows_of, with_low
 from fabula.graphs.entities.retrieval import (
@@ -47,46 +46,6 @@ MAX_PASSAGES = 200
 """How many passages chunks are ranked by; chunks that are none of these come after them."""
 RELATED_CHUNKS = 5
 """Chunks of an entity or a relation, as in the published code."""
-
-
-class Options(BaseModel):
-    """What is looked for, and how it is ranked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    search: Literal["low", "high", "both", "mix"] = Field(
-        "mix",
-        description="what is searched by: details, themes, both, or both and the whole question",
-    )
-    keywords: Literal["each", "together"] = Field(
-        "each", description="whether each keyword is embedded, or all of them as one text"
-    )
-    ranking: Literal["question", "degree"] = Field(
-        "question", description="what relations are ranked by: the question, or their ends' degrees"
-    )
-    picking: Literal["vector", "weight"] = Field(
-        "vector", description="what picks chunks: the question, or how many entities share them"
-    )
-    entities: int = Field(
-        40, ge=1, le=1000, description="maximum number of entities near to details"
-    )
-    relations: int = Field(
-        40, ge=1, le=1000, description="maximum number of relations near to themes"
-    )
-    least: float = Field(0.2, ge=-1, le=1, description="minimum cosine of both")
-    most_relations: int = Field(
-        10, ge=1, le=100_000, description="maximum number of relations of each entity"
-    )
-    diversity: float = Field(
-        0.3, ge=0, le=1, description="how much a relation loses for likeness to better ones"
-    )
-    chunks: int = Field(20, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.2, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.25, ge=0, le=1, description="share of the context for records of relations"
-    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -149,7 +108,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
 
 def _embed_each(
-    lists: Sequence[Sequence[str]], options: Options, tools: Tools
+    lists: Sequence[Sequence[str]], options: LightOptions, tools: Tools
 ) -> tuple[list[Vector], list[Vector], list[Vector]]:
     """The embeddings of low keywords, of high ones, and of the question, in one request."""
     if options.keywords == "together":
@@ -372,13 +331,3 @@ def _ends(relations: Sequence[int], network: Network) -> list[int]:
 
 def _by_rank(rows: Sequence[int]) -> dict[int, float]:
     return {row: 1 / place for place, row in enumerate(rows, 1)}
-
-
-MODE = Mode(
-    retrieve,
-    "entities by a question's details, relations by its themes, and their chunks (LightRAG)",
-    options=Options,
-    graph="entities",
-    # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
-    serves={"fact": 58.62, "reasoning": 49.07, "overview": 48.85, "creative": 23.80},
-)

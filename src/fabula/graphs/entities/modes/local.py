@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.questions import find_names, rows_of
 from fabula.graphs.entities.retrieval import (
@@ -40,36 +39,6 @@ REPORT_SHARE = 0.15
 PASSAGES_WEIGHT = 0.7
 """What passages count beside the entities' chunks where there is no model, as in `fast`: all chunks
 of one entity come before those of the next, whatever they say."""
-
-
-class Options(BaseModel):
-    """How many entities there are, and how much of them is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    entities: int = Field(
-        10, ge=1, le=1000, description="number of entities nearest to the question"
-    )
-    named: bool = Field(True, description="whether entities that the question names come first")
-    relations: int = Field(
-        10,
-        ge=0,
-        le=1000,
-        description="maximum number of relations to other entities, for each entity",
-    )
-    report_share: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the context for reports, where there are communities; the default is "
-        "0.15 with a model and 0 without one",
-    )
-    entity_share: float = Field(
-        0.15, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.2, ge=0, le=1, description="share of the context for records of relations"
-    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -178,14 +147,3 @@ def rank_chunks(selected: Sequence[int], place: Mapping[str, int], network: Netw
 
 def _by_rank(rows: Sequence[int]) -> dict[int, float]:
     return {row: 1 / place for place, row in enumerate(rows, 1)}
-
-
-MODE = Mode(
-    retrieve,
-    "the entities nearest to a question, what ties them, and their chunks (Microsoft GraphRAG)",
-    options=Options,
-    graph="entities",
-    # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy; with reports.
-    serves={"fact": 49.29, "reasoning": 50.93, "overview": 64.40, "creative": 39.10},
-    uses=("communities",),
-)

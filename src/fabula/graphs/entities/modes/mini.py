@@ -15,11 +15,10 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_ranks
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import Mode, Tools
+from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, columns_of, within
 from fabula.graphs.entities.questions import Sought, read_question, rows_of
 from fabula.graphs.entities.retrieval import (
@@ -42,29 +41,6 @@ BATCH = 64
 """How many starts and answers have their neighbourhoods in memory at once."""
 TIE_BREAK = 1e-9
 """What each entity and relation of a path adds to a chunk, so that it orders equal chunks only."""
-
-
-class Options(BaseModel):
-    """Where paths begin and end, and what they are ranked by."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    names: int = Field(5, ge=1, le=1000, description="maximum number of entities near to a name")
-    least: float = Field(0.5, ge=-1, le=1, description="minimum cosine of these with the name")
-    answers: int = Field(
-        60, ge=0, le=1_000_000, description="maximum number of entities that may be the answer"
-    )
-    relations: int = Field(
-        60, ge=1, le=1_000_000, description="number of relations that weigh paths"
-    )
-    hops: int = Field(
-        2, ge=0, le=4, description="how far from a relation names and answers count, in relations"
-    )
-    paths: int = Field(30, ge=1, le=10_000, description="number of paths that rank chunks")
-    chunks: int = Field(30, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of entities"
-    )
 
 
 class EntityPath(NamedTuple):
@@ -297,11 +273,3 @@ def _relations_between(pair: tuple[int, int], network: Network) -> list[int]:
     """The relations of two entities: one in each document that has both."""
     first, second = (columns_of(network.incident, row) for row in pair)
     return sorted(set(first).intersection(second))
-
-
-MODE = Mode(
-    retrieve,
-    "paths from what a question names to what its answer may be, and their chunks (MiniRAG)",
-    options=Options,
-    graph="entities",
-)

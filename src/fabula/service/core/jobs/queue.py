@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.errors import NotFound, SettingsError
 from fabula.service.core.errors import Conflict, Forbidden
 from fabula.service.core.jobs.recipes import ANY_SERVER, Recipes
-from fabula.store.space import refuse_other_model, refuse_reembedding
+from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
 
 if TYPE_CHECKING:

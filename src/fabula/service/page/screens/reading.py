@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from fabula.app.reading import MAX_PLACE
 from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.page.book import read_margin, read_page
@@ -28,12 +29,13 @@ def read(
     also: Spans = "",
     passage: Annotated[str, Query(max_length=200)] = "",
     section: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
+    at: Annotated[str, Query(max_length=MAX_PLACE)] = "",
     q: Annotated[str, Query(max_length=20_000)] = "",
 ) -> Response:
     """Show a book at a place."""
     entry = document_of(collection, document)
     page = read_page(
-        collection.store, entry, chars=chars, also=also, passage=passage, section=section
+        collection.store, entry, chars=chars, also=also, passage=passage, section=section, at=at
     )
     values = {
         "collection": collection.name,

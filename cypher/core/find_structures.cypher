@@ -1,0 +1,11 @@
+// Where the sections, printed pages and numbered lines of documents begin.
+// $collection  the documents' collection
+// $documents   their ids
+CYPHER 25
+UNWIND $documents AS id
+MATCH (document:Document {id: id})
+WHERE document.collection = $collection
+RETURN document.id AS id, document {
+  .section_starts, .section_titles, .section_levels, .section_depths,
+  .page_starts, .page_labels, .line_starts, .line_labels
+} AS structure

@@ -1,0 +1,81 @@
+"""Print tables, by a console that breaks no lines of a pipe and obeys nothing in a text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from fabula.graph.entries import Entry, Layer
+from fabula.models.clean import clean_output
+
+UNLIMITED_WIDTH = 10_000
+"""The width of a pipe, so that its lines are never broken."""
+
+
+class CleanConsole(Console):
+    """A console that prints no control characters of a text, only rich's own styles."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of a renderable with cleaned texts."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(clean_output(segment.text), segment.style)
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console; outside a terminal it breaks no lines, and brackets are plain text."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else UNLIMITED_WIDTH
+    return CleanConsole(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
+
+
+def print_table(table: Table) -> None:
+    """Print a table or, if the screen is too narrow for it, a list of its rows."""
+    screen = console()
+    screen.print(fit_table(table, screen.width), soft_wrap=False)
+
+
+def fit_table(table: Table, width: int) -> RenderableType:
+    """Return the table if its longest words fit side by side, otherwise a list of its rows."""
+    ruler = Console(width=UNLIMITED_WIDTH, markup=False)
+    for column in table.columns:
+        # Ids and numbers keep their width: rich narrows columns without regard to their words.
+        widths = [Measurement.get(ruler, ruler.options, cell) for cell in column.cells]
+        column.no_wrap = all(width.minimum == width.maximum for width in widths)
+    if Measurement.get(ruler, ruler.options, table).minimum <= width:
+        return table
+    lines: list[RenderableType] = [table.title] if table.title else []
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        row = Table.grid(padding=(0, 2, 0, 0))
+        for column, cell in zip(table.columns, cells, strict=True):
+            if str(cell):
+                row.add_row(column.header, cell)
+        lines += [row, ""]
+    return Group(*lines)
+
+
+def outline_table(entry: Entry, layers: Sequence[Layer]) -> Table:
+    """Return a table of a document: a row for each aspect or kind, a column for each level."""
+    highest = max((layer.level for layer in layers), default=0)
+    table = Table(title=Text(entry.title), title_justify="left", show_edge=False)
+    table.add_column("aspect")
+    for level in range(highest + 1):
+        table.add_column(f"level {level}", justify="right")
+    counts: dict[str, dict[int, int]] = {}
+    for layer in layers:
+        row = counts.setdefault(layer.aspect or f"{layer.kind}s", {})
+        row[layer.level] = layer.passages
+    for name in sorted(counts, key=lambda name: (name not in ("chunks", "details"), name)):
+        cells = [str(counts[name].get(level, "")) for level in range(highest + 1)]
+        table.add_row(name, *cells)
+    return table

@@ -1,0 +1,76 @@
+"""The settings of the modes over reports, each class the table of a mode, as `[drift]`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Scope = Literal["document", "collection"]
+"""Whose communities are asked: those of each document, or the collection's own."""
+
+
+class ReadingOptions(BaseModel):
+    """Options of all modes that read reports in batches."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scope: Scope = Field(
+        "document", description="reports of each document, or the collection's own"
+    )
+    batch_tokens: int = Field(
+        12_000, ge=1, le=200_000, description="maximum tokens of the reports that one call reads"
+    )
+    map_words: int = Field(
+        1000, ge=50, le=10_000, description="words of what one call finds in its reports"
+    )
+    point_tokens: int = Field(
+        12_000,
+        ge=1,
+        le=200_000,
+        description="maximum tokens of the points that the answer is written from",
+    )
+    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the answer")
+
+
+class GlobalOptions(ReadingOptions):
+    """The table `[global]`."""
+
+    level: int = Field(
+        2, ge=0, le=99, description="level of the reports: 0 is the coarsest, with the fewest"
+    )
+
+
+class DriftOptions(BaseModel):
+    """The table `[drift]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scope: Scope = Field(
+        "document", description="reports of each document, or the collection's own"
+    )
+    level: int = Field(2, ge=0, le=99, description="level of the reports: 0 is the coarsest")
+    reports: int = Field(20, ge=1, le=1000, description="reports that the first calls read")
+    folds: int = Field(5, ge=1, le=100, description="calls that read them, side by side")
+    rounds: int = Field(3, ge=1, le=20, description="rounds of follow-up questions")
+    calls: int = Field(
+        20, ge=0, le=100, description="follow-up questions in all rounds, one call each"
+    )
+    reply_words: int = Field(
+        300, ge=20, le=5000, description="words of the answer to a follow-up question"
+    )
+    point_tokens: int = Field(
+        12_000,
+        ge=1,
+        le=200_000,
+        description="maximum tokens of these answers that the final answer is written from",
+    )
+    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the final answer")
+
+
+class DynamicOptions(ReadingOptions):
+    """The table `[dynamic]`."""
+
+    deepest: int = Field(
+        2, ge=0, le=99, description="level down to which all reports are rated while none helps"
+    )

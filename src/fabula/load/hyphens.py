@@ -1,0 +1,112 @@
+"""Decide whether a hyphen at the end of a line belongs to the word or only to the line's end."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+SOFT_HYPHEN = "\u00ad"
+_HYPHENS = "-\u2010\u00ac\u00ad\u2e17\u058a="
+"""The signs for a divided word: hyphens, `¬` as character recognition writes it, soft hyphens, and
+the double hyphens of Fraktur."""
+_PLAIN_HYPHENS = "-\u2010\u2e17\u058a"
+_LETTER = r"[^\W\d_]"
+_DIVIDED = re.compile(rf"{_LETTER}[{_HYPHENS}]$")
+_LAST_WORD = re.compile(rf"(?:{_LETTER}|['’\-\u2010])*{_LETTER}(?=[{_HYPHENS}]$)")
+_FIRST_WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|['’\-\u2010](?={_LETTER}))*")
+_WORD = re.compile(rf"{_LETTER}+(?:[-\u2010]{_LETTER}+)*")
+_MIN_DIVIDED = 3
+_MIN_DIVIDED_SHARE = 0.02
+"""The fewest divided words, and the least share of lines with one, of a file that divides words."""
+
+
+class Hyphens:
+    """The words of a text, as evidence of how it writes those that are divided."""
+
+    def __init__(self, lines: Sequence[Sequence[str]]) -> None:
+        """Collect the evidence.
+
+        Args:
+            lines: The lines of each paragraph.
+
+        """
+        self._counts: Counter[str] = Counter()
+        self._has_double_hyphens = self._divides = False
+        divided = [
+            (before, after)
+            for paragraph in lines
+            for before, after in zip(paragraph, paragraph[1:], strict=False)
+            if _DIVIDED.search(before)
+        ]
+        if not divided:
+            return
+        for paragraph in lines:
+            for line in paragraph:
+                # A divided word is no evidence.
+                body = _LAST_WORD.sub("", line) if _DIVIDED.search(line) else line
+                self._counts.update(
+                    word.casefold().replace("\u2010", "-") for word in _WORD.findall(body)
+                )
+        doubles = sum(before[-1] == "=" for before, _ in divided)
+        self._has_double_hyphens = doubles >= _MIN_DIVIDED
+        breaks = sum(max(0, len(paragraph) - 1) for paragraph in lines)
+        decided = [self._by_counts(*words) for words in map(_words, divided) if words]
+        is_usual = len(divided) >= max(_MIN_DIVIDED, _MIN_DIVIDED_SHARE * breaks)
+        self._divides = is_usual and decided.count("") >= decided.count("-")
+
+    def join(self, before: str, after: str) -> str | None:
+        """Return what joins two lines of which the first ends with a divided word.
+
+        It is '' if the hyphen only divides the word, '-' if it belongs to it, and None if it is no
+        hyphen.
+        """
+        words = _words((before, after))
+        sign = before[-1:]
+        if not words or (sign == "=" and not self._has_double_hyphens):
+            return None
+        if sign == SOFT_HYPHEN:
+            return ""
+        by_counts = self._by_counts(*words)
+        if by_counts is not None:
+            return by_counts
+        if sign not in _PLAIN_HYPHENS:
+            return ""
+        return "" if self._is_one_word(*words) else "-"
+
+    def _by_counts(self, first: str, second: str) -> str | None:
+        """What the same word elsewhere in the text shows; None if nothing does."""
+        whole = self._counts[f"{first}{second}".casefold()]
+        compound = self._counts[f"{first}-{second}".casefold()]
+        return None if whole == compound else "" if whole > compound else "-"
+
+    def _is_one_word(self, first: str, second: str) -> bool:
+        """Whether two parts are one word, for which the text itself has no evidence."""
+        if second[0].isupper() and not first.isupper():
+            return False
+        last = re.split("[-\u2010]", first)[-1]
+        if _is_common(f"{last}{second}"):
+            return True
+        are_words = all(self._counts[part.casefold()] for part in (last, second))
+        if are_words and len(last) > 1:
+            return False
+        if self._divides:
+            return True
+        return not (_is_common(last) and _is_common(second))
+
+
+def _words(lines: tuple[str, str]) -> tuple[str, str] | None:
+    """The parts of a divided word at the end of one line and the beginning of the next."""
+    before, after = lines
+    first, second = _LAST_WORD.search(before), _FIRST_WORD.match(after)
+    return (first[0].strip("-‐'’"), second[0]) if first and second else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_common(word: str) -> bool:
+    """Whether a word is so common, in any language, that it is a token of its own."""
+    # Imported here, as few files need it.
+    from fabula.text import tokens
+
+    return tokens.count(f" {word}") == 1
