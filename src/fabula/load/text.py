@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from fabula.load import gutenberg
-from fabula.load.blocks import Draft
+from fabula.load import aozora, gutenberg
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import prose, tidy
 from fabula.load.encoding import decode
-from fabula.load.headings import mark
+from fabula.load.headings import confirm, join_title, mark
 
 _FIELDS = {
     "title": "title",
