@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from fabula.load import chapters, entries
+from fabula.load import chapters, clean, entries
 from fabula.load.blocks import Block
+from fabula.load.locators import without_marks
 
 _MIN_CHAPTER_CHARACTERS = 150
 """The shortest chapter; headings with less text between them are a table of contents."""
@@ -79,7 +80,7 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     The headings of tables of contents and the book's own title are removed. If less than two are
     left, the headings are found by the words of the blocks instead.
     """
-    texts = [block.text for block in blocks]
+    texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
     real = [
         heading
@@ -90,15 +91,42 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
-            return by_text
+            return tuple(
+                replace(block, heading=chapter.heading, level=chapter.level)
+                for block, chapter in zip(blocks, by_text, strict=True)
+            )
     return _with_headings(blocks, _add_entries(chosen, texts))
 
 
 def stated_title(blocks: Sequence[Block]) -> str:
-    """Return the first heading from markup if it is the book's title; '' if it is a chapter's."""
-    first = next((block.heading for block in blocks if block.heading), "")
-    chapter = chapters.chapter_line(first) or chapters.numeral_line(first)
-    return "" if chapter or chapters.is_contents_name(first) else first
+    """Return the first heading from markup if it is the book's title; '' if it is a chapter's.
+
+    It is a chapter's also if it has text of its own, and a heading of the same level or a higher
+    one follows that has a name, and not just a number.
+    """
+    stated = [index for index, block in enumerate(blocks) if block.heading]
+    if not stated:
+        return ""
+    first, *others = (blocks[index] for index in stated)
+    title = without_marks(first.heading).strip()
+    if _is_numbered(title) or chapters.is_contents_name(title):
+        return ""
+    has_text = bool(first.level) and stated[0] + 1 not in stated
+    siblings = (
+        block
+        for block in others
+        if block.level <= first.level
+        and not _is_numbered(block.heading)
+        and block.heading != first.heading
+    )
+    return "" if has_text and any(siblings) else title
+
+
+def _is_numbered(heading: str) -> bool:
+    """Whether a heading is recognisable by its words or its number."""
+    line = without_marks(heading).strip()
+    named = chapters.chapter_line(line) or chapters.numeral_line(line)
+    return named is not None or chapters.is_contents_name(line)
 
 
 def join_title(text: str) -> str:
@@ -188,13 +216,16 @@ def _stated_heading(index: int, block: Block) -> _Heading:
     kind = words.kind if words else "given"
     if number and not words:
         kind = "number"
+    # A title that a table of contents or a division states is not printed: the block is text.
+    is_printed = join_title(clean.lines(without_marks(block.text))) == title
+    end = index + 1 if is_printed or len(block.text) < _MIN_CHAPTER_CHARACTERS else index
     return _Heading(
         index,
-        index + 1,
+        end,
         title,
         kind,
         title.casefold(),
-        untitled,
+        untitled and end > index,
         value=line.value if line else 0,
         rank=words.rank if words else _NUMBER_RANK if number else _CHAPTER_RANK,
         level=block.level,

@@ -244,7 +244,7 @@ def _join_lines(lines: Sequence[str], style: _LineStyle) -> str:
         if (hyphen := style.hyphens.join(before, line)) is not None:
             pieces[-1] = f"{pieces[-1][:-1]}{hyphen}"
             pieces.append(line)
-        elif dash or re.search(r"\w-$", before) and line[:1].isalnum():
+        elif dash or (re.search(r"\w-$", before) and line[:1].isalnum()):
             pieces.append(line)
         else:
             pieces.append(f"{space_between(before, line)}{line}")
