@@ -594,7 +594,7 @@ def _join_hyphenated(lines: Sequence[_Line]) -> list[_Line]:
         last = joined[-1] if joined else None
         start = re.search(rf"(\w+)([{_HYPHENS}])$", last.text) if last else None
         rest = re.match(r"(\w+)(\S*)\s*(.*)", line.text)
-        if last and start and rest and rest[1][0].islower():
+        if last and start and rest and _is_parted(start[1], rest[1]):
             first, second = start[1], rest[1]
             hyphen = "-" if _has_hyphen(first, second, start[2], hyphenated, words) else ""
             whole = f"{last.text[:-1]}{hyphen}{line.mark}{second}{rest[2]}"
@@ -604,6 +604,12 @@ def _join_hyphenated(lines: Sequence[_Line]) -> list[_Line]:
         else:
             joined.append(line)
     return joined
+
+
+def _is_parted(first: str, second: str) -> bool:
+    """Whether the ends of two lines may be halves of a word: in small letters, or in capitals."""
+    in_capitals = first.isupper() and second.isupper() and first.isalpha() and second.isalpha()
+    return second[0].islower() or (in_capitals and min(len(first), len(second)) > 1)
 
 
 def _has_hyphen(first: str, second: str, sign: str, hyphenated: set[str], words: set[str]) -> bool:
