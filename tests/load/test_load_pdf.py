@@ -389,3 +389,24 @@ def test_a_scan_whose_cover_alone_has_text_is_told() -> None:
     assert draft.warnings == (
         "3 of the 4 pages of book.pdf have no text, only pictures: run OCR on it.",
     )
+
+
+def test_stanzas_are_known_by_the_gaps_between_them() -> None:
+    stanza = ["Shall I compare thee to a summers day?", "Thou art more lovely and more temperate:"]
+    page = [*column(stanza, 700), *column(stanza, 700 - 14 * 3)]
+    assert texts(opened(drawn([page]))) == ["\n".join(stanza)] * 2
+
+
+def test_indented_verse_in_prose_is_one_block() -> None:
+    stanza = ["Shall I compare thee to a summers day?", "Thou art more lovely and more temperate:"]
+    full = [*PROSE[:4], "the man from the village, who never came to him in that year."]
+    page = [
+        *column(full, 700),
+        *column(stanza * 2, 615, x=100),
+        *(line for n in range(4) for line in column(full, 545 - 70 * n, indent=12)),
+    ]
+    assert texts(opened(drawn([page])))[:3] == [
+        " ".join(full),
+        "\n".join(stanza * 2),
+        " ".join(full),
+    ]

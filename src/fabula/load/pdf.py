@@ -94,7 +94,8 @@ class _Line:
         x: The distance of its beginning from the left, in points; None if it is unknown.
         y: The height of its baseline; None if it is unknown.
         size: The size of most of its type; 0 if it is unknown.
-        starts: Whether a paragraph begins with it, as the page shows by an indent or a gap.
+        is_apart: Whether there is a gap above it, or its type is of another size.
+        is_indented: Whether it begins right of the lines of its column.
         mark: The mark of the page whose top it is.
 
     """
@@ -104,7 +105,8 @@ class _Line:
     x: float | None = None
     y: float | None = None
     size: float = 0.0
-    starts: bool = False
+    is_apart: bool = False
+    is_indented: bool = False
     mark: str = ""
 
 
@@ -394,7 +396,7 @@ def _join_initials(lines: Sequence[_Line]) -> list[_Line]:
             # 'A' may be a word, others are not; a word in capitals goes on in small ones.
             is_word = initial.text == "A" and line.text.split(" ", 1)[0].islower()
             text = f"{initial.text}{' ' if is_word else ''}{line.text}"
-            joined[-1] = replace(line, text=text, starts=True, mark=initial.mark + line.mark)
+            joined[-1] = replace(line, text=text, is_apart=True, mark=initial.mark + line.mark)
         else:
             joined.append(line)
     return joined
@@ -415,8 +417,9 @@ def _find_starts(page: Sequence[_Line]) -> list[_Line]:
         gap = _gap(above, line) if above else None
         is_below_gap = gap is not None and usual > 0 and gap > _GAP * usual
         is_new_size = above is not None and _is_other_size(above.size, line.size)
-        indented = _is_indented(line, lefts, em)
-        marked.append(replace(line, starts=is_below_gap or is_new_size or indented))
+        is_indented = _is_indented(line, lefts, em) and not _goes_on(above, line)
+        is_apart = is_below_gap or is_new_size
+        marked.append(replace(line, is_apart=is_apart, is_indented=is_indented))
     return marked
 
 
@@ -429,6 +432,13 @@ def _is_indented(line: _Line, lefts: Counter[int], em: float) -> bool:
         for left, n in lefts.items()
         if n >= _MIN_SIGNS
     )
+
+
+def _goes_on(above: _Line | None, line: _Line) -> bool:
+    """Whether a line goes on with the one above, indented like it, as those of a stanza."""
+    if above is None or above.x is None or line.x is None:
+        return False
+    return abs(above.x - line.x) < 1 and not _SENTENCE_END.search(above.text)
 
 
 def _gap(above: _Line, line: _Line) -> float | None:
@@ -558,8 +568,11 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
     lengths = sorted(len(line.text) for line in lines)
     longest = lengths[int(0.9 * len(lengths))] if lengths else 0
     full_length = 0.8 * longest
-    signs = sum(line.starts for line in lines)
-    is_shown = signs >= _MIN_SIGNS and signs < 0.5 * len(lines)
+    gaps = sum(line.is_apart for line in lines)
+    indents = sum(line.is_indented for line in lines)
+    shows_gaps = gaps < 0.5 * len(lines)
+    shows_indents = _MIN_SIGNS <= indents < 0.7 * len(lines)
+    is_shown = shows_indents or (shows_gaps and gaps >= _MIN_SIGNS)
     capitals = sum(line.text[:1].isupper() for line in lines)
     is_narrow = longest < _NARROW_CHARACTERS and 2 * capitals < len(lines)
     separator = " " if is_narrow else "\n"
@@ -569,7 +582,8 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
         text = line.text
         is_short = len(text) < full_length
         heading = is_short and is_chapter_line(text)
-        if heading or (line.starts and is_shown):
+        is_start = (line.is_apart and shows_gaps) or (line.is_indented and shows_indents)
+        if heading or is_start:
             yield separator.join(paragraph)
             yield ""
             paragraph = []
@@ -600,7 +614,9 @@ def _join_hyphenated(lines: Sequence[_Line]) -> list[_Line]:
             whole = f"{last.text[:-1]}{hyphen}{line.mark}{second}{rest[2]}"
             joined[-1] = replace(last, text=whole)
             if rest[3]:
-                joined.append(replace(line, text=rest[3], mark="", starts=False))
+                joined.append(
+                    replace(line, text=rest[3], mark="", is_apart=False, is_indented=False)
+                )
         else:
             joined.append(line)
     return joined
