@@ -405,8 +405,5 @@ def test_indented_verse_in_prose_is_one_block() -> None:
         *column(stanza * 2, 615, x=100),
         *(line for n in range(4) for line in column(full, 545 - 70 * n, indent=12)),
     ]
-    assert texts(opened(drawn([page])))[:3] == [
-        " ".join(full),
-        "\n".join(stanza * 2),
-        " ".join(full),
-    ]
+    first, verse, second = texts(opened(drawn([page])))[:3]
+    assert (first, verse, second) == (" ".join(full), "\n".join(stanza * 2), " ".join(full))

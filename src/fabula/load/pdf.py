@@ -69,6 +69,8 @@ _MAX_LARGE_SHARE = 0.2
 _MAX_HEADING_CHARACTERS = 120
 _MIN_INDENT, _MAX_INDENT = 0.6, 5.0
 """How far the first line of a paragraph is indented, in ems."""
+_MAX_FIRST_INDENT = 2.1
+"""Whole stanzas and quotations are indented further."""
 _GAP = 1.3
 """The distance of lines between which a paragraph ends, as a multiple of the usual one."""
 _MIN_SIGNS = 3
@@ -417,28 +419,33 @@ def _find_starts(page: Sequence[_Line]) -> list[_Line]:
         gap = _gap(above, line) if above else None
         is_below_gap = gap is not None and usual > 0 and gap > _GAP * usual
         is_new_size = above is not None and _is_other_size(above.size, line.size)
-        is_indented = _is_indented(line, lefts, em) and not _goes_on(above, line)
+        indent = _indent(line, lefts, em)
+        is_indented = indent > 0 and not _goes_on(above, line, indent)
         is_apart = is_below_gap or is_new_size
         marked.append(replace(line, is_apart=is_apart, is_indented=is_indented))
     return marked
 
 
-def _is_indented(line: _Line, lefts: Counter[int], em: float) -> bool:
-    """Whether a line begins right of where the lines of its column do."""
-    if line.x is None:
-        return False
-    return any(
-        n > lefts[round(line.x)] and _MIN_INDENT * em <= line.x - left <= _MAX_INDENT * em
+def _indent(line: _Line, lefts: Counter[int], em: float) -> float:
+    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't."""
+    if line.x is None or not em:
+        return 0.0
+    indents = (
+        (line.x - left) / em
         for left, n in lefts.items()
-        if n >= _MIN_SIGNS
+        if n >= _MIN_SIGNS and n > lefts[round(line.x)]
     )
+    return min((ems for ems in indents if _MIN_INDENT <= ems <= _MAX_INDENT), default=0.0)
 
 
-def _goes_on(above: _Line | None, line: _Line) -> bool:
-    """Whether a line goes on with the one above, indented like it, as those of a stanza."""
-    if above is None or above.x is None or line.x is None:
+def _goes_on(above: _Line | None, line: _Line, indent: float) -> bool:
+    """Whether an indented line goes on with the one above, as those of a stanza or a quotation.
+
+    Lines of a conversation may be indented alike, too, but each of them ends a sentence.
+    """
+    if above is None or above.x is None or line.x is None or abs(above.x - line.x) >= 1:
         return False
-    return abs(above.x - line.x) < 1 and not _SENTENCE_END.search(above.text)
+    return indent > _MAX_FIRST_INDENT or not _SENTENCE_END.search(above.text)
 
 
 def _gap(above: _Line, line: _Line) -> float | None:
