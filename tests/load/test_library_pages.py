@@ -138,84 +138,129 @@ def test_a_text_that_lost_more_than_a_tenth_is_warned_of() -> None:
 # Other libraries
 
 
-OTHERS = {
+OTHERS: dict[str, tuple[str, str, tuple[str, str]]] = {
     "Project Gutenberg Australia": (
-        "A Project Gutenberg of Australia eBook\n\n"
-        "Title: The Kettle\nAuthor: Ann Example (1860-1930)\neBook No.:  0200161.txt\n"
-        "Edition:    1\nLanguage:   English\nDate first posted: February 2002\n\n"
-        "This eBook was produced by: Somebody\n\n"
-        "Project Gutenberg of Australia eBooks are created from printed editions\n"
-        "which are in the public domain in Australia.\n\n"
-        "Copyright laws are changing all over the world. Be sure to check them.\n\n"
-        "This eBook is made available at no cost and with almost no restrictions\nwhatsoever.\n\n"
-        "To contact Project Gutenberg of Australia go to http://gutenberg.net.au\n\n"
-        "Title:      The Kettle\nAuthor:     Ann Example (1860-1930)",
+        """A Project Gutenberg of Australia eBook
+
+Title: The Kettle
+Author: Ann Example (1860-1930)
+eBook No.:  0200161.txt
+Edition:    1
+Language:   English
+Date first posted: February 2002
+
+This eBook was produced by: Somebody
+
+Project Gutenberg of Australia eBooks are created from printed editions
+which are in the public domain in Australia.
+
+Copyright laws are changing all over the world. Be sure to check them.
+
+This eBook is made available at no cost and with almost no restrictions
+whatsoever.
+
+To contact Project Gutenberg of Australia go to http://gutenberg.net.au
+
+Title:      The Kettle
+Author:     Ann Example (1860-1930)""",
         "This site is full of FREE ebooks - Project Gutenberg Australia",
         ("The Kettle", "Ann Example"),
     ),
     "Faded Page": (
-        "* A Distributed Proofreaders Canada eBook *\n\n"
-        "This eBook is made available at no cost and with very few restrictions.\n\n"
-        "This work is in the Canadian public domain, but may be under copyright in some\n"
-        "countries.\n\n"
-        "Title: The Kettle\nDate of first publication: 1929\nAuthor: Ann Example\n"
-        "Date first posted: Jan. 1, 2015\nFaded Page eBook #20150101\n\n"
-        "This eBook was produced by: Somebody",
+        """* A Distributed Proofreaders Canada eBook *
+
+This eBook is made available at no cost and with very few restrictions.
+
+This work is in the Canadian public domain, but may be under copyright in some
+countries.
+
+Title: The Kettle
+Date of first publication: 1929
+Author: Ann Example
+Date first posted: Jan. 1, 2015
+Faded Page eBook #20150101
+
+This eBook was produced by: Somebody""",
         "",
         ("The Kettle", "Ann Example"),
     ),
     "Google": (
-        "Google\n\nThis is a digital copy of a book that was preserved for generations on library\n"
-        "shelves before it was carefully scanned by Google.\n\n"
-        "Public domain books are our gateways to the past.\n\nUsage guidelines\n\n"
-        "+ Keep it legal Whatever your use, remember that you are responsible.\n\n"
-        "About Google Book Search\n\nGoogle's mission is to organize the world's information.",
+        """Google
+
+This is a digital copy of a book that was preserved for generations on library
+shelves before it was carefully scanned by Google.
+
+Public domain books are our gateways to the past.
+
+Usage guidelines
+
++ Keep it legal Whatever your use, remember that you are responsible.
+
+About Google Book Search
+
+Google's mission is to organize the world's information.""",
         "Digitized by Google",
         ("Tale", ""),
     ),
     "Internet Archive": (
-        "Digitized by the Internet Archive\nin 2010 with funding from\nAn Example Library\n\n"
-        "http://www.archive.org/details/kettleexample",
+        """Digitized by the Internet Archive
+in 2010 with funding from
+An Example Library
+
+http://www.archive.org/details/kettleexample""",
         "",
         ("Tale", ""),
     ),
     "HathiTrust": (
-        "Generated on 2015-03-01 10:12 GMT / https://hdl.handle.net/2027/mdp.39015000000000\n\n"
-        "Public Domain, Google-digitized / http://www.hathitrust.org/access_use#pd-google",
+        """Generated on 2015-03-01 10:12 GMT / https://hdl.handle.net/2027/mdp.39015000000000
+
+Public Domain, Google-digitized / http://www.hathitrust.org/access_use#pd-google""",
         "",
         ("Tale", ""),
     ),
     "Gallica": (
-        "Source gallica.bnf.fr / Bibliothèque nationale de France\n\n"
-        "1/ Les contenus accessibles sur le site Gallica sont pour la plupart des reproductions.\n\n"
-        "2/ Les contenus de Gallica sont la propriété de la BnF.",
+        """Source gallica.bnf.fr / Bibliothèque nationale de France
+
+1/ Les contenus accessibles sur le site Gallica sont pour la plupart des reprises.
+
+2/ Les contenus de Gallica sont la propriété de la BnF.""",
         "Source gallica.bnf.fr / Bibliothèque nationale de France",
         ("Tale", ""),
     ),
     "Wikisource": (
         "Exported from Wikisource on January 1, 2026",
-        "About this digital edition\n\n"
-        "This e-book comes from the online library Wikisource. This multilingual digital library\n"
-        "is built by volunteers.\n\n"
-        "We distribute our books for free, starting from works not copyrighted.\n\n"
-        "Wikisource is constantly looking for new members.\n\n"
-        "The following users contributed to this book:\n\nAnn99\n\nBen the Reader",
+        """About this digital edition
+
+This e-book comes from the online library Wikisource. This multilingual digital library
+is built by volunteers.
+
+We distribute our books for free, starting from works not copyrighted.
+
+Wikisource is constantly looking for new members.
+
+The following users contributed to this book:
+
+Ann99
+
+Ben the Reader""",
         ("Tale", ""),
     ),
     "Wolne Lektury": (
-        "Ta lektura, podobnie jak tysiące innych, jest dostępna on-line na stronie\n"
-        "wolnelektury.pl.\n\n"
-        "Utwór opracowany został w ramach projektu Wolne Lektury przez fundację.",
+        """Ta lektura, podobnie jak tysiące innych, jest dostępna on-line na stronie
+wolnelektury.pl.
+
+Utwór opracowany został w ramach projektu Wolne Lektury przez fundację.""",
         "",
         ("Tale", ""),
     ),
     "Standard Ebooks": (
-        "This ebook is the product of many hours of hard work by volunteers for Standard Ebooks,\n"
-        "and builds on the hard work of other literature lovers.",
+        """This ebook is the product of many hours of hard work by volunteers for Standard Ebooks,
+and builds on the hard work of other literature lovers.""",
         "Standard Ebooks is a volunteer-driven project that produces ebook editions.",
         ("Tale", ""),
     ),
 }
+"""What each library prints before and after a book, and the title and author in it."""
 
 
 @pytest.mark.parametrize("library", OTHERS)
