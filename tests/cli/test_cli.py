@@ -54,6 +54,49 @@ def test_ingest_again_changes_nothing(ingested: Result, story: Path) -> None:
     assert "unchanged  lighthouse.txt: The Lighthouse is up to date" in run("ingest", story).stdout
 
 
+LIBRARYS_BOOK = f"""The Project Gutenberg eBook of The Lighthouse, by A. Writer
+
+*** START OF THE PROJECT GUTENBERG EBOOK THE LIGHTHOUSE ***
+
+CONTENTS
+
+{"".join(f"Chapter {n}. The Lamp of the Harbour . . . . {n}" + chr(10) for n in range(1, 30))}
+
+{STORY}
+
+*** END OF THE PROJECT GUTENBERG EBOOK THE LIGHTHOUSE ***
+
+Updated editions will replace the previous one.
+"""
+
+
+def test_ingest_says_what_it_left_out_of_a_file(
+    graph_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    (tmp_path / "book.txt").write_text(LIBRARYS_BOOK)
+    for more in ("--dry-run", "--collection=default"):
+        lines = run("ingest", tmp_path / "book.txt", more).stdout.splitlines()
+        [left_out] = [line.strip() for line in lines if line.strip().startswith("left out: ")]
+        assert left_out.startswith("left out: contents 1,0")
+        assert "characters, library header 1" in left_out
+        [warning] = [line for line in lines if "of the text was left out" in line]
+        assert warning.startswith("\x1b[33m"), "It is yellow."
+
+
+def test_the_outcomes_of_ingest_are_printed_as_json(graph_url: str, tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text(LIBRARYS_BOOK)
+    sources = (tmp_path / "book.txt", "nowhere.txt")
+    for status, more in (("added", "--dry-run"), ("added", "--json"), ("unchanged", "--json")):
+        [book, nowhere] = json.loads(run("ingest", *sources, "--json", more, code=1).stdout)
+        assert (book["status"], book["title"]) == (status, "The Lighthouse")
+        assert set(book["left_out"]) == {"contents", "library header", "licence"}
+        [warning] = book["warnings"]
+        assert "of the text was left out: contents " in warning
+        assert (nowhere["status"], nowhere["left_out"]) == ("failed", {})
+        assert "nowhere.txt" in nowhere["error"]
+
+
 def test_ingest_names_what_it_cannot_read_and_goes_on(
     graph_url: str, story: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
+from fabula.load.locators import page_mark
 from fabula.load.odt import read
 
 LIMIT = 1_000_000
@@ -99,7 +100,9 @@ def test_contents_and_what_was_deleted_or_remarked_are_no_text() -> None:
         f"<{name}><text:p>No.</text:p></{name}>"
         for name in ("text:table-of-content", "text:tracked-changes", "office:annotation")
     )
-    assert opened(f"{other}{CHAPTERS}") == opened(CHAPTERS)
+    draft = opened(f"{other}{CHAPTERS}")
+    assert draft.blocks == opened(CHAPTERS).blocks
+    assert draft.left_out == {"contents": 3, "deleted text": 3, "comments": 3}
 
 
 def test_one_with_a_password_is_refused() -> None:
@@ -135,3 +138,84 @@ def test_any_depth_is_read() -> None:
 def test_a_broken_document_is_refused_by_name(data: bytes) -> None:
     with pytest.raises(LoadError, match=r"^book\.odt .*broken"):
         read(data, "book.odt", LIMIT)
+
+
+def styled(name: str, properties: str, parent: str = "") -> str:
+    kind = f' style:parent-style-name="{parent}"' if parent else ""
+    return f'<style:style style:name="{name}"{kind}>{properties}</style:style>'
+
+
+def with_styles(body: str, *styles: str) -> Draft:
+    data = odt(body)
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+        content = f"<office:document-styles {SPACES}>{''.join(styles)}</office:document-styles>"
+        new.writestr("styles.xml", content)
+    return read(file.getvalue(), "book.odt", LIMIT)
+
+
+def test_the_reading_above_a_word_is_left_out_and_counted() -> None:
+    base, reading = (
+        "<text:ruby-base>粉屋</text:ruby-base>",
+        "<text:ruby-text>こなや</text:ruby-text>",
+    )
+    ruby = f"<text:ruby>{base}{reading}</text:ruby>"
+    draft = opened(f"<text:p>老いた{ruby}は</text:p>")
+    assert [block.text for block in draft.blocks] == ["老いた粉屋は"]
+    assert draft.left_out == {"readings": 3}
+
+
+def test_hidden_text_and_sections_are_left_out_and_counted() -> None:
+    body = (
+        '<text:p>Seen. <text:span text:style-name="H">Unseen. </text:span>Again.</text:p>'
+        '<text:section text:display="none"><text:p>No.</text:p></text:section>'
+        '<text:p text:style-name="H">Nor this.</text:p>'
+    )
+    draft = with_styles(body, styled("H", '<style:text-properties text:display="none"/>'))
+    assert [block.text for block in draft.blocks] == ["Seen. Again."]
+    assert draft.left_out == {"hidden text": len("Unseen.") + len("No.") + len("Nor this.")}
+
+
+def test_a_raised_number_is_not_glued_to_its_word() -> None:
+    style = styled("S", '<style:text-properties style:text-position="super 58%"/>')
+    span = '<text:span text:style-name="S">{}</text:span>'
+    texts = f"geese{span.format(1)} on the 1{span.format('st')} for 10{span.format(6)}"
+    draft = with_styles(f"<text:p>{texts}</text:p>", style)
+    assert [block.text for block in draft.blocks] == ["geese[1] on the 1st for 10⁶"]
+
+
+def test_headings_have_levels_by_their_outline_or_their_style() -> None:
+    body = (
+        f'<text:h text:outline-level="1">The Mill</text:h>{BODY}'
+        f'<text:h text:outline-level="2">The Weir</text:h>{BODY}'
+        f'<text:p text:style-name="Mine">The Ferry</text:p>{BODY}'
+        f'<text:h text:outline-level="5">No section</text:h>{BODY}'
+    )
+    style = styled("Mine", "", "Heading_20_3") + styled("Heading_20_3", "", "Heading")
+    levels = [(b.heading, b.level) for b in with_styles(body, style).blocks if b.heading]
+    assert levels == [("The Mill", 1), ("The Weir", 2), ("The Ferry", 3)]
+
+
+def test_a_text_box_follows_its_paragraph_and_a_pictures_description_is_none() -> None:
+    frame = (
+        '<draw:frame xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" '
+        'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0">'
+        "<draw:text-box><text:p>To Marta.</text:p></draw:text-box><svg:desc>A box</svg:desc>"
+        "</draw:frame>"
+    )
+    draft = opened(f"<text:p>She found {frame}a letter.</text:p><text:p>She wept.</text:p>")
+    assert [b.text for b in draft.blocks] == ["She found a letter.", "To Marta.", "She wept."]
+    assert draft.left_out == {"pictures": 5}
+
+
+def test_bookmarks_of_pages_are_pages() -> None:
+    draft = opened('<text:p>the lan<text:bookmark text:name="page_12"/>tern</text:p>')
+    assert draft.blocks[0].text == f"the lan{page_mark('12')}tern"
+
+
+def test_damaged_metadata_cost_only_them() -> None:
+    draft = opened(CHAPTERS, meta="<office:document-meta")
+    assert len(draft.blocks) == 4
+    assert "meta.xml" in draft.warnings[0]

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DecodedStreamObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+)
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
 from fabula.load.document import document
+from fabula.load.locators import take_marks, without_marks
 from fabula.load.pdf import read
 
 LINES = [
@@ -69,7 +77,7 @@ def opened(data: bytes) -> Draft:
 
 
 def texts(draft: Draft) -> list[str]:
-    return [block.text for block in draft.blocks]
+    return [without_marks(block.text) for block in draft.blocks]
 
 
 def headings(draft: Draft) -> list[str]:
@@ -126,7 +134,8 @@ def test_the_outline_knows_chapters_that_their_words_do_not_tell() -> None:
     outline = [("The House", 0), ("The Road", 1), ("The End of it", 2)]
     draft = opened(written(rewritten(pdf(pages), outline=outline)))
     assert headings(draft) == ["The House", "The Road", "The End of it"]
-    assert [block.text for block in draft.blocks if block.heading] == [page[0] for page in pages]
+    printed = [without_marks(block.text) for block in draft.blocks if block.heading]
+    assert printed == [page[0] for page in pages]
 
 
 def test_the_file_says_title_author_and_language() -> None:
@@ -175,3 +184,226 @@ def test_the_librarys_warnings_do_not_reach_the_terminal(
     opened(pdf([LINES]).replace(b"startxref\n", b"startxref\n1"))
     assert capsys.readouterr() == ("", "")
     assert logging.getLogger("pypdf").handlers
+
+
+def drawn(
+    pages: Sequence[Sequence[tuple[float, float, float, str]]],
+    labels: str = "",
+) -> bytes:
+    """A PDF with each text drawn at its place: (x, y, size, text)."""
+    plain = pdf([[] for _ in pages])
+    writer = PdfWriter(PdfReader(io.BytesIO(plain)))
+    for page, texts in zip(writer.pages, pages, strict=True):
+        stream = DecodedStreamObject()
+        shown = " ".join(
+            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET" for x, y, size, text in texts
+        )
+        stream.set_data(shown.encode("cp1252"))
+        page[NameObject("/Contents")] = writer._add_object(stream)
+    if labels:
+        tree = DictionaryObject()
+        ranges = [NumberObject(0), DictionaryObject({NameObject("/S"): NameObject(labels)})]
+        tree[NameObject("/Nums")] = ArrayObject(ranges)
+        writer.root_object[NameObject("/PageLabels")] = tree
+    return written(writer)
+
+
+PROSE = (
+    "The miller kept a lantern by the weir, and nobody there knew",
+    "why the bell rang twice at dusk. He looked at the geese, and",
+    "the ferry left without him. Nobody said a word of it, and he",
+    "sat down on the chair that stood by the fire and waited for",
+    "the man from the village.",
+)
+
+
+def column(
+    lines: Sequence[str], top: float, x: float = 72, indent: float = 0, size: float = 12
+) -> list[tuple[float, float, float, str]]:
+    """Lines one below the other, the first of them indented."""
+    return [
+        (x + indent * (not index), top - 14 * index, size, line) for index, line in enumerate(lines)
+    ]
+
+
+def test_paragraphs_are_known_by_their_indents_though_their_lines_are_full() -> None:
+    full = [*PROSE[:4], "the man from the village, who never came to him in that year."]
+    page = [line for n in range(6) for line in column(full, 700 - 100 * n + 30 * n, indent=12)]
+    paragraphs = texts(opened(drawn([page])))
+    assert paragraphs == [" ".join(full)] * 6
+
+
+def test_paragraphs_are_known_by_the_gaps_between_them() -> None:
+    full = [*PROSE[:4], "the man from the village, who never came to him in that year."]
+    page = [line for n in range(6) for line in column(full, 700 - 90 * n)]
+    assert texts(opened(drawn([page]))) == [" ".join(full)] * 6
+
+
+def test_lines_far_apart_are_no_paragraphs() -> None:
+    page = [(72, 740 - 30 * n, 12, line) for n, line in enumerate(PROSE * 4)]
+    assert texts(opened(drawn([page]))) == [" ".join(PROSE)] * 4
+
+
+def test_spaces_between_words_are_single() -> None:
+    page = column([line.replace(" ", "  ") for line in PROSE], 700)
+    assert texts(opened(drawn([page]))) == [" ".join(PROSE)]
+
+
+def test_words_drawn_one_by_one_are_a_line() -> None:
+    page = []
+    for n, line in enumerate(PROSE):
+        x = 72.0
+        for word in line.split():
+            page.append((x, 700 - 14 * n, 12, word))
+            x += 7 * len(word) + 6
+    assert texts(opened(drawn([page]))) == [" ".join(PROSE)]
+
+
+def test_lines_of_narrow_columns_are_prose() -> None:
+    lines = " ".join(PROSE * 4).split()
+    narrow = [" ".join(lines[n : n + 5]) for n in range(0, len(lines), 5)]
+    page = [*column(narrow[:24], 740), *column(narrow[24:], 740, x=330)]
+    assert "\n" not in "".join(texts(opened(drawn([page]))))
+
+
+@pytest.mark.parametrize("hyphen", ["-", "\\255", "¬"], ids=["hyphen", "soft", "not sign"])
+def test_words_parted_at_the_ends_of_lines_are_whole(hyphen: str) -> None:
+    lines = [
+        f"The miller kept a lantern by the weir, and all his daugh{hyphen}",
+        f"ters carried it in a basket with a lid over the wet mea{hyphen}",
+        "dow at dusk, for the sake of a well-known man who came by,",
+        "and nobody in the village knew of it.",
+    ]
+    text = texts(opened(drawn([column(lines, 700)])))[0]
+    assert "all his daughters carried it in a basket with a lid over the wet meadow at" in text
+
+
+def test_a_hyphen_that_the_author_wrote_stays() -> None:
+    lines = [
+        "He sat beside the door with a nail in his hand, as dead as a door-",
+        "nail, and he said nothing of it at all that evening to anybody.",
+    ]
+    assert "as a door-nail, and" in texts(opened(drawn([column(lines, 700)])))[0]
+    soft = [line.replace("door-", "door\\255").replace("said", "self\\255said") for line in lines]
+    assert "self-said" in texts(opened(drawn([column(soft, 700)])))[0]
+
+
+def test_a_word_parted_over_two_pages_is_whole_and_the_page_begins_within_it() -> None:
+    pages = [column([*PROSE[:4], "the daugh-"], 700), column(["ters of the man.", *PROSE], 700)]
+    text, marks = take_marks(opened(drawn(pages)).blocks[0].text)
+    assert "the daughters of the man." in text
+    places = [(mark.label, text[mark.start :][:4]) for mark in marks]
+    assert places == [("1", "The "), ("2", "ters")]
+
+
+WORDS = " ".join(PROSE).split()
+DIFFERENT = [
+    [" ".join(WORDS[(7 * n + 3 * k) % 30 :][:11]) + f" {thing}." for k in range(5)]
+    for n, thing in enumerate(["table", "chair", "cellar", "garden", "river"])
+]
+"""The lines of pages that have no line in common."""
+
+
+def test_lines_that_return_at_the_edges_of_pages_are_text_unless_they_are_apart() -> None:
+    pages = [
+        [*column(["Marta!", *page], 700)] if n % 4 == 0 else column(page, 700)
+        for n, page in enumerate(DIFFERENT * 3)
+    ]
+    draft = opened(drawn(pages))
+    assert sum(text.count("Marta!") for text in texts(draft)) == 4
+    assert draft.left_out == {}
+
+
+def labels_of(draft: Draft) -> list[str]:
+    return [mark.label for block in draft.blocks for mark in take_marks(block.text)[1]]
+
+
+def test_pages_have_the_labels_that_the_file_states() -> None:
+    assert labels_of(opened(drawn([column(PROSE, 700)] * 3, labels="/r"))) == ["i", "ii", "iii"]
+
+
+def test_pages_have_the_numbers_that_are_printed_on_them() -> None:
+    pages = [
+        [*column(page, 700), (300, 40, 10, f"{n}")] for n, page in enumerate(DIFFERENT, start=113)
+    ]
+    draft = opened(drawn(pages))
+    assert labels_of(draft) == ["113", "114", "115", "116", "117"]
+    assert draft.left_out == {"page numbers": 15}
+
+
+def test_running_heads_are_counted() -> None:
+    pages = [
+        [(200, 760, 10, f"THE MILL  {n}"), *column(page, 700)]
+        for n, page in enumerate(DIFFERENT, start=7)
+    ]
+    draft = opened(drawn(pages))
+    assert draft.left_out == {"running heads": len("THE MILL 7") * 3 + len("THE MILL 10") * 2}
+    assert labels_of(draft) == ["7", "8", "9", "10", "11"]
+
+
+def test_lines_in_large_type_are_headings() -> None:
+    pages = [
+        [
+            *([(72, 760, 24, "The Mill")] if n == 1 else []),
+            (72, 730, 16, name),
+            *column(PROSE, 700),
+            *column(PROSE, 600),
+        ]
+        for n, name in enumerate(("Geese at Dusk", "The Ferry", "A Lantern"), start=1)
+    ]
+    draft = opened(drawn(pages))
+    assert draft.title == "The Mill"
+    assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
+        ("Geese at Dusk", 2),
+        ("The Ferry", 2),
+        ("A Lantern", 2),
+    ]
+
+
+def test_the_outline_says_how_deep_a_heading_is() -> None:
+    pages = [["The weir", *LINES, "The house", *LINES * 4], ["The road", *LINES * 4]]
+    writer = rewritten(pdf(pages), title="A Tale")
+    part = writer.add_outline_item("The Weir", 0)
+    writer.add_outline_item("1. The House", 0, parent=part)
+    writer.add_outline_item("2. The Road", 1, parent=part)
+    draft = opened(written(writer))
+    assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
+        ("The Weir", 1),
+        ("1. The House", 2),
+        ("2. The Road", 2),
+    ]
+
+
+def test_a_dropped_initial_is_the_beginning_of_its_word() -> None:
+    page = [(72, 690, 40, "T"), *column(["HE miller kept a lantern by the weir", *PROSE], 700)]
+    assert texts(opened(drawn([page])))[0].startswith("THE miller kept")
+
+
+@pytest.mark.parametrize("title", ["Microsoft Word - kettle_final2.doc", "i-xx_key-fm.indd"])
+def test_a_programs_title_is_none(title: str) -> None:
+    assert opened(written(rewritten(pdf([LINES]), title=title))).title == ""
+
+
+def test_a_scan_whose_cover_alone_has_text_is_told() -> None:
+    draft = opened(pdf([["The Mill, a tale"], [], [], []]))
+    assert draft.warnings == (
+        "3 of the 4 pages of book.pdf have no text, only pictures: run OCR on it.",
+    )
+
+
+def test_stanzas_are_known_by_the_gaps_between_them() -> None:
+    stanza = ["Shall I compare thee to a summers day?", "Thou art more lovely and more temperate:"]
+    page = [*column(stanza, 700), *column(stanza, 700 - 14 * 3)]
+    assert texts(opened(drawn([page]))) == ["\n".join(stanza)] * 2
+
+
+def test_indented_verse_in_prose_is_one_block() -> None:
+    stanza = ["Shall I compare thee to a summers day?", "Thou art more lovely and more temperate:"]
+    full = [*PROSE[:4], "the man from the village, who never came to him in that year."]
+    page = [
+        *column(full, 700),
+        *column(stanza * 2, 615, x=100),
+        *(line for n in range(4) for line in column(full, 545 - 70 * n, indent=12)),
+    ]
+    first, verse, second = texts(opened(drawn([page])))[:3]
+    assert (first, verse, second) == (" ".join(full), "\n".join(stanza * 2), " ".join(full))

@@ -1,7 +1,7 @@
 """No reader loses text in silence: what is not in the document is counted in `left_out`.
 
-For each suffix there is a file with all that its format can hold. Of each word that was written into
-it, the document has it, in its text or its metadata, or its characters are counted. Pictures,
+For each suffix there is a file with all that its format can hold. Each word that was written into
+it is in the document, in its text or its metadata, or its characters are counted. Pictures,
 scripts, styles, and descriptions of the file have no words here, as they are no text.
 """
 
@@ -72,7 +72,8 @@ def _plain(writer: Writer) -> bytes:
     w = writer
     head = "LANTERNS AND WEIRS"
     chapters = "\n\n".join(
-        f"{w.note(f'CHAPTER {n}')}\n\n{w.paragraph()}\n\n{w.text(4)[:-1]} {w.note(f'[Pg {n + 8}]')} "
+        f"{w.note(f'CHAPTER {n}')}\n\n{w.paragraph()}\n\n"
+        f"{w.text(4)[:-1]} {w.note(f'[Pg {n + 8}]')} "
         f"{w.text(4).lower()}\n\n{w.text(4)[:-1]}\n\n{w.note(f'{n + 30} {head}')}\n\n{w.words(9)}."
         for n in range(1, 4)
     )
@@ -123,8 +124,12 @@ def _front_block(writer: Writer) -> bytes:
 
 def _markdown(writer: Writer) -> bytes:
     w = writer
-    front = f"---\ntitle: {w.words()}\nauthor: {w.words()}\ntags: {w.words()}\nsummary: {w.words()}\n---"
-    return f"""{front}
+    return f"""---
+title: {w.words()}
+author: {w.words()}
+tags: {w.words()}
+summary: {w.words()}
+---
 
 # {w.text(3)[:-1]}
 
@@ -158,7 +163,8 @@ def _body(w: Writer) -> str:
     return f"""<nav><ol><li>{w.words()}</li></ol></nav>
 <h1>{w.text(3)[:-1]}</h1><p>{w.paragraph()}</p>
 <p>{w.text(5)[:-1]} <span class="pagenum">{w.words(1)}</span> {w.text(5)}</p>
-<p>{w.text(3)[:-1]} <ruby>{w.text(1)[:-1]}<rp>(</rp><rt>{w.words(1)}</rt><rp>)</rp></ruby> {w.text(4)}</p>
+<p>{w.text(3)[:-1]} <ruby>{w.text(1)[:-1]}<rp>(</rp><rt>{w.words(1)}</rt><rp>)</rp></ruby>
+{w.text(4)}</p>
 <ul><li>{w.text()}</li></ul><table><caption>{w.text(3)}</caption><tr><td>{w.text(3)}</td></tr></table>
 <pre>{w.text()}</pre><blockquote>{w.text()}</blockquote><h4>{w.text(3)[:-1]}</h4>
 <div style="display:none">{w.words()}</div><p hidden>{w.words()}</p>
@@ -218,7 +224,8 @@ def _tei(writer: Writer) -> bytes:
 <add>{w.text(1)[:-1]}</add> {w.text(3)}</p>
 <figure><head>{w.text(2)}</head><figDesc>{w.words()}</figDesc></figure></div>
 <div><head>{w.text(3)[:-1]}</head><sp><speaker>{w.text(1)[:-1]}</speaker><stage>{w.text(2)}</stage>
-<l n="1">{w.text(4)}</l><l n="2">{w.text(4)}</l></sp><lg><head>{w.text(2)}</head><l>{w.text(4)}</l></lg>
+<l n="1">{w.text(4)}</l><l n="2">{w.text(4)}</l></sp>
+<lg><head>{w.text(2)}</head><l>{w.text(4)}</l></lg>
 <table><row><cell>{w.text(2)}</cell></row></table><p>{w.paragraph()}</p>
 <p>{w.text(3)} <formula>{w.words(1)}</formula></p></div></body>
 <back><div><head>{w.text(3)[:-1]}</head><p>{w.paragraph()}</p></div></back></text></TEI>""".encode()
@@ -280,8 +287,8 @@ def _docx(writer: Writer) -> bytes:
         "</w:footnote></w:footnotes>",
         comments=f'<w:comments {W}><w:comment w:id="0" w:author="A">{paragraph(run(w.words()))}'
         "</w:comment></w:comments>",
-        header1=f"<w:hdr {W}>{paragraph(run(w.words()))}</w:hdr>",
-        footer1=f"<w:ftr {W}>{paragraph(run(w.words()))}</w:ftr>",
+        header=f"<w:hdr {W}>{paragraph(run(w.words()))}</w:hdr>",
+        footer=f"<w:ftr {W}>{paragraph(run(w.words()))}</w:ftr>",
     )
 
 
@@ -394,6 +401,7 @@ def check(writer: Writer, document: Document) -> None:
             characters += len("".join(piece.split() if whole else missing.elements()))
     counted = sum(document.left_out.values())
     assert counted >= characters, f"Lost in silence, some of {lost}: {document.left_out}"
-    # Spaces may be counted, too, and marks beside what is left out; nothing may be twice.
-    spaces = sum(map(len, lost)) - characters + 3 * len(lost)
+    # Spaces may be counted, too, marks beside what is left out, and the front matter that is now
+    # metadata; nothing may be twice.
+    spaces = sum(map(len, lost)) - characters + 3 * len(lost) + 2 * sum(map(len, metadata))
     assert counted <= characters + spaces, f"Counted too much of {lost}: {document.left_out}"

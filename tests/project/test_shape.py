@@ -61,7 +61,6 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sqlite3": ("models/cache", "service/core/journal.py"),
     "Stemmer": "text/stems.py",
     "starlette": "service/",
-    "striprtf": "load/rtf.py",
     "tenacity": "models/endpoint.py",
     "tiktoken": "text/tokens.py",
     "tokenizers": "models/offline/embedder.py",

@@ -112,6 +112,28 @@ def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(service: Served
     assert (wrong.status_code, wrong.json()["state"]) == (409, "failed")
 
 
+def test_what_a_reader_left_out_is_shown(service: Served) -> None:
+    client = service.client("write")
+    contents = "".join(f"Chapter {n}. The Lamp of the Harbour . . . . {n}\n" for n in range(1, 30))
+    book = f"CONTENTS\n\n{contents}\n{LIGHTHOUSE}\n\nEnd of Project Gutenberg's The Lighthouse\n"
+    form = [("files", ("book.txt", book.encode()))]
+    estimate = client.post(f"{BASE}/collections/cut/estimate", files=form).json()
+    id = begin(client, "cut", {"book.txt": book})
+    [item] = until(client, id)["items"]
+    assert set(item["left_out"]) == {"contents", "licence"}
+    assert item["left_out"]["licence"] == len("EndofProjectGutenberg'sTheLighthouse")
+    [warning] = item["warnings"]
+    assert "of the text was left out: contents " in warning
+    assert [estimate["items"][0][name] for name in ("left_out", "warnings")] == [
+        item["left_out"],
+        item["warnings"],
+    ]
+    page = client.get(f"/jobs/{id}")
+    assert page.status_code == 200
+    assert "left out: contents " in page.text
+    assert warning in page.text
+
+
 def test_a_text_is_a_document_too(service: Served) -> None:
     client = service.client("write")
     text = {"text": LIGHTHOUSE, "source": "notes/lighthouse", "title": "Elias"}

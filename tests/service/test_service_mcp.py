@@ -157,13 +157,16 @@ def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
 def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
     writer = Caller("bob", "Bob", "write", frozenset({"mine", "tales"}))
     text = "Once there was a miller. He had three sons and a cat. The cat could speak."
-    job = called(it, "add_text", writer, collection="tales", text=text, source="cat", title="Cat")
+    file = f"{text}\n\nEnd of Project Gutenberg's Cat"
+    job = called(it, "add_text", writer, collection="tales", text=file, source="cat", title="Cat")
     for _ in range(100):
-        state = called(it, "job", writer, id=job["id"])["state"]
+        status = called(it, "job", writer, id=job["id"])
+        state = status["state"]
         if state == "succeeded":
             break
         anyio.run(anyio.sleep, 0.2)
     assert state == "succeeded"
+    assert (status["left_out"], status["warnings"]) == ({"licence": 26}, [])
     assert called(it, "read", writer, collection="tales", document="Cat")["text"] == text
     assert "There is no job" in called(it, "job", id=job["id"]), "of a collection it may not see"
 

@@ -7,10 +7,9 @@ import re
 import tomllib
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Literal
 
 MAX_HEADING_CHARACTERS = 90
 """A longer line is not a heading."""
@@ -488,7 +487,7 @@ def _east_asian_patterns() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[st
         (re.compile(rf"(?P<unit>[その其]){_HAN_NUMBER}(?P<gap>)(?P<title>)"), han_value),
         (
             re.compile(
-                rf"(?P<order>[上中下前後后])(?P<unit>[卷巻編编篇部冊册])(?P<gap>\s*)(?P<title>.*)"
+                r"(?P<order>[上中下前後后])(?P<unit>[卷巻編编篇部冊册])(?P<gap>\s*)(?P<title>.*)"
             ),
             lambda match: _ORDER[match["order"]],
         ),

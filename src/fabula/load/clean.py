@@ -109,6 +109,11 @@ def remove_markers(text: str) -> str:
     return " ".join(pieces)
 
 
+def count_markers(text: str) -> int:
+    """Return the number of characters that `remove_markers` removes."""
+    return sum(end - start for start, end in _find_markers(text))
+
+
 def _find_markers(text: str) -> list[tuple[int, int]]:
     """The start and end of each outermost marker, in text order."""
     if not _MARKER.search(text):

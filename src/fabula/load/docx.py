@@ -22,6 +22,7 @@ from fabula.load.markup import elements, local_name, metadata
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, raised
 from fabula.load.stanzas import EMPTY, join_stanzas
+from fabula.load.symbols import SYMBOL_LETTERS
 from fabula.load.titles import real_author, real_title
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -78,11 +79,6 @@ _SKIPPED = {
 }
 """The elements that are no text, and what their text is counted as, if they have any."""
 _CHARACTERS = {"tab": " ", "ptab": " ", "cr": "\n", "noBreakHyphen": "‑"}
-_SYMBOLS = {
-    **dict(zip(range(0xF041, 0xF05B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)),
-    **dict(zip(range(0xF061, 0xF07B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)),
-}
-"""The letters of the font Symbol by their places in it."""
 _ROMAN = dict(
     zip(
         (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
@@ -542,7 +538,7 @@ class _Walk:
             return ()
         if 0xF000 <= code <= 0xF0FF:
             is_greek = _attribute(element, "font").casefold() == "symbol"
-            self._text(_SYMBOLS.get(code, "") if is_greek else "")
+            self._text(SYMBOL_LETTERS.get(code - 0xF000, "") if is_greek else "")
         elif 0x20 <= code <= 0x10FFFF:
             self._text(chr(code))
         return ()

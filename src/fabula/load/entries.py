@@ -96,10 +96,8 @@ def address_title(text: str) -> str:
     match = _ADDRESS.fullmatch(text)
     names = [match[name] for name in ("from", "name", "what") if match[name]] if match else []
     is_address = bool(names) and text[0].isupper() and all(name[0].isupper() for name in names)
-    if (
-        is_address
-        and text[-1] not in '!?;:"”'
-        or (text.isupper() and _CAPITAL_ADDRESS.fullmatch(text))
+    if (is_address and text[-1] not in '!?;:"”') or (
+        text.isupper() and _CAPITAL_ADDRESS.fullmatch(text)
     ):
         return text.rstrip(" .,:;-—–")
     return ""

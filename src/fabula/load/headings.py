@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from fabula.load import chapters, entries
+from fabula.load import chapters, clean, entries
 from fabula.load.blocks import Block
 from fabula.load.locators import without_marks
 
@@ -216,13 +216,16 @@ def _stated_heading(index: int, block: Block) -> _Heading:
     kind = words.kind if words else "given"
     if number and not words:
         kind = "number"
+    # A title that a table of contents or a division states is not printed: the block is text.
+    is_printed = join_title(clean.lines(without_marks(block.text))) == title
+    end = index + 1 if is_printed or len(block.text) < _MIN_CHAPTER_CHARACTERS else index
     return _Heading(
         index,
-        index + 1,
+        end,
         title,
         kind,
         title.casefold(),
-        untitled,
+        untitled and end > index,
         value=line.value if line else 0,
         rank=words.rank if words else _NUMBER_RANK if number else _CHAPTER_RANK,
         level=block.level,

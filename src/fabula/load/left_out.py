@@ -18,7 +18,9 @@ RUNNING_HEADS = "running heads"
 MAKERS_NOTES = "makers' notes"
 
 LIBRARY_KINDS = (HEADER, LICENCE)
-"""The kinds that belong to a library, and not to the book: no measure of what a text lost."""
+"""The kinds that belong to a library, and not to the book."""
+_NO_LOSS = (*LIBRARY_KINDS, "front matter")
+"""The kinds that are no measure of what a text lost; front matter is a document's metadata."""
 _MAX_SHARE = 0.1
 """A text that lost a larger share is one to look at."""
 
@@ -43,9 +45,9 @@ def describe(left_out: Mapping[str, int]) -> str:
 def warn(left_out: Mapping[str, int], text: str) -> str:
     """Return a warning if a text lost more than a tenth of its characters; '' otherwise.
 
-    A library's header and licence are no part of the text.
+    A library's header and licence, and front matter, are no part of the text.
     """
-    lost = {kind: count for kind, count in left_out.items() if kind not in LIBRARY_KINDS}
+    lost = {kind: count for kind, count in left_out.items() if kind not in _NO_LOSS}
     total = sum(lost.values()) + count_characters(text)
     share = sum(lost.values()) / total if total else 0
     if share <= _MAX_SHARE:

@@ -134,7 +134,8 @@ _HEADER_SENTENCES = re.compile(
     r"|this e-?book was produced by\b"
     r"|this file was produced from images generously made available"
     # Google, Internet Archive, HathiTrust, Gallica
-    r"|digiti[sz]ed by (?:the )?(?:internet archive|google|microsoft|vj?o+q?i?[ck]e?)\b"
+    r"|digiti[sz]ed by (?:the )?(?:internet archive|google|microsoft|vj?o+q?i?[ck]e?)"
+    r"(?=\W*$| in \d{4}\b| with funding)"
     r"|digitized for microsoft corporation"
     r"|this book was produced in epub format by the internet archive"
     r"|the book pages were scanned and converted to epub format automatically"
@@ -427,20 +428,26 @@ def _header_start(pieces: Sequence[_Piece], end: int) -> int:
         if length > _MAX_HEADER_CHARACTERS:
             break
         lowest -= 1
-    for start in range(lowest, end):
-        if _is_opener(pieces[start]):
-            known = [
-                len(piece.text)
-                for piece in pieces[start:end]
-                if _is_about_files(piece) or _is_header(piece)
-            ]
-            # A text between a headline and a marker would not speak of files and copyright.
-            if 2 * sum(known) >= sum(len(piece.text) for piece in pieces[start:end]):
-                return start
+    openers = [start for start in range(lowest, end) if _is_opener(pieces[start])]
+    # Headlines of another title are those of another book, with its text below them.
+    title = _headline_title(pieces[openers[-1]]) if openers else ""
+    openers = [start for start in openers if _headline_title(pieces[start]) == title]
+    for start in openers:
+        region = pieces[start:end]
+        known = [len(part.text) for part in region if _is_about_files(part) or _is_header(part)]
+        # A text between a headline and a marker would not speak of files and copyright.
+        if 3 * sum(known) >= 2 * sum(len(part.text) for part in region):
+            return start
     start = end
     while start > lowest and (_is_header(pieces[start - 1]) or _is_about_files(pieces[start - 1])):
         start -= 1
     return start
+
+
+def _headline_title(piece: _Piece) -> str:
+    """The first words of the title in a headline, which may go on with other things."""
+    name = re.split(r"\b(?:e-?book|e-?text|gutenberg's)\b(?:,| of)?", piece.text, flags=re.I)[-1]
+    return " ".join(re.findall(r"\w+", name.casefold())[:3])
 
 
 def _find(pieces: Sequence[_Piece], index: int, role: str, longest: int) -> int:

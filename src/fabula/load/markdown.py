@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.load import html
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, prose, tidy
-from fabula.load.encoding import decode
+from fabula.load.encoding import decode_text
+from fabula.load.front_matter import split_front_matter
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.hyphens import SOFT_HYPHEN
 from fabula.load.text import plain
+from fabula.load.titles import real_title
+from fabula.load.wrap import space_between
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_FRONT = re.compile(r"(?:---|\+\+\+)\n(.{0,20000}?)\n(?:---|\.\.\.|\+\+\+)\s*(?:\n|$)", re.DOTALL)
-_FIELD = re.compile(r"(title|authors?|lang(?:uage)?)\s*[:=]\s*(\S.*)", re.IGNORECASE)
-_BREAKS = {"softbreak": " ", "hardbreak": "\n"}
+_SOFT_BREAK = "\ufdd0"
+"""A non-character for a line break that is a space, or nothing where the script has no spaces."""
+_BREAKS = {"softbreak": _SOFT_BREAK, "hardbreak": "\n"}
 _HEADINGS = ("h1", "h2", "h3")
 _MAX_NESTING = 50
 """The most nested quotes and lists; the parser is recursive, and drops what is deeper."""
@@ -28,42 +33,36 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read a Markdown file. Raises LoadError if it is not text."""
     from markdown_it import MarkdownIt
 
-    fields, body = _read_front_matter(tidy(decode(data, source)))
+    decoded = decode_text(data, source)
+    front = split_front_matter(tidy(decoded.text), markdown=True)
+    fields = front.fields
     parser = MarkdownIt("commonmark", {"maxNesting": 2 * _MAX_NESTING}).enable("table")
-    tokens = parser.parse(body)
+    tokens = parser.parse(front.text)
     if any(token.level >= 2 * _MAX_NESTING - 1 for token in tokens):
-        return plain(body)
+        return replace(plain(front.text), warnings=decoded.warnings)
     blocks = tuple(_blocks(tokens, source))
-    title = fields.get("title") or stated_title(blocks)
+    title = fields.get("title") or real_title(stated_title(blocks))
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
         author=fields.get("author", ""),
-        language=fields.get("lang", ""),
+        language=fields.get("language", ""),
+        published=fields.get("published", ""),
+        edition=fields.get("edition", ""),
+        left_out={"front matter": front.left_out} if front.left_out else {},
+        warnings=decoded.warnings,
     )
-
-
-def _read_front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The fields of a YAML or TOML block at the top, and the text below it."""
-    match = _FRONT.match(text)
-    if not match:
-        return {}, text
-    fields: dict[str, str] = {}
-    for line in match[1].split("\n"):
-        if field := _FIELD.fullmatch(line.strip()):
-            name = field[1].casefold().removesuffix("s").replace("language", "lang")
-            fields[name] = field[2].strip(" \"'[]")
-    return fields, text[match.end() :]
 
 
 def _blocks(tokens: Iterable[Token], source: str) -> Iterator[Block]:
     """One block for each paragraph, heading, list, row of a table and block of code."""
-    heading = False
+    level = 0
     list_lines: list[str] = []
     depth = 0
     for token in tokens:
         depth += {"list_open": 1, "list_close": -1}.get(token.type.partition("_")[2], 0)
-        heading = token.tag in _HEADINGS if token.type == "heading_open" else heading
+        if token.type == "heading_open":
+            level = int(token.tag[1]) if token.tag in _HEADINGS else 0
         texts = list(_texts(token, source))
         if depth and texts:
             list_lines += [text for text in texts if text]
@@ -73,17 +72,30 @@ def _blocks(tokens: Iterable[Token], source: str) -> Iterator[Block]:
             list_lines = []
         for text in texts:
             if text:
-                yield Block(text, join_title(text) if heading else "")
-        heading = heading and token.type != "heading_close"
+                yield Block(text, join_title(text) if level else "", level)
+        level = 0 if token.type == "heading_close" else level
 
 
 def _texts(token: Token, source: str) -> Iterator[str]:
     if token.type == "inline":
-        yield lines("".join(_inline(token.children or [])))
+        yield lines(_join_lines("".join(_inline(token.children or []))))
     elif token.type in ("fence", "code_block"):
         yield from prose(token.content)
     elif token.type == "html_block":
         yield from (block.text for block in html.page(token.content, source).blocks)
+
+
+def _join_lines(text: str) -> str:
+    """The text of a paragraph without the line breaks of the file."""
+    joined, *pieces = text.split(_SOFT_BREAK)
+    parts = [joined]
+    for before, after in zip([joined, *pieces], pieces, strict=False):
+        if before.endswith(SOFT_HYPHEN):
+            parts[-1] = parts[-1][:-1]
+            parts.append(after)
+        else:
+            parts.append(f"{space_between(before, after)}{after}")
+    return "".join(parts)
 
 
 def _inline(children: Iterable[Token]) -> Iterator[str]:

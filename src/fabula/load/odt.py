@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
+from fabula.load.clean import one_line
 from fabula.load.headings import confirm, stated_title
+from fabula.load.locators import page_mark
 from fabula.load.markup import Kind, blocks, elements, local_name, metadata
 from fabula.load.paratext import remove_library_text
+from fabula.load.references import CONTEXT_CHARACTERS, raised
 from fabula.load.stanzas import EMPTY, join_stanzas
+from fabula.load.titles import real_author, real_title
 
-_SKIPPED_NAMES = (
-    "alphabetical-index annotation automatic-styles bibliography font-face-decls forms"
-    " illustration-index note-citation object-index page-number ruby-text scripts sequence-decls"
-    " styles table-index table-of-content tracked-changes user-index"
+_INDEX_NAMES = (
+    "alphabetical-index bibliography illustration-index object-index table-index table-of-content"
+    " user-index"
 )
-_SKIPPED = frozenset(_SKIPPED_NAMES.split())
-_BLOCKS = frozenset(("list", "list-header", "list-item", "p", "table", "table-cell", "text-box"))
-_SPACES = frozenset(("s", "tab"))
+_SKIPPED = {
+    **dict.fromkeys(_INDEX_NAMES.split(), "contents"),
+    "annotation": "comments",
+    "page-number": "page numbers",
+    "page-count": "page numbers",
+    "ruby-text": "readings",
+    "tracked-changes": "deleted text",
+    "hidden-text": "hidden text",
+    **dict.fromkeys(("automatic-styles", "font-face-decls", "forms", "note-citation"), ""),
+    **dict.fromkeys(("scripts", "sequence-decls", "styles", "user-field-decls"), ""),
+    **dict.fromkeys(("variable-decls", "dde-connection-decls", "annotation-end"), ""),
+}
+"""The elements that are no text, and what they are counted as; '' if they have none."""
+_BLOCK_NAMES = "h list list-header list-item p table table-cell text-box"
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(_BLOCK_NAMES.split(), "block"),
+    "note": "note",
+    "line-break": "line",
+    "s": "space",
+    "tab": "space",
+}
 _MAX_SECTION_LEVEL = 3
 """Headings of lower levels do not begin sections, as in HTML."""
+_LEVEL = "\ufdd6"
+"""A non-character before the level of a heading, at its beginning, until its block is made."""
+_LEVEL_MARK = re.compile(f"{_LEVEL}(\\d)")
+_HEADING_STYLE = re.compile(r"heading(?:_20_| )?(\d)?", re.IGNORECASE)
+_PAGE_BOOKMARK = re.compile(r"_?(?:page|pg|seite)[_-]?(\d{1,4}|[ivxlc]{1,8})", re.IGNORECASE)
+_MAX_STYLE_CHAIN = 20
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:
@@ -39,51 +68,181 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
     root = archive.tree("content.xml")
+    warnings: list[str] = []
+    styles = _Styles([root, *_optional(archive, "styles.xml", warnings)])
     left_out: Counter[str] = Counter()
-    text_blocks = _blocks(root, left_out)
-    meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
-    title = metadata(meta, "meta/title") or stated_title(text_blocks)
+    text_blocks = _blocks(root, styles, left_out)
+    meta = next(iter(_optional(archive, "meta.xml", warnings)), root)
+    title = real_title(metadata(meta, "meta/title")) or stated_title(text_blocks)
+    author = metadata(meta, "meta/initial-creator") or metadata(meta, "meta/creator")
     return Draft(
         blocks=confirm(text_blocks, title),
         title=title,
-        author=metadata(meta, "meta/initial-creator") or metadata(meta, "meta/creator"),
+        author=real_author(author),
         language=metadata(meta, "meta/language"),
-        left_out=left_out,
+        left_out=+left_out,
+        warnings=tuple(warnings),
     )
 
 
-def _blocks(root: Element, left_out: Counter[str]) -> tuple[Block, ...]:
-    title_styles = _title_styles(root)
+def _optional(archive: Archive, name: str, warnings: list[str]) -> list[Element]:
+    """The root of a part without which the text can be read; none if it is missing or damaged."""
+    if name not in archive.sizes:
+        return []
+    try:
+        return [archive.tree(name)]
+    except LoadError as error:
+        warnings.append(str(error))
+        return []
+
+
+def _blocks(root: Element, styles: _Styles, left_out: Counter[str]) -> tuple[Block, ...]:
+    _move_text_boxes(root)
+    _mark_raised(root, styles)
     for paragraph in elements(root, "p"):
         if not "".join(paragraph.itertext()).strip():
             paragraph.text = EMPTY
+    for bookmark in (*elements(root, "bookmark"), *elements(root, "bookmark-start")):
+        if page := _PAGE_BOOKMARK.fullmatch(_attribute(bookmark, "name")):
+            bookmark.text = page_mark(page[1])
 
     def kind(path: Sequence[Element]) -> Kind:
-        name = local_name(path[-1])
-        if name in _SKIPPED:
+        element = path[-1]
+        name = local_name(element)
+        skipped_as = _skipped_as(element, name, styles)
+        if skipped_as is not None:
+            left_out[skipped_as] += _length(element) if skipped_as else 0
             return "skipped"
-        if name == "h":
-            return "heading" if _level(path[-1]) <= _MAX_SECTION_LEVEL else "block"
-        if name == "p" and _attribute(path[-1], "style-name") in title_styles:
+        if level := _heading_level(element, name, styles):
+            element.text = f"{_LEVEL}{level}{element.text or ''}"
             return "heading"
-        if name == "note":
-            return "note"
-        if name == "line-break":
-            return "line"
-        if name in _SPACES:
-            return "space"
-        return "block" if name in _BLOCKS else "inline"
+        return _KINDS.get(name, "inline")
 
-    return join_stanzas(remove_library_text(blocks(root, kind), left_out))
+    leveled = map(_with_level, blocks(root, kind))
+    return join_stanzas(remove_library_text([*leveled], left_out))
 
 
-def _title_styles(root: Element) -> set[str]:
-    """The paragraph styles of the document's title: Title, and styles derived from it."""
-    return {"Title"} | {
-        _attribute(style, "name")
-        for style in elements(root, "style")
-        if _attribute(style, "parent-style-name") == "Title"
-    }
+def _skipped_as(element: Element, name: str, styles: _Styles) -> str | None:
+    """What the text of an element is counted as if it is left out; None if it is text."""
+    style = _attribute(element, "style-name")
+    if style in styles.hidden and name in ("p", "h", "span", "section", "list"):
+        return "hidden text"
+    if name == "section" and _attribute(element, "display") == "none":
+        return "hidden text"
+    if name in ("title", "desc") and "svg" in element.tag:
+        return "pictures"
+    return _SKIPPED.get(name)
+
+
+def _length(element: Element) -> int:
+    """How many characters the paragraphs of an element have, or all of it if it has none."""
+    paragraphs = [*elements(element, "p"), *elements(element, "h")] or [element]
+    return len(one_line(" ".join("".join(part.itertext()) for part in paragraphs)))
+
+
+def _heading_level(element: Element, name: str, styles: _Styles) -> int:
+    """The level of a heading that begins a section; 0 if it is none."""
+    style = _attribute(element, "style-name")
+    if name == "p" and style in styles.titles:
+        return 1
+    level = _level(element) if name == "h" else styles.levels.get(style, 0) if name == "p" else 0
+    return level if level <= _MAX_SECTION_LEVEL else 0
+
+
+def _with_level(block: Block) -> Block:
+    """A block with the level that is marked in its text."""
+    mark = _LEVEL_MARK.search(block.heading)
+    if _LEVEL not in block.text:
+        return block
+    return replace(
+        block,
+        text=_LEVEL_MARK.sub("", block.text),
+        heading=_LEVEL_MARK.sub("", block.heading),
+        level=int(mark[1]) if mark else 0,
+    )
+
+
+def _move_text_boxes(root: Element) -> None:
+    """Put the text boxes within a paragraph behind it, as they would divide its sentences."""
+    stack: list[tuple[Element, Element | None, Element | None]] = [(root, None, None)]
+    moves: list[tuple[Element, Element, Element, Element]] = []
+    while stack:
+        element, paragraph, around = stack.pop()
+        for child in element:
+            if paragraph is not None and around is not None and local_name(child) == "frame":
+                if any(elements(child, "text-box")):
+                    moves.append((element, child, paragraph, around))
+            elif paragraph is None and local_name(child) in ("p", "h"):
+                stack.append((child, child, element))
+            else:
+                stack.append((child, paragraph, around))
+    for parent, frame, paragraph, around in moves:
+        index = list(parent).index(frame)
+        tail = frame.tail or ""
+        parent.remove(frame)
+        if index:
+            parent[index - 1].tail = (parent[index - 1].tail or "") + tail
+        else:
+            parent.text = (parent.text or "") + tail
+        frame.tail = None
+        around.insert(list(around).index(paragraph) + 1, frame)
+
+
+def _mark_raised(root: Element, styles: _Styles) -> None:
+    """Put raised numbers into brackets, so that they are not glued to the words before them."""
+    for parent in root.iter() if styles.raised else ():
+        before = parent.text or ""
+        for child in parent:
+            if _attribute(child, "style-name") in styles.raised and not len(child):
+                child.text = raised(child.text or "", before[-CONTEXT_CHARACTERS:])
+            before += (child.text or " ") + (child.tail or "")
+
+
+class _Styles:
+    """What the styles of a document say.
+
+    Attributes:
+        titles: The styles of the document's title: Title, and styles derived from it.
+        levels: The levels of the styles of headings.
+        hidden: The styles whose text is hidden.
+        raised: The styles whose text is raised.
+
+    """
+
+    def __init__(self, roots: Sequence[Element]) -> None:
+        self._parents = {
+            _attribute(style, "name"): _attribute(style, "parent-style-name")
+            for root in roots
+            for style in elements(root, "style")
+        }
+        self.titles = {"Title"}
+        self.levels: dict[str, int] = {}
+        self.hidden: set[str] = set()
+        self.raised: set[str] = set()
+        for root in roots:
+            for style in elements(root, "style"):
+                self._read(style, _attribute(style, "name"))
+
+    def _read(self, style: Element, name: str) -> None:
+        chain = [name]
+        while (parent := self._parents.get(chain[-1])) and len(chain) < _MAX_STYLE_CHAIN:
+            chain.append(parent)
+        if "Title" in chain:
+            self.titles.add(name)
+        elif level := _digit(_attribute(style, "default-outline-level")):
+            self.levels[name] = level
+        else:
+            numbers = (_HEADING_STYLE.fullmatch(part) for part in chain)
+            self.levels[name] = next((_digit(match[1] or "") for match in numbers if match), 0)
+        for text in elements(style, "text-properties"):
+            if _attribute(text, "display") == "none":
+                self.hidden.add(name)
+            if _attribute(text, "text-position").startswith("super"):
+                self.raised.add(name)
+
+
+def _digit(value: str) -> int:
+    return int(value) if value.isdecimal() and len(value) == 1 else 0
 
 
 def _level(heading: Element) -> int:

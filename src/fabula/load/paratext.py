@@ -30,6 +30,8 @@ from fabula.load.locators import MARK, page_mark, without_marks
 _MAX_ENTRY_CHARACTERS = 150
 """The longest line of a table of contents; in old books they summarise the chapter."""
 _MAX_TITLE_CHARACTERS = 90
+_MAX_NUMERAL = 5
+"""The longest number of a chapter or a page, which may be in a list several times."""
 _MIN_COUNT = 3
 """The fewest lines of a list, page numbers of a series, and repetitions of a running head."""
 _LABEL = re.compile(
@@ -69,6 +71,8 @@ _END_CHARACTERS = 6_000
 """The end of a text, where they may as well."""
 _MAX_NOTE_CHARACTERS = 3_000
 """The longest note in brackets that spans several paragraphs."""
+_TITLE_PAGE_BLOCKS = 10
+"""The first blocks, among which the title is printed in capitals."""
 _MIN_DIVIDING_SHARE = 0.3
 """Of page numbers, so many are within a sentence at least; hardly any number of a stanza is."""
 
@@ -150,8 +154,9 @@ def _mark_pages(block: Block, left_out: Counter[str]) -> Block:
 
     def convert(mark: re.Match[str]) -> str:
         left_out[PAGE_MARKS] += count_characters(mark[0])
-        after = "" if mark[1] or not mark.start() else mark[3]
-        return f"{mark[1]}{page_mark(mark[2])}{after}"
+        before = mark[1] if mark.end() < len(block.text) else ""
+        after = mark[3] if mark.start() and not before else ""
+        return f"{before}{page_mark(mark[2])}{after}"
 
     text = _PAGE_MARK.sub(convert, block.text)
     if text == block.text:
@@ -206,6 +211,8 @@ def _remove_running_heads(
     neither, and ends in a mark that the title has not.
     """
     names = {_bare(title), *(_bare(block.heading) for block in blocks)} - {""}
+    page = [without_marks(block.text) for block in blocks[:_TITLE_PAGE_BLOCKS]]
+    title_page = {_bare(line) for text in page for line in text.split("\n") if line.isupper()}
     heads: defaultdict[str, dict[int, str]] = defaultdict(dict)
     for index, block in enumerate(blocks):
         text = without_marks(block.text)
@@ -216,13 +223,20 @@ def _remove_running_heads(
             heads[name][index] = number
     cut: dict[int, str] = {}
     for name, places in heads.items():
-        numbers = [int(number) for number in places.values() if number]
-        counts_up = len(numbers) > 1 and numbers == sorted(set(numbers))
+        numbered = {index: number for index, number in places.items() if number}
+        values = [int(number) for number in numbered.values()]
+        counts_up = len(values) > 1 and values == sorted(set(values))
         dividing = sum(_divides_sentence(blocks, index) for index in places)
-        is_known = name in names and (counts_up or 2 * dividing > len(places))
-        is_numbered = len(numbers) == len(places) and counts_up and dividing > 0
-        if len(places) >= _MIN_COUNT and (is_known or is_numbered):
+        if (
+            len(places) >= _MIN_COUNT
+            and name in names
+            and (counts_up or 2 * dividing > len(places))
+        ):
             cut |= places
+        elif len(numbered) >= _MIN_COUNT and counts_up:
+            # Other lines that count up may be 'Day 1', 'Day 2'.
+            often = dividing >= _MIN_DIVIDING_SHARE * len(numbered)
+            cut |= numbered if often or name in title_page else {}
     for index, block in enumerate(blocks):
         if index not in cut:
             yield block
@@ -283,11 +297,17 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     known = sum(_is_entry(line, titles) for line in lines)
     numbered = sum(map(_has_number, lines))
     numbered_end = end
+    listed = {_comparable(chapters.strip_page_number(line)) for line in lines}
     for index in range(start + 1, len(blocks)):
         block = blocks[index]
         lines = without_marks(block.text).split("\n")
         if block.heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
+        # What was listed already is now there itself.
+        names = [_comparable(chapters.strip_page_number(line)) for line in lines]
+        if any(len(name) > _MAX_NUMERAL and name in listed for name in names):
+            break
+        listed.update(names)
         entry_count = sum(_is_entry(line, titles) for line in lines)
         if of_pictures or 2 * entry_count > len(lines):
             end, entries, known = index + 1, entries + len(lines), known + entry_count
@@ -298,7 +318,7 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     if not (entries and (is_sure or 2 * known >= entries)):
         return start
     # In a list with page numbers, what comes after the last of them is the book's title again.
-    return numbered_end if 3 * numbered >= entries else end
+    return numbered_end if 4 * numbered >= entries else end
 
 
 def _has_number(line: str) -> bool:
@@ -309,8 +329,9 @@ def _titles_below(blocks: Sequence[Block], start: int) -> set[str]:
     """What stands alone in a short line of the text below, as the title of a poem or a story."""
     lines = Counter(
         _comparable(line)
-        for block in blocks[start + 1 :]
-        if len(line := without_marks(block.text).split("\n", 1)[0]) <= _MAX_TITLE_CHARACTERS
+        for block in blocks[start:]
+        for line in without_marks(block.text).split("\n")
+        if len(line) <= _MAX_TITLE_CHARACTERS
     )
     # Each entry is there once as itself; those that come again are titles.
     return {line for line, count in lines.items() if count > 1 and line}

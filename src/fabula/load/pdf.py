@@ -9,16 +9,21 @@ import struct
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, subtitle_line
 from fabula.load.clean import one_line, prose, tidy
-from fabula.load.headings import confirm, mark
+from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.locators import page_mark
+from fabula.load.titles import real_author, real_title
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
 # pypdf logs what it repairs in broken files. Without a handler, that would be printed in the
 # terminal, where nobody can do anything about it.
@@ -40,12 +45,79 @@ _BROKEN = (
     struct.error,
 )
 _NUMBER = re.compile(
-    r"[-–—\[(]*\s*(?:page\s+|s(?:tr)?\.\s*)?(?:\d{1,4}|[ivxlc]{1,7})\s*[-–—\])]*", re.I
+    r"[-–—\[(]*\s*(?:page\s+|s(?:tr)?\.\s*)?(\d{1,4}|[ivxlc]{1,7})\s*[-–—\])]*", re.I
 )
 _SENTENCE_END = re.compile(r"[.!?:…]['\"”’»)\]]*$")
 _EDGE_LINES = 2
 """The lines at either end of a page that may be running heads and feet."""
 _MIN_REPETITIONS = 3
+_USUAL_SHARE = 0.4
+_HYPHENS = "-‐¬"
+_SOFT_HYPHEN = "\ufdd5"
+"""A non-character for soft hyphens, which cleaning would remove."""
+_MAX_SOFT_SHARE = 0.04
+"""If more words than this have soft hyphens within lines, they are not drawn."""
+_SPACE_BEFORE_QUOTE = re.compile(r"(?<=[.,!?…]) (?=”)")
+_MAX_OUTLINE_DEPTH = 3
+_LARGE_TYPE = 1.15
+"""How much larger the type of headings is than that of the text."""
+_MAX_HEADING_LINES = 4
+_MIN_INITIAL = 1.8
+"""How much larger than the text a dropped initial is."""
+_MAX_LARGE_SHARE = 0.2
+"""Type that more of the text has is not that of headings."""
+_MAX_HEADING_CHARACTERS = 120
+_MIN_INDENT, _MAX_INDENT = 0.6, 5.0
+"""How far the first line of a paragraph is indented, in ems."""
+_MAX_FIRST_INDENT = 2.1
+"""Whole stanzas and quotations are indented further."""
+_GAP = 1.3
+"""The distance of lines between which a paragraph ends, as a multiple of the usual one."""
+_MIN_SIGNS = 3
+"""The fewest indents or gaps that show how a file begins its paragraphs."""
+_NARROW_CHARACTERS = 45
+"""Lines shorter than this would be taken for verse."""
+_MIN_WORD_CHARACTERS = 3
+_SUFFIX_NAMES = (
+    "able ance ant ate ed ence ent er ers est ful ible ing ings ion ions ish ism ist ity ive less"
+    " ling ly ment ments ness ous self ship some ted ten ting tion tions ward"
+)
+_SUFFIXES = frozenset(_SUFFIX_NAMES.split())
+"""The second halves of words that are not words beside a hyphen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a page.
+
+    Attributes:
+        text: The text, without spaces at its ends.
+        page: The number of the page, from 0.
+        x: The distance of its beginning from the left, in points; None if it is unknown.
+        y: The height of its baseline; None if it is unknown.
+        size: The size of most of its type; 0 if it is unknown.
+        is_apart: Whether there is a gap above it, or its type is of another size.
+        is_indented: Whether it begins right of the lines of its column.
+        mark: The mark of the page whose top it is.
+
+    """
+
+    text: str
+    page: int
+    x: float | None = None
+    y: float | None = None
+    size: float = 0.0
+    is_apart: bool = False
+    is_indented: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _OutlineEntry:
+    """A title of the outline, and its depth, from 1."""
+
+    title: str
+    level: int
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -57,10 +129,11 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise LoadError(f"{source} is protected by a password: save a copy without it.")
-        pages = [tidy(page.extract_text()).split("\n") for page in reader.pages]
+        pages = [_lines(page, number) for number, page in enumerate(reader.pages)]
         outline = _outline(reader)
+        labels = _stated_labels(reader)
         info: Mapping[str, object] = reader.metadata or {}
-        metadata = [one_line(str(info.get(name) or "")) for name in ("/Title", "/Author")]
+        title, author = (one_line(str(info.get(name) or "")) for name in ("/Title", "/Author"))
         language = str(reader.root_object.get("/Lang") or "")
     except DependencyError as error:
         raise LoadError(
@@ -68,76 +141,205 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         ) from error
     except (PyPdfError, *_BROKEN) as error:
         raise LoadError(f"{source} is not a valid PDF, it may be broken: {error}.") from error
-    if not any(any(map(str.isalnum, line)) for page in pages for line in page):
+    has_text = [any(any(map(str.isalnum, line.text)) for line in page) for page in pages]
+    if not any(has_text):
         raise LoadError(f"{source} has no text in it, only pictures: run OCR on it first.")
-    blocks = _blocks(_remove_edges(pages), outline)
-    title, author = metadata
-    return Draft(blocks, title, author, language)
+    left_out: Counter[str] = Counter()
+    body, numbers = _remove_edges(pages, left_out)
+    body = _read_soft_hyphens(body)
+    marked = _mark_pages(body, labels or _printed_labels(numbers))
+    lines = [line for page in marked for line in _find_starts(page)]
+    lines = _join_hyphenated(_join_initials(lines))
+    blocks = _blocks(lines, outline)
+    title = real_title(title)
+    chosen = confirm(blocks, title)
+    if not title and (title := stated_title(blocks)):
+        chosen = confirm(blocks, title)
+    return Draft(
+        chosen,
+        title,
+        ", ".join(filter(None, map(real_author, author.split(";")))),
+        language,
+        left_out=left_out,
+        warnings=_picture_pages(source, has_text),
+    )
 
 
-def _outline(reader: PdfReader) -> dict[int, list[str]]:
-    """The titles of the outline's two upper levels, by page."""
+def _picture_pages(source: str, has_text: Sequence[bool]) -> tuple[str, ...]:
+    """A warning if most pages have no text, as in a scan whose cover alone is text."""
+    if 2 * sum(has_text) >= len(has_text):
+        return ()
+    missing = f"{len(has_text) - sum(has_text)} of the {len(has_text)} pages"
+    return (f"{missing} of {source} have no text, only pictures: run OCR on it.",)
+
+
+def _lines(page: PageObject, number: int) -> list[_Line]:
+    """The lines of a page as the file orders them, with their places."""
+    pieces: list[tuple[str, float, float, float]] = []
+
+    def visit(text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
+        if text:
+            x = tm[4] * cm[0] + tm[5] * cm[2] + cm[4]
+            y = tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
+            vertical = tm[2] * cm[1] + tm[3] * cm[3]
+            pieces.append((text, x, y, abs(size * vertical)))
+
+    text = page.extract_text(visitor_text=visit)
+    if "".join(piece[0] for piece in pieces) != text:
+        pieces = [(text, 0.0, 0.0, 0.0)]
+    lines: list[_Line] = []
+    current: list[tuple[str, float, float, float]] = []
+    for piece in pieces:
+        first, *others = piece[0].split("\n")
+        current.append((first, *piece[1:]))
+        for index, other in enumerate(others):
+            lines.append(_line(current, number))
+            # Only the beginning of a piece is where it says.
+            is_placed = index == len(others) - 1 and not other
+            current = [(other, *piece[1:3], piece[3]) if is_placed else (other, 0.0, 0.0, 0.0)]
+    lines.append(_line(current, number))
+    return _join_rows(lines)
+
+
+def _line(pieces: Sequence[tuple[str, float, float, float]], number: int) -> _Line:
+    raw = "".join(piece[0] for piece in pieces)
+    text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
+    text = _SPACE_BEFORE_QUOTE.sub("", text)
+    sizes: Counter[float] = Counter()
+    for piece in pieces:
+        sizes[round(piece[3], 1)] += len(piece[0].strip())
+    placed = [piece for piece in pieces if piece[0].strip()]
+    size = max(sizes, key=lambda key: sizes[key], default=0.0)
+    if not placed or not size:
+        return _Line(text, number)
+    return _Line(text, number, placed[0][1], placed[0][2], size)
+
+
+def _join_rows(lines: Sequence[_Line]) -> list[_Line]:
+    """The lines with those joined that are parts of the same line, as words drawn one by one."""
+    joined: list[_Line] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        if last is not None and last.text and line.text and _is_beside(last, line):
+            joined[-1] = replace(last, text=f"{last.text} {line.text}")
+        elif line.text or not joined or joined[-1].text:
+            joined.append(line)
+    return joined
+
+
+def _is_beside(left: _Line, right: _Line) -> bool:
+    if left.x is None or right.x is None or left.y is None or right.y is None:
+        return False
+    width = 0.45 * left.size * len(left.text)
+    is_row = abs(left.y - right.y) < 0.2 * left.size and left.size == right.size
+    return is_row and 0 < right.x - left.x - width < 2 * left.size
+
+
+def _stated_labels(reader: PdfReader) -> list[str]:
+    """The labels of the pages, as 'xiv'; empty if the file states none."""
+    return list(reader.page_labels) if "/PageLabels" in reader.root_object else []
+
+
+def _printed_labels(numbers: Sequence[Sequence[str]]) -> list[str]:
+    """The numbers printed on pages if they count up with them, or else those of the pages."""
+    offsets = Counter(
+        int(number) - index
+        for index, page in enumerate(numbers)
+        for number in page
+        if number.isdecimal()
+    )
+    offset, count = max(offsets.items(), key=lambda item: item[1], default=(1, 0))
+    if 2 * count < len(numbers):
+        offset = 1
+    roman = {index: number for index, page in enumerate(numbers) for number in page}
+    return [
+        str(index + offset) if index + offset > 0 else roman.get(index, "")
+        for index in range(len(numbers))
+    ]
+
+
+def _outline(reader: PdfReader) -> dict[int, list[_OutlineEntry]]:
+    """The entries of the outline's upper levels, by page."""
     from pypdf.generic import Destination
 
-    titles_by_page: dict[int, list[str]] = defaultdict(list)
+    entries_by_page: dict[int, list[_OutlineEntry]] = defaultdict(list)
 
     def walk(entries: Iterable[object], depth: int) -> None:
         for entry in entries:
             if isinstance(entry, list):
-                if depth < 2:
+                if depth < _MAX_OUTLINE_DEPTH:
                     walk(entry, depth + 1)
             elif (
                 isinstance(entry, Destination)
                 and (page := reader.get_destination_page_number(entry)) is not None
                 and page >= 0
+                and (title := one_line(str(entry.title or "")))
             ):
-                titles_by_page[page].append(one_line(str(entry.title or "")))
+                entries_by_page[page].append(_OutlineEntry(title, depth))
 
     walk(reader.outline, 1)
-    return titles_by_page
+    return entries_by_page
 
 
-def _remove_edges(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The lines of pages without page numbers, running heads and feet."""
-    stripped = [[line.strip() for line in page] for page in pages]
-    trimmed = [_trim(page) for page in stripped]
+def _remove_edges(
+    pages: Sequence[Sequence[_Line]], left_out: Counter[str]
+) -> tuple[list[list[_Line]], list[list[str]]]:
+    """The lines of pages without page numbers, running heads and feet, and the page numbers."""
+    trimmed = [[line for line in page if line.text] for page in pages]
     edges = Counter(
         _shape(line)
         for page in trimmed
-        for line in {_shape(edge): edge for edge in _edges(page) if edge}.values()
+        for line in {_shape(edge.text): edge.text for edge in _edges(page)}.values()
     )
     repeated = {shape for shape, n in edges.items() if n >= max(_MIN_REPETITIONS, len(pages) / 4)}
+    # A line that is not apart from the text may be a refrain, unless most pages have it.
+    usual = max(_MIN_REPETITIONS, _USUAL_SHARE * len(pages))
+    certain = {shape for shape, n in edges.items() if n >= usual}
     seen: set[str] = set()
-    return [list(_remove_repeated(page, repeated, seen)) for page in trimmed]
+    numbers: list[list[str]] = []
+    body: list[list[_Line]] = []
+    for page in trimmed:
+        numbers.append([])
+        body.append([])
+        for line, is_edge, is_apart in _with_edges(page):
+            number = _NUMBER.fullmatch(line.text) if is_edge else None
+            is_chapter = is_chapter_line(line.text)
+            if is_edge and number and not is_chapter:
+                numbers[-1].append(number[1])
+                left_out["page numbers"] += len(line.text)
+            elif is_edge and (
+                line.text in seen
+                if is_chapter
+                else _shape(line.text) in (repeated if is_apart else certain)
+            ):
+                numbers[-1] += re.findall(r"^\d{1,4}\b|\b\d{1,4}$", line.text)
+                left_out["running heads"] += len(line.text)
+            else:
+                body[-1].append(line)
+            # The heading of a chapter stays at its first place.
+            if is_chapter:
+                seen.add(line.text)
+    return body, numbers
 
 
-def _trim(page: Sequence[str]) -> list[str]:
-    start, end = 0, len(page)
-    while start < end and not page[start]:
-        start += 1
-    while end > start and not page[end - 1]:
-        end -= 1
-    return list(page[start:end])
-
-
-def _edges(page: Sequence[str]) -> list[str]:
+def _edges(page: Sequence[_Line]) -> list[_Line]:
     return [*page[:_EDGE_LINES], *page[max(_EDGE_LINES, len(page) - _EDGE_LINES) :]]
 
 
-def _remove_repeated(page: Sequence[str], repeated: set[str], seen: set[str]) -> Iterator[str]:
-    """The lines of a page without numbers, and lines that other pages have, at its edges.
-
-    The heading of a chapter stays at its first place; `seen` collects the headings so far.
-    """
+def _with_edges(page: Sequence[_Line]) -> Iterator[tuple[_Line, bool, bool]]:
+    """The lines of a page, whether each is at an edge, and whether it is apart from the text."""
     last = len(page) - _EDGE_LINES
+    gaps = [_gap(above, line) for above, line in pairwise(page)]
+    usual = median([gap for gap in gaps if gap is not None] or [0.0])
     for index, line in enumerate(page):
-        inner = _EDGE_LINES <= index < last
-        if is_chapter_line(line):
-            if inner or line not in seen:
-                yield line
-            seen.add(line)
-        elif inner or not line or not (_NUMBER.fullmatch(line) or _shape(line) in repeated):
-            yield line
+        is_edge = not _EDGE_LINES <= index < last
+        between = range(index, min(_EDGE_LINES, len(gaps)))
+        if index >= last:
+            between = range(max(0, last - 1), index)
+        is_apart = is_edge and any(
+            gap is None or gap > _GAP * usual for gap in (gaps[place] for place in between)
+        )
+        yield line, is_edge, is_apart
 
 
 def _shape(line: str) -> str:
@@ -145,65 +347,302 @@ def _shape(line: str) -> str:
     return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.casefold()).strip()
 
 
-def _blocks(pages: Sequence[Sequence[str]], outline: Mapping[int, list[str]]) -> tuple[Block, ...]:
-    """The text in blocks; headings are those of the outline, or else found by their words."""
-    if not any(outline.values()):
-        return mark(prose("\n".join(_paragraphs([line for page in pages for line in page]))))
-    blocks: list[Block] = []
-    lines: list[str] = []
-    for number, page in enumerate(pages):
-        titles = {_comparable(title): title for title in outline.get(number, ()) if title}
+def _mark_pages(pages: Sequence[Sequence[_Line]], labels: Sequence[str]) -> list[list[_Line]]:
+    """The pages with their labels at their first lines."""
+    return [
+        [
+            replace(line, mark=page_mark(label)) if index == 0 else line
+            for index, line in enumerate(page)
+        ]
+        for page, label in zip(pages, labels, strict=False)
+    ]
+
+
+def _read_soft_hyphens(pages: Sequence[Sequence[_Line]]) -> list[list[_Line]]:
+    """The lines with soft hyphens as hyphens, as fonts have them, or without those inside lines."""
+    inner = words = 0
+    for page in pages:
         for line in page:
-            title = titles.pop(_comparable(line), "") if line else ""
-            if title:
-                blocks += map(Block, prose("\n".join(_paragraphs(lines))))
-                blocks.append(Block(one_line(line), title))
-                lines = []
+            inner += line.text[:-1].count(_SOFT_HYPHEN)
+            words += 1 + line.text.count(" ")
+    hyphen = "" if inner > _MAX_SOFT_SHARE * words else "-"
+    return [
+        [replace(line, text=_with_hyphens(line.text, hyphen)) for line in page] for page in pages
+    ]
+
+
+def _with_hyphens(text: str, hyphen: str) -> str:
+    if _SOFT_HYPHEN not in text:
+        return text
+    text = re.sub(rf"\s*{_SOFT_HYPHEN}$", "-", text)
+    return re.sub(rf"(?<=\w) ?{_SOFT_HYPHEN}|{_SOFT_HYPHEN}", hyphen, text)
+
+
+def _join_initials(lines: Sequence[_Line]) -> list[_Line]:
+    """The lines with those that are a dropped initial joined to the rest of its word."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    body = max(sizes, key=lambda size: sizes[size], default=0.0)
+    joined: list[_Line] = []
+    for line in lines:
+        initial = joined[-1] if joined else None
+        if (
+            initial is not None
+            and body
+            and len(initial.text) == 1
+            and initial.text.isalpha()
+            and initial.size >= _MIN_INITIAL * body
+            and line.size < initial.size
+        ):
+            # 'A' may be a word, others are not; a word in capitals goes on in small ones.
+            is_word = initial.text == "A" and line.text.split(" ", 1)[0].islower()
+            text = f"{initial.text}{' ' if is_word else ''}{line.text}"
+            joined[-1] = replace(line, text=text, is_apart=True, mark=initial.mark + line.mark)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _find_starts(page: Sequence[_Line]) -> list[_Line]:
+    """The lines of a page with those that begin paragraphs by a gap above them, or an indent."""
+    sizes = Counter(line.size for line in page if line.size)
+    if not sizes:
+        return list(page)
+    em = sizes.most_common(1)[0][0]
+    gaps = [gap for above, line in pairwise(page) if (gap := _gap(above, line)) is not None]
+    usual = median(gaps) if gaps else 0.0
+    lefts = Counter(round(line.x) for line in page if line.x is not None and line.size == em)
+    marked: list[_Line] = []
+    for index, line in enumerate(page):
+        above = page[index - 1] if index else None
+        gap = _gap(above, line) if above else None
+        is_below_gap = gap is not None and usual > 0 and gap > _GAP * usual
+        is_new_size = above is not None and _is_other_size(above.size, line.size)
+        indent = _indent(line, lefts, em)
+        is_indented = indent > 0 and not _goes_on(above, line, indent)
+        is_apart = is_below_gap or is_new_size
+        marked.append(replace(line, is_apart=is_apart, is_indented=is_indented))
+    return marked
+
+
+def _indent(line: _Line, lefts: Counter[int], em: float) -> float:
+    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't."""
+    if line.x is None or not em:
+        return 0.0
+    indents = (
+        (line.x - left) / em
+        for left, n in lefts.items()
+        if n >= _MIN_SIGNS and n > lefts[round(line.x)]
+    )
+    return min((ems for ems in indents if _MIN_INDENT <= ems <= _MAX_INDENT), default=0.0)
+
+
+def _goes_on(above: _Line | None, line: _Line, indent: float) -> bool:
+    """Whether an indented line goes on with the one above, as those of a stanza or a quotation.
+
+    Lines of a conversation may be indented alike, too, but each of them ends a sentence.
+    """
+    if above is None or above.x is None or line.x is None or abs(above.x - line.x) >= 1:
+        return False
+    return indent > _MAX_FIRST_INDENT or not _SENTENCE_END.search(above.text)
+
+
+def _gap(above: _Line, line: _Line) -> float | None:
+    """How far a line is below another; None if it isn't, as at the top of a column."""
+    if above.y is None or line.y is None or above.y <= line.y:
+        return None
+    return above.y - line.y
+
+
+def _is_other_size(size: float, other: float) -> bool:
+    return bool(size and other) and max(size, other) >= _LARGE_TYPE * min(size, other)
+
+
+def _blocks(lines: Sequence[_Line], outline: Mapping[int, Sequence[_OutlineEntry]]) -> list[Block]:
+    """The text in blocks; headings are those of the outline, or else lines in large type."""
+    headings = _outline_headings(lines, outline) if any(outline.values()) else {}
+    headings = headings or _large_headings(lines)
+    blocks: list[Block] = []
+    pending: list[_Line] = []
+    index = 0
+    while index < len(lines):
+        if index in headings:
+            end, title, level = headings[index]
+            blocks += map(Block, _prose(pending))
+            pending = []
+            text = "\n".join(f"{line.mark}{line.text}" for line in lines[index:end])
+            blocks.append(Block(text, title, level))
+            index = end
+        else:
+            pending.append(lines[index])
+            index += 1
+    blocks += map(Block, _prose(pending))
+    return blocks
+
+
+def _outline_headings(
+    lines: Sequence[_Line], outline: Mapping[int, Sequence[_OutlineEntry]]
+) -> dict[int, tuple[int, str, int]]:
+    """The headings by their first line: the line after them, their title and level."""
+    headings: dict[int, tuple[int, str, int]] = {}
+    starts: dict[int, int] = {}
+    for index, line in enumerate(lines):
+        starts.setdefault(line.page, index)
+    for page, entries in outline.items():
+        position = starts.get(page, len(lines))
+        for entry in entries:
+            place = _find_title(lines, position, page, entry.title)
+            if place is not None:
+                headings[place[0]] = (place[1], entry.title, entry.level)
+                position = place[1]
+    return headings
+
+
+def _find_title(
+    lines: Sequence[_Line], start: int, page: int, title: str
+) -> tuple[int, int] | None:
+    """The lines of a page that are a title of the outline, alone or together."""
+    wanted = _comparable(title)
+    bare = _comparable(re.sub(r"^(?:\w+\s+)?[\divxlc.]+[.:)]?\s+", "", title, flags=re.IGNORECASE))
+    for first in range(start, len(lines)):
+        if lines[first].page != page:
+            return None
+        text = ""
+        for last in range(first, min(first + _MAX_HEADING_LINES, len(lines))):
+            text += _comparable(lines[last].text)
+            if text and (text in (wanted, bare)):
+                return first, last + 1
+            if not wanted.startswith(text):
+                break
+    return None
+
+
+def _large_headings(lines: Sequence[_Line]) -> dict[int, tuple[int, str, int]]:
+    """The lines in type that is larger than that of the text, as headings."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    body = max(sizes, key=lambda size: sizes[size], default=0.0)
+    total = sum(sizes.values())
+    large = [size for size in sizes if body and size >= _LARGE_TYPE * body]
+    if not large or sum(sizes[size] for size in large) > _MAX_LARGE_SHARE * total:
+        return {}
+    runs: list[tuple[int, int]] = []
+    for index, line in enumerate(lines):
+        if line.size in large:
+            start, end = runs[-1] if runs else (0, 0)
+            if runs and end == index and lines[start].size == line.size:
+                runs[-1] = (start, index + 1)
             else:
-                lines.append(line)
-    blocks += map(Block, prose("\n".join(_paragraphs(lines))))
-    return confirm(blocks, "")
+                runs.append((index, index + 1))
+    runs = [
+        (start, end)
+        for start, end in runs
+        if end - start <= _MAX_HEADING_LINES
+        and sum(len(line.text) for line in lines[start:end]) <= _MAX_HEADING_CHARACTERS
+        and any(map(str.isalnum, lines[start].text))
+        and not (len(lines[start].text) == 1 and end < len(lines) and lines[start].text.isalpha())
+    ]
+    ranks = sorted({lines[start].size for start, _ in runs}, reverse=True)
+    return {
+        start: (
+            end,
+            join_title("\n".join(line.text for line in lines[start:end])),
+            min(1 + ranks.index(lines[start].size), _MAX_OUTLINE_DEPTH),
+        )
+        for start, end in runs
+    }
 
 
 def _comparable(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
-    """The lines with a blank one where a paragraph ends: after a short line that ends a sentence.
+def _prose(lines: Sequence[_Line]) -> list[str]:
+    """The paragraphs of lines between headings."""
+    texts = list(_paragraphs(lines))
+    return prose("\n".join(texts))
 
-    The heading of a chapter, and a title in the line below it, are paragraphs of their own.
+
+def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
+    """The lines with a blank one where a paragraph ends.
+
+    That is where the page shows it, by an indent or a gap; or else after a short line that ends a
+    sentence. The heading of a chapter, and a title in the line below it, are paragraphs of their
+    own.
     """
-    lengths = sorted(len(line) for line in lines if line)
-    full_length = 0.8 * lengths[int(0.9 * len(lengths))] if lengths else 0
+    lengths = sorted(len(line.text) for line in lines)
+    longest = lengths[int(0.9 * len(lengths))] if lengths else 0
+    full_length = 0.8 * longest
+    gaps = sum(line.is_apart for line in lines)
+    indents = sum(line.is_indented for line in lines)
+    shows_gaps = gaps < 0.5 * len(lines)
+    shows_indents = _MIN_SIGNS <= indents < 0.7 * len(lines)
+    is_shown = shows_indents or (shows_gaps and gaps >= _MIN_SIGNS)
+    capitals = sum(line.text[:1].isupper() for line in lines)
+    is_narrow = longest < _NARROW_CHARACTERS and 2 * capitals < len(lines)
+    separator = " " if is_narrow else "\n"
     is_below_heading = False
-    for line in _join_hyphenated(lines):
-        heading = len(line) < full_length and is_chapter_line(line)
-        if heading:
-            yield ""
-        yield line
-        title = is_below_heading and len(line) < full_length and subtitle_line(line)
-        if heading or title or (line and len(line) < full_length and _SENTENCE_END.search(line)):
-            yield ""
-        is_below_heading = heading or (is_below_heading and not line)
-
-
-def _join_hyphenated(lines: Sequence[str]) -> Iterator[str]:
-    """The lines with words that were hyphenated at a line's end joined on the first line."""
-    known = {word for line in lines for word in re.findall(r"\w+-\w+", line)}
-    pending = ""
+    paragraph: list[str] = []
     for line in lines:
-        start = re.search(r"(\w+)-$", pending)
-        rest = re.match(r"(\w+)(\S*)\s*(.*)", line)
-        if start and rest and rest[1][0].islower():
-            # A hyphen that the author wrote is found inside a line elsewhere.
-            hyphen = "-" if f"{start[1]}-{rest[1]}" in known else ""
-            whole = f"{pending[:-1]}{hyphen}{rest[1]}{rest[2]}"
+        text = line.text
+        is_short = len(text) < full_length
+        heading = is_short and is_chapter_line(text)
+        is_start = (line.is_apart and shows_gaps) or (line.is_indented and shows_indents)
+        if heading or is_start:
+            yield separator.join(paragraph)
+            yield ""
+            paragraph = []
+        paragraph.append(f"{line.mark}{text}")
+        title = is_below_heading and is_short and subtitle_line(text)
+        ends = not is_shown and is_short and _SENTENCE_END.search(text)
+        if heading or title or ends:
+            yield separator.join(paragraph)
+            yield ""
+            paragraph = []
+        is_below_heading = heading
+    yield separator.join(paragraph)
+
+
+def _join_hyphenated(lines: Sequence[_Line]) -> list[_Line]:
+    """The lines with words that were hyphenated at a line's end joined on the first line."""
+    inner = [re.sub(rf"^\S+|\S+[{_HYPHENS}]$", "", line.text) for line in lines]
+    hyphenated = {word for line in lines for word in re.findall(r"\w+-\w+", line.text)}
+    words = {word for text in inner for word in re.findall(r"(?<![\w-])\w+(?![\w-])", text)}
+    joined: list[_Line] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        start = re.search(rf"(\w+)([{_HYPHENS}])$", last.text) if last else None
+        rest = re.match(r"(\w+)(\S*)\s*(.*)", line.text)
+        if last and start and rest and _is_parted(start[1], rest[1]):
+            first, second = start[1], rest[1]
+            hyphen = "-" if _has_hyphen(first, second, start[2], hyphenated, words) else ""
+            whole = f"{last.text[:-1]}{hyphen}{line.mark}{second}{rest[2]}"
+            joined[-1] = replace(last, text=whole)
             if rest[3]:
-                yield whole
-            pending = rest[3] or whole
-            continue
-        if pending or not line:
-            yield pending
-        pending = line
-    yield pending
+                joined.append(
+                    replace(line, text=rest[3], mark="", is_apart=False, is_indented=False)
+                )
+        else:
+            joined.append(line)
+    return joined
+
+
+def _is_parted(first: str, second: str) -> bool:
+    """Whether the ends of two lines may be halves of a word: in small letters, or in capitals."""
+    in_capitals = first.isupper() and second.isupper() and first.isalpha() and second.isalpha()
+    return second[0].islower() or (in_capitals and min(len(first), len(second)) > 1)
+
+
+def _has_hyphen(first: str, second: str, sign: str, hyphenated: set[str], words: set[str]) -> bool:
+    """Whether the author wrote the hyphen at a line's end, which then is found inside a line."""
+    if f"{first}-{second}" in hyphenated:
+        return True
+    return (
+        sign != "¬"
+        and f"{first}{second}" not in words
+        and second not in _SUFFIXES
+        and min(len(first), len(second)) >= _MIN_WORD_CHARACTERS
+        and {first, second} <= words
+    )

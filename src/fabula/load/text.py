@@ -2,68 +2,60 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
+from dataclasses import replace
 
-from fabula.load import gutenberg
-from fabula.load.blocks import Draft
-from fabula.load.clean import prose, tidy
-from fabula.load.encoding import decode
-from fabula.load.headings import mark
+from fabula.load import aozora, gutenberg
+from fabula.load.blocks import Block, Draft
+from fabula.load.clean import count_markers, prose, tidy
+from fabula.load.encoding import decode_text
+from fabula.load.front_matter import split_front_matter
+from fabula.load.headings import confirm, join_title, mark
 from fabula.load.library_pages import books_warning
-
-_FIELDS = {
-    "title": "title",
-    "author": "author",
-    "language": "language",
-    "tytuł": "title",
-    "autor": "author",
-    "język": "language",
-    "titel": "title",
-    "sprache": "language",
-    "titre": "title",
-    "auteur": "author",
-    "langue": "language",
-}
-_FIELD = re.compile(rf"({'|'.join(_FIELDS)}) ?: ?(\S.*)", re.IGNORECASE)
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read a text file. Raises LoadError if it is not text."""
-    return plain(decode(data, source))
+    decoded = decode_text(data, source)
+    draft = plain(decoded.text)
+    return replace(draft, warnings=(*decoded.warnings, *draft.warnings))
 
 
 def plain(text: str) -> Draft:
     """Return the draft of a text.
 
-    A first block of `Title:`, `Author:` and `Language:` lines becomes the metadata.
+    YAML, or a first block of `Title:`, `Author:` and `Language:` lines, becomes the metadata. A
+    text in the notation of Aozora Bunko is read as it is printed.
     """
     book = gutenberg.strip_library_text(tidy(text))
-    fields, body = read_front_block(book.text)
+    front = split_front_matter(book.text)
+    left_out = Counter(book.left_out) + Counter({"front matter": front.left_out})
+    body, title, author = front.text, book.title, book.author
+    if is_aozora := aozora.is_aozora(body):
+        printed = aozora.strip_notation(body)
+        body, title, author = printed.text, title or printed.title, author or printed.author
+        left_out.update(printed.left_out)
+    left_out["illustration marks"] += count_markers(body)
+    title = front.fields.get("title", title)
+    paragraphs = prose(body)
     return Draft(
-        blocks=mark(prose(body)),
-        title=fields.get("title", book.title),
-        author=fields.get("author", book.author),
-        language=fields.get("language", book.language),
-        published=book.published,
-        edition=book.edition,
-        left_out=book.left_out,
+        blocks=_with_stated_headings(paragraphs, title) if is_aozora else mark(paragraphs),
+        title=title,
+        author=front.fields.get("author", author),
+        language=front.fields.get("language", book.language),
+        published=front.fields.get("published", book.published),
+        edition=front.fields.get("edition", book.edition),
+        left_out=+left_out,
         warnings=tuple(filter(None, [books_warning(book.books)])),
     )
 
 
-def read_front_block(text: str) -> tuple[dict[str, str], str]:
-    """Return the fields in a text's first block, if it has nothing else, and the text below it."""
-    fields: dict[str, str] = {}
-    start = len(text) - len(text.lstrip())
-    end = start
-    for line in text[start : start + 2000].split("\n"):
-        match = _FIELD.fullmatch(line.strip())
-        if not match:
-            break
-        fields[_FIELDS[match[1].casefold()]] = match[2]
-        end += len(line) + 1
-    else:
-        line = ""
-    if line.strip() or not fields:
-        return {}, text
-    return fields, text[end:]
+def _with_stated_headings(paragraphs: list[str], title: str) -> tuple[Block, ...]:
+    """The blocks of a text whose headings are marked; without any, they are found by words."""
+    blocks = [
+        Block(text[2:], join_title(text[2:]), int(text[1]))
+        if text.startswith(aozora.HEADING_MARK)
+        else Block(text)
+        for text in paragraphs
+    ]
+    return confirm(blocks, title)

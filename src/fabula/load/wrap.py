@@ -22,8 +22,10 @@ that is longer than `_MAX_WRAP_WIDTH`, or `_LONG_LINE_FACTOR` times longer than 
 others."""
 _WIDE_FULL_SHARE = 0.85
 """The same in Chinese and Japanese, where a line may end within a word."""
-_MAX_STANZA_WIDTH = 40
-"""Indented Chinese lines of one length up to this width are verse."""
+_MAX_STANZA_WIDTH = 60
+_MAX_STANZA_DIFFERENCE = 4
+"""Chinese lines up to this width, of one length or without full stops, are verse."""
+_QUOTES = "「『“《〈"
 _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
@@ -147,16 +149,26 @@ def _wide_starts(
     headings = [is_heading(line.strip()) for line in block]
     if sum(headings) > len(block) / 2:
         return []
-    edge = min(min(map(_indent, block)), style.edge)
-    indented = [_indent(line) > edge for line in block]
-    starts = [
+    if not style.width:
+        return [] if _is_wide_stanza(block) else list(range(1, len(block)))
+    edge = min(*map(_indent, block), style.edge)
+    return [
         index
         for index in range(1, len(block))
-        if indented[index] or headings[index] or headings[index - 1]
+        if _indent(block[index]) > edge or headings[index] or headings[index - 1]
     ]
-    widths = {_width(line.strip()) for line in block}
-    is_stanza = max(widths) <= _MAX_STANZA_WIDTH and max(widths) - min(widths) <= 4
-    return [] if is_stanza and not any(headings) else starts
+
+
+def _is_wide_stanza(block: Sequence[str]) -> bool:
+    """Whether Chinese or Japanese lines are verse or a list, and not a paragraph each."""
+    lines = [line.strip() for line in block]
+    if any(line[0] in _QUOTES for line in lines):
+        return False
+    widths = [_width(line) for line in lines]
+    sentences = sum(line[-1] in "。！？」』" for line in lines)
+    return max(widths) <= _MAX_STANZA_WIDTH and (
+        max(widths) - min(widths) <= _MAX_STANZA_DIFFERENCE or 2 * sentences < len(lines)
+    )
 
 
 def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
@@ -232,7 +244,7 @@ def _join_lines(lines: Sequence[str], style: _LineStyle) -> str:
         if (hyphen := style.hyphens.join(before, line)) is not None:
             pieces[-1] = f"{pieces[-1][:-1]}{hyphen}"
             pieces.append(line)
-        elif dash or re.search(r"\w-$", before) and line[:1].isalnum():
+        elif dash or (re.search(r"\w-$", before) and line[:1].isalnum()):
             pieces.append(line)
         else:
             pieces.append(f"{space_between(before, line)}{line}")

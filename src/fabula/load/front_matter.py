@@ -1,0 +1,154 @@
+"""Read the metadata in front of plain text and Markdown: YAML, TOML, fields, and pandoc's titles."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabula.load.clean import one_line
+from fabula.load.titles import real_author, real_title
+
+_NAMES = {
+    "title": "title",
+    "author": "author",
+    "authors": "author",
+    "creator": "author",
+    "by": "author",
+    "language": "language",
+    "lang": "language",
+    "date": "published",
+    "published": "published",
+    "year": "published",
+    "edition": "edition",
+    "tytuł": "title",
+    "autor": "author",
+    "język": "language",
+    "titel": "title",
+    "sprache": "language",
+    "titre": "title",
+    "auteur": "author",
+    "langue": "language",
+    "título": "title",
+    "titolo": "title",
+    "autore": "author",
+    "автор": "author",
+    "название": "title",
+    "书名": "title",
+    "作者": "author",
+    "標題": "title",
+    "标题": "title",
+    "タイトル": "title",
+    "著者": "author",
+}
+_YAML_NAMES = {"subtitle", "tags", "layout", "draft", "slug", "categories", "category", "keywords"}
+"""Names that a front matter has, and that say nothing of the text."""
+_FENCED = re.compile(
+    r"(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.{0,20000}?)\n(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|$)",
+    re.DOTALL,
+)
+_PANDOC = re.compile(r"%[ \t]*(\S.*)\n(?:%[ \t]*(.*)(?:\n|$))?(?:%[ \t]*(.*)(?:\n|$))?")
+_FIELD = re.compile(rf"({'|'.join(_NAMES)}) ?[:：] ?(\S.*)", re.IGNORECASE)
+_YAML_FIELD = re.compile(r"([\w-]{1,40})[ \t]*[:=][ \t]*(.*)")
+_FIRST_BLOCK_CHARACTERS = 2000
+_NAME_KEYS = ("name", "text", "title", "value", "literal")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The metadata in front of a text.
+
+    Attributes:
+        fields: Its values by 'title', 'author', 'language', 'published' and 'edition'.
+        text: The text below it.
+        left_out: The characters of the metadata.
+
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    left_out: int = 0
+
+
+def split_front_matter(text: str, *, markdown: bool = False) -> FrontMatter:
+    """Return the metadata at the beginning of a text, and the text below it.
+
+    Args:
+        text: A tidied text.
+        markdown: Whether a block between rules is metadata even if its fields are unknown.
+
+    """
+    start = len(text) - len(text.lstrip())
+    if (fenced := _FENCED.match(text, start)) is not None:
+        values = _values(fenced["body"], fenced["fence"])
+        known = {name.casefold() for name in values} & (_NAMES.keys() | _YAML_NAMES)
+        if values and (known or markdown):
+            return _front_matter(values, text, fenced.end())
+    if (title := _PANDOC.match(text, start)) is not None:
+        names = ("title", "author", "date")
+        return _front_matter(dict(zip(names, title.groups(""), strict=True)), text, title.end())
+    return _first_block(text, start)
+
+
+def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter:
+    fields: dict[str, str] = {}
+    for key, value in values.items():
+        name = _NAMES.get(str(key).casefold(), "")
+        line = one_line(", ".join(_texts(value)))
+        line = {"title": real_title, "author": real_author}.get(name, str)(line)
+        if name and line:
+            fields.setdefault(name, line)
+    return FrontMatter(fields, text[end:], len(text[:end].strip()))
+
+
+def _values(body: str, fence: str) -> dict[str, Any]:
+    """The fields of a block of YAML or TOML; of its lines, if it is not valid."""
+    import yaml
+
+    try:
+        values = tomllib.loads(body) if fence == "+++" else yaml.safe_load(body)
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
+        values = None
+    if isinstance(values, dict):
+        return {str(key): value for key, value in values.items()}
+    lines = [line for line in body.split("\n") if line.strip() and not line.startswith((" ", "#"))]
+    matches = [_YAML_FIELD.fullmatch(line) for line in lines]
+    if not all(matches):
+        return {}
+    return {match[1]: match[2].strip(" \"'[]") for match in matches if match}
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a value: of a list, those of its items; of a mapping, its name."""
+    if isinstance(value, (str, int, float)):
+        yield str(value)
+    elif isinstance(value, (datetime.date, datetime.datetime)):
+        yield value.isoformat()[:10]
+    elif isinstance(value, list):
+        for item in value[:20]:
+            if not isinstance(item, list):
+                yield from _texts(item)
+    elif isinstance(value, dict):
+        name = next((value[key] for key in _NAME_KEYS if key in value), "")
+        if isinstance(name, str):
+            yield name
+
+
+def _first_block(text: str, start: int) -> FrontMatter:
+    """The fields in a text's first block, if it has nothing else."""
+    values: dict[str, str] = {}
+    end = start
+    for line in text[start : start + _FIRST_BLOCK_CHARACTERS].split("\n"):
+        match = _FIELD.fullmatch(line.strip())
+        if not match:
+            break
+        values.setdefault(match[1], match[2])
+        end += len(line) + 1
+    else:
+        line = ""
+    if line.strip() or not values:
+        return FrontMatter(text=text)
+    return _front_matter(values, text, end)
