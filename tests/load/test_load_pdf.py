@@ -407,3 +407,35 @@ def test_indented_verse_in_prose_is_one_block() -> None:
     ]
     first, verse, second = texts(opened(drawn([page])))[:3]
     assert (first, verse, second) == (" ".join(full), "\n".join(stanza * 2), " ".join(full))
+
+
+def test_a_broken_page_costs_that_page() -> None:
+    good = pdf([LINES, ["Second."], LINES])
+    reader = PdfReader(io.BytesIO(good))
+    writer = PdfWriter(reader)
+    stream = DecodedStreamObject()
+    stream.set_data(b"nothing")
+    stream[NameObject("/Filter")] = NameObject("/Unheard")
+    writer.pages[1][NameObject("/Contents")] = writer._add_object(stream)
+    draft = opened(written(writer))
+    assert texts(draft)[0].startswith("Then he went up")
+    assert draft.warnings == ("1 of the 3 pages of book.pdf are broken: 2.",)
+
+
+def test_pages_beyond_the_stated_labels_are_read() -> None:
+    pages = [["One is a page."], ["Two is a page."]]
+    writer = rewritten(pdf(pages))
+    writer.root_object[NameObject("/PageLabels")] = DictionaryObject(
+        {NameObject("/Nums"): ArrayObject()}
+    )
+    words = " ".join(texts(opened(written(writer))))
+    assert "One is" in words and "Two is" in words
+        "One",
+        "is",
+        "a",
+        "page.",
+        "Two",
+        "is",
+        "a",
+        "page.",
+    ]

@@ -59,6 +59,7 @@ _MAX_SOFT_SHARE = 0.04
 """If more words than this have soft hyphens within lines, they are not drawn."""
 _SPACE_BEFORE_QUOTE = re.compile(r"(?<=[.,!?…]) (?=”)")
 _MAX_OUTLINE_DEPTH = 3
+_MAX_NAMED_PAGES = 5
 _LARGE_TYPE = 1.15
 """How much larger the type of headings is than that of the text."""
 _MAX_HEADING_LINES = 4
@@ -129,9 +130,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise LoadError(f"{source} is protected by a password: save a copy without it.")
-        pages = [_lines(page, number) for number, page in enumerate(reader.pages)]
-        outline = _outline(reader)
-        labels = _stated_labels(reader)
+        pages, warnings = _read_pages(reader, source)
+        outline, labels = _optional_parts(reader, source, warnings)
         info: Mapping[str, object] = reader.metadata or {}
         title, author = (one_line(str(info.get(name) or "")) for name in ("/Title", "/Author"))
         language = str(reader.root_object.get("/Lang") or "")
@@ -161,8 +161,53 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         ", ".join(filter(None, map(real_author, author.split(";")))),
         language,
         left_out=left_out,
-        warnings=_picture_pages(source, has_text),
+        warnings=(*warnings, *([] if warnings else _picture_pages(source, has_text))),
     )
+
+
+def _read_pages(reader: PdfReader, source: str) -> tuple[list[list[_Line]], list[str]]:
+    """The lines of all pages, and warnings about those that can't be read.
+
+    Raises the error of the last of them if no page has text.
+    """
+    from pypdf.errors import DependencyError, PyPdfError
+
+    pages: list[list[_Line]] = []
+    broken: list[str] = []
+    last_error: Exception | None = None
+    for number in range(len(reader.pages)):
+        try:
+            pages.append(_lines(reader.pages[number], number))
+        except DependencyError:
+            raise
+        except (PyPdfError, *_BROKEN) as error:
+            last_error = error
+            broken.append(str(number + 1))
+            pages.append([])
+    if last_error is not None and not any(line.text for page in pages for line in page):
+        raise last_error
+    if not broken:
+        return pages, []
+    some = ", ".join(broken[:_MAX_NAMED_PAGES]) + (
+        ", ..." if len(broken) > _MAX_NAMED_PAGES else ""
+    )
+    return pages, [f"{len(broken)} of the {len(pages)} pages of {source} are broken: {some}."]
+
+
+def _optional_parts(
+    reader: PdfReader, source: str, warnings: list[str]
+) -> tuple[dict[int, list[_OutlineEntry]], list[str]]:
+    """The outline and the labels of the pages, without which the text can be read."""
+    from pypdf.errors import PyPdfError
+
+    outline: dict[int, list[_OutlineEntry]] = {}
+    labels: list[str] = []
+    try:
+        outline = _outline(reader)
+        labels = _stated_labels(reader)
+    except (PyPdfError, *_BROKEN):
+        warnings.append(f"The outline of {source} or the labels of its pages are broken.")
+    return outline, labels
 
 
 def _picture_pages(source: str, has_text: Sequence[bool]) -> tuple[str, ...]:
@@ -354,7 +399,7 @@ def _mark_pages(pages: Sequence[Sequence[_Line]], labels: Sequence[str]) -> list
             replace(line, mark=page_mark(label)) if index == 0 else line
             for index, line in enumerate(page)
         ]
-        for page, label in zip(pages, labels, strict=False)
+        for page, label in zip(pages, [*labels, *[""] * len(pages)], strict=False)
     ]
 
 
