@@ -430,12 +430,3 @@ def test_pages_beyond_the_stated_labels_are_read() -> None:
     )
     words = " ".join(texts(opened(written(writer))))
     assert "One is" in words and "Two is" in words
-        "One",
-        "is",
-        "a",
-        "page.",
-        "Two",
-        "is",
-        "a",
-        "page.",
-    ]
