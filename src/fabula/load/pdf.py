@@ -87,6 +87,15 @@ _SUFFIXES = frozenset(_SUFFIX_NAMES.split())
 """The second halves of words that are not words beside a hyphen."""
 
 
+_Piece = tuple[str, float, float, float]
+"""A run of text, the x and y of its beginning, and its size; a size of 0 if they are unknown."""
+_CHARACTER_WIDTH = 0.45
+"""About the width of a character, in ems."""
+_MIN_COLUMN_CHARACTERS = 15
+_MIN_COLUMN_ROWS, _COLUMN_SHARE = 6, 0.5
+"""The fewest rows over two columns, and their share of the page, that show that it has two."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A line of a page.
@@ -220,7 +229,7 @@ def _picture_pages(source: str, has_text: Sequence[bool]) -> tuple[str, ...]:
 
 def _lines(page: PageObject, number: int) -> list[_Line]:
     """The lines of a page as the file orders them, with their places."""
-    pieces: list[tuple[str, float, float, float]] = []
+    pieces: list[_Piece] = []
 
     def visit(text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
         if text:
@@ -232,21 +241,62 @@ def _lines(page: PageObject, number: int) -> list[_Line]:
     text = page.extract_text(visitor_text=visit)
     if "".join(piece[0] for piece in pieces) != text:
         pieces = [(text, 0.0, 0.0, 0.0)]
-    lines: list[_Line] = []
-    current: list[tuple[str, float, float, float]] = []
+    rows: list[list[_Piece]] = [[]]
     for piece in pieces:
         first, *others = piece[0].split("\n")
-        current.append((first, *piece[1:]))
+        rows[-1].append((first, *piece[1:]))
         for index, other in enumerate(others):
-            lines.append(_line(current, number))
             # Only the beginning of a piece is where it says.
             is_placed = index == len(others) - 1 and not other
-            current = [(other, *piece[1:3], piece[3]) if is_placed else (other, 0.0, 0.0, 0.0)]
-    lines.append(_line(current, number))
-    return _join_rows(lines)
+            rows.append([(other, *piece[1:]) if is_placed else (other, 0.0, 0.0, 0.0)])
+    rows = [[piece for piece in row if piece[0].strip() or len(row) == 1] for row in rows]
+    return _join_rows([_line(row, number) for row in _by_columns(rows)])
 
 
-def _line(pieces: Sequence[tuple[str, float, float, float]], number: int) -> _Line:
+def _by_columns(rows: Sequence[list[_Piece]]) -> list[list[_Piece]]:
+    """The rows of a page, column by column if its columns were drawn row by row."""
+    seconds = Counter(
+        round(right[1]) for row in rows for left, right in pairwise(row) if _is_across(left, right)
+    )
+    gutter, count = max(seconds.items(), key=lambda item: item[1], default=(0, 0))
+    if count < max(_MIN_COLUMN_CHARACTERS = 15
+_MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
+        return list(rows)
+    ordered: list[list[_Piece]] = []
+    left_rows: list[list[_Piece]] = []
+    right_rows: list[list[_Piece]] = []
+    for row in rows:
+        left = [piece for piece in row if piece[1] < gutter - 1]
+        right = [piece for piece in row if piece[1] >= gutter - 1]
+        if left and not right and _end(left[-1]) > gutter:
+            # A heading over both columns.
+            ordered += [*left_rows, *right_rows, row]
+            left_rows, right_rows = [], []
+        else:
+            left_rows += [left] if left else []
+            right_rows += [right] if right else []
+    if not (left_rows and right_rows and _are_columns(left_rows, right_rows)):
+        return list(rows)
+    return [*ordered, *left_rows, *right_rows]
+
+
+def _are_columns(left: Sequence[list[_Piece]], right: Sequence[list[_Piece]]) -> bool:
+    """Whether both are columns of text, and not names beside speeches, or numbers of pages."""
+    lengths = [median(sum(len(piece[0]) for piece in row) for row in side) for side in (left, right)]
+    return min(lengths) >= max(_MIN_COLUMN_CHARACTERS, 0.6 * max(lengths))
+
+
+def _is_across(left: _Piece, right: _Piece) -> bool:
+    """Whether a piece begins far right of the end of another, as over a gutter."""
+    return left[3] > 0 and right[3] > 0 and right[1] - _end(left) > left[3]
+
+
+def _end(piece: _Piece) -> float:
+    """About where a piece ends."""
+    return piece[1] + _CHARACTER_WIDTH * piece[3] * len(piece[0].strip())
+
+
+def _line(pieces: Sequence[_Piece], number: int) -> _Line:
     raw = "".join(piece[0] for piece in pieces)
     text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
     text = _SPACE_BEFORE_QUOTE.sub("", text)
@@ -275,7 +325,7 @@ def _join_rows(lines: Sequence[_Line]) -> list[_Line]:
 def _is_beside(left: _Line, right: _Line) -> bool:
     if left.x is None or right.x is None or left.y is None or right.y is None:
         return False
-    width = 0.45 * left.size * len(left.text)
+    width = _CHARACTER_WIDTH * left.size * len(left.text)
     is_row = abs(left.y - right.y) < 0.2 * left.size and left.size == right.size
     return is_row and 0 < right.x - left.x - width < 2 * left.size
 
