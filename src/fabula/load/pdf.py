@@ -259,8 +259,7 @@ def _by_columns(rows: Sequence[list[_Piece]]) -> list[list[_Piece]]:
         round(right[1]) for row in rows for left, right in pairwise(row) if _is_across(left, right)
     )
     gutter, count = max(seconds.items(), key=lambda item: item[1], default=(0, 0))
-    if count < max(_MIN_COLUMN_CHARACTERS = 15
-_MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
+    if count < max(_MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
         return list(rows)
     ordered: list[list[_Piece]] = []
     left_rows: list[list[_Piece]] = []
@@ -282,7 +281,9 @@ _MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
 
 def _are_columns(left: Sequence[list[_Piece]], right: Sequence[list[_Piece]]) -> bool:
     """Whether both are columns of text, and not names beside speeches, or numbers of pages."""
-    lengths = [median(sum(len(piece[0]) for piece in row) for row in side) for side in (left, right)]
+    lengths = [
+        median(sum(len(piece[0]) for piece in row) for row in side) for side in (left, right)
+    ]
     return min(lengths) >= max(_MIN_COLUMN_CHARACTERS, 0.6 * max(lengths))
 
 
