@@ -352,3 +352,22 @@ def test_several_authors_and_the_day_of_publication_are_read() -> None:
         "<meta property=article:published_time content='2021-03-04T10:00:00Z'><p>Text.</p>"
     )
     assert (page.title, page.author, page.published) == ("", "A. Writer, B. Writer", "2021-03-04")
+
+
+def test_the_number_of_a_line_of_verse_is_that_of_its_line() -> None:
+    page = html(
+        "<div class='stanza'><span>Sing, goddess<br></span>"
+        "<span>the wrath<span class='linenum'>5</span><br></span></div>"
+    )
+    text, marks = take_marks(page.blocks[0].text)
+    assert text == "Sing, goddess\nthe wrath"
+    assert [(mark.kind, mark.label, text[mark.start :]) for mark in marks] == [
+        ("line", "5", "the wrath")
+    ]
+    assert page.left_out == {"line numbers": 1}
+
+
+def test_the_number_of_a_note_is_no_part_of_a_heading() -> None:
+    page = html(f"<h2>Chapter 1<sup><a href='#n'>1</a></sup></h2>{BODY}<h2>Chapter 2</h2>{BODY}")
+    assert headings(page) == ["Chapter 1", "Chapter 2"]
+    assert texts(page)[0] == "Chapter 1[1]"

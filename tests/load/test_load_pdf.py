@@ -407,3 +407,48 @@ def test_indented_verse_in_prose_is_one_block() -> None:
     ]
     first, verse, second = texts(opened(drawn([page])))[:3]
     assert (first, verse, second) == (" ".join(full), "\n".join(stanza * 2), " ".join(full))
+
+
+def test_a_broken_page_costs_that_page() -> None:
+    good = pdf([LINES, ["Second."], LINES])
+    reader = PdfReader(io.BytesIO(good))
+    writer = PdfWriter(reader)
+    stream = DecodedStreamObject()
+    stream.set_data(b"nothing")
+    stream[NameObject("/Filter")] = NameObject("/Unheard")
+    writer.pages[1][NameObject("/Contents")] = writer._add_object(stream)
+    draft = opened(written(writer))
+    assert texts(draft)[0].startswith("Then he went up")
+    assert draft.warnings == ("1 of the 3 pages of book.pdf are broken: 2.",)
+
+
+def test_pages_beyond_the_stated_labels_are_read() -> None:
+    pages = [["One is a page."], ["Two is a page."]]
+    writer = rewritten(pdf(pages))
+    writer.root_object[NameObject("/PageLabels")] = DictionaryObject(
+        {NameObject("/Nums"): ArrayObject()}
+    )
+    words = " ".join(texts(opened(written(writer))))
+    assert "One is" in words and "Two is" in words
+
+
+def test_columns_that_were_drawn_row_by_row_are_read_one_by_one() -> None:
+    words = " ".join([*PROSE] * 2).split()
+    narrow = [" ".join(words[n : n + 5]) for n in range(0, len(words), 5)]
+    half = len(narrow) // 2
+    page = [(72, 740, 12, "A heading that goes over both of the columns of this page, so it does.")]
+    for n in range(half):
+        page.append((72, 700 - 14 * n, 12, narrow[n]))
+        page.append((330, 700 - 14 * n, 12, narrow[half + n]))
+    text = " ".join(texts(opened(drawn([page]))))
+    assert text.endswith(" ".join(narrow[: 2 * half]))
+
+
+def test_names_beside_speeches_are_no_column() -> None:
+    speeches = [f"I am here since {n}, and I shall not go away." for n in range(10)]
+    page = []
+    for n, speech in enumerate(speeches):
+        page.append((72, 700 - 14 * n, 12, ("ANNA", "MARTA")[n % 2]))
+        page.append((180, 700 - 14 * n, 12, speech))
+    text = " ".join(" ".join(texts(opened(drawn([page])))).split())
+    assert f"ANNA {speeches[0]} MARTA {speeches[1]}" in text

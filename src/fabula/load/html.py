@@ -16,7 +16,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, join_title, stated_title
-from fabula.load.locators import MAX_LABEL_CHARACTERS, page_mark, without_marks
+from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, note_label, raised
 from fabula.load.titles import real_author, real_title
@@ -82,7 +82,13 @@ _NOTE = frozenset(_NOTE_NAMES.split())
 """Types, roles and classes of a note."""
 _INNER_NOTE = _NOTE - {"note", "fn"}
 """Those of a note within a paragraph, where other names mean other things."""
-_NOTE_ID = re.compile(r"(?:foot|end|rear)?(?:note|fn|ftn|edn|en)[_:-]?(\d{1,4})", re.IGNORECASE)
+_NOTE_ID = re.compile(
+    r"(?:foot|end|rear|cite_)?(?:note|fn|ftn|edn|en)[_:-]?(\d{1,4})", re.IGNORECASE
+)
+_LETTER = re.compile(r"\s*[\[(]?\s*([a-z])\s*[\])]?\s*")
+_NOTE_NUMBERS = re.compile(r"\[(?:\d{1,4}|[*†‡§¶‖#])\]")
+_LINE_CLASS = re.compile(r"\b(?:line-?(?:num\w*|no|nr))(?!\w)", re.IGNORECASE)
+"""The class of the number of a line of verse."""
 _NOTE_LINK = re.compile(r"#.*(?:note|fn|ftn|edn|ref|back|anchor)", re.IGNORECASE)
 _NOTE_START = re.compile(r"(\d{1,4}|[*†‡§¶])[.):]?[ \n]+(?=\S)")
 _SIDE_NOTE = re.compile(r"\b(?:side-?note|margin-?note|marginalia|margin-note)\b", re.IGNORECASE)
@@ -276,7 +282,7 @@ class _Open:
     """
 
     tag: str
-    role: Literal["", "skipped", "page", "raised", "reference", "link", "aside"] = ""
+    role: Literal["", "skipped", "page", "raised", "reference", "link", "aside", "line"] = ""
     label: str = ""
     is_number: bool = False
     start: int = 0
@@ -429,7 +435,9 @@ class _BlockBuilder:
         is_number = bool(_PAGE_CLASS.search(names))
         is_page = is_number or not _PAGE_TYPES.isdisjoint((*kinds, *names.lower().split()))
         is_page = is_page and frame.tag not in ("article", "body", "html", "section")
-        if is_page or (frame.tag in ("a", "span") and _is_page_anchor(attributes)):
+        if _LINE_CLASS.search(attributes.get("class", "")):
+            frame.role = "line"
+        elif is_page or (frame.tag in ("a", "span") and _is_page_anchor(attributes)):
             frame.role, frame.label = "page", _page_label(attributes)
             frame.is_number = is_number
         elif (kind := self._kind(frame.tag, names, kinds, attributes)) is not None:
@@ -484,6 +492,9 @@ class _BlockBuilder:
         if frame.tag == "style":
             self._hiding |= _hidden_classes(text)
         printed = one_line(text)
+        if frame.role == "line":
+            self._end_line_number(printed)
+            return
         if frame.role != "page":
             if frame.label:
                 self.left_out[frame.label] += len(printed)
@@ -501,6 +512,15 @@ class _BlockBuilder:
         if number and number != self._page:
             self._page = number
             self._text.append(page_mark(number))
+
+    def _end_line_number(self, printed: str) -> None:
+        """Mark the beginning of the present line of verse, whose number stands beside it."""
+        if mark := line_mark(printed if printed.isdecimal() else ""):
+            breaks = (i for i in range(len(self._text), 0, -1) if "\n" in self._text[i - 1])
+            self._text.insert(next(breaks, 0), mark)
+            self.left_out["line numbers"] += len(printed)
+        else:
+            self._text.append(f" {printed} ")
 
     def _start_block(self, frame: _Open, attributes: Mapping[str, str]) -> None:
         names = attributes.get("class", "")
@@ -553,7 +573,8 @@ class _BlockBuilder:
         elif _NOTE_REFERENCE.search(names):
             frame.role = "reference"
         elif frame.tag == "a" and "#" in attributes.get("href", ""):
-            frame.role, frame.label = "link", attributes["href"]
+            frame.role = "link"
+            frame.label = f"{attributes['href']} {attributes.get('id', '')}"
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
 
@@ -562,6 +583,9 @@ class _BlockBuilder:
         text = "".join(self._text[frame.start :])
         before = without_marks("".join(self._text[max(0, frame.start - 8) : frame.start]))
         label = note_label(text)
+        if not label and (letter := _LETTER.fullmatch(text)):
+            is_linked = any(f.role in ("raised", "reference") for f in self._open)
+            label = letter[1] if frame.role == "reference" or is_linked else ""
         is_first = not before.strip(" ") or before.endswith("\n")
         is_note = bool(label) and (
             frame.role == "reference"
@@ -623,7 +647,8 @@ class _BlockBuilder:
             if self._begins_note:
                 text = _NOTE_START.sub(r"[\1] ", text, count=1) if _NOTE_START.match(text) else text
                 self._begins_note = False
-            title = join_title(without_marks(text)) if heading and not self._asides else ""
+            printed = _NOTE_NUMBERS.sub("", without_marks(text)).strip()
+            title = join_title(printed) if heading and not self._asides else ""
             block = Block(text, title, int(heading[1]) if title else 0)
             (self._after if self._asides else self.blocks).append(block)
         if not self._asides and text:

@@ -59,6 +59,7 @@ _MAX_SOFT_SHARE = 0.04
 """If more words than this have soft hyphens within lines, they are not drawn."""
 _SPACE_BEFORE_QUOTE = re.compile(r"(?<=[.,!?…]) (?=”)")
 _MAX_OUTLINE_DEPTH = 3
+_MAX_NAMED_PAGES = 5
 _LARGE_TYPE = 1.15
 """How much larger the type of headings is than that of the text."""
 _MAX_HEADING_LINES = 4
@@ -84,6 +85,15 @@ _SUFFIX_NAMES = (
 )
 _SUFFIXES = frozenset(_SUFFIX_NAMES.split())
 """The second halves of words that are not words beside a hyphen."""
+
+
+_Piece = tuple[str, float, float, float]
+"""A run of text, the x and y of its beginning, and its size; a size of 0 if they are unknown."""
+_CHARACTER_WIDTH = 0.45
+"""About the width of a character, in ems."""
+_MIN_COLUMN_CHARACTERS = 15
+_MIN_COLUMN_ROWS, _COLUMN_SHARE = 6, 0.5
+"""The fewest rows over two columns, and their share of the page, that show that it has two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +139,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise LoadError(f"{source} is protected by a password: save a copy without it.")
-        pages = [_lines(page, number) for number, page in enumerate(reader.pages)]
-        outline = _outline(reader)
-        labels = _stated_labels(reader)
+        pages, warnings = _read_pages(reader, source)
+        outline, labels = _optional_parts(reader, source, warnings)
         info: Mapping[str, object] = reader.metadata or {}
         title, author = (one_line(str(info.get(name) or "")) for name in ("/Title", "/Author"))
         language = str(reader.root_object.get("/Lang") or "")
@@ -161,8 +170,53 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         ", ".join(filter(None, map(real_author, author.split(";")))),
         language,
         left_out=left_out,
-        warnings=_picture_pages(source, has_text),
+        warnings=(*warnings, *([] if warnings else _picture_pages(source, has_text))),
     )
+
+
+def _read_pages(reader: PdfReader, source: str) -> tuple[list[list[_Line]], list[str]]:
+    """The lines of all pages, and warnings about those that can't be read.
+
+    Raises the error of the last of them if no page has text.
+    """
+    from pypdf.errors import DependencyError, PyPdfError
+
+    pages: list[list[_Line]] = []
+    broken: list[str] = []
+    last_error: Exception | None = None
+    for number in range(len(reader.pages)):
+        try:
+            pages.append(_lines(reader.pages[number], number))
+        except DependencyError:
+            raise
+        except (PyPdfError, *_BROKEN) as error:
+            last_error = error
+            broken.append(str(number + 1))
+            pages.append([])
+    if last_error is not None and not any(line.text for page in pages for line in page):
+        raise last_error
+    if not broken:
+        return pages, []
+    some = ", ".join(broken[:_MAX_NAMED_PAGES]) + (
+        ", ..." if len(broken) > _MAX_NAMED_PAGES else ""
+    )
+    return pages, [f"{len(broken)} of the {len(pages)} pages of {source} are broken: {some}."]
+
+
+def _optional_parts(
+    reader: PdfReader, source: str, warnings: list[str]
+) -> tuple[dict[int, list[_OutlineEntry]], list[str]]:
+    """The outline and the labels of the pages, without which the text can be read."""
+    from pypdf.errors import PyPdfError
+
+    outline: dict[int, list[_OutlineEntry]] = {}
+    labels: list[str] = []
+    try:
+        outline = _outline(reader)
+        labels = _stated_labels(reader)
+    except (PyPdfError, *_BROKEN):
+        warnings.append(f"The outline of {source} or the labels of its pages are broken.")
+    return outline, labels
 
 
 def _picture_pages(source: str, has_text: Sequence[bool]) -> tuple[str, ...]:
@@ -175,7 +229,7 @@ def _picture_pages(source: str, has_text: Sequence[bool]) -> tuple[str, ...]:
 
 def _lines(page: PageObject, number: int) -> list[_Line]:
     """The lines of a page as the file orders them, with their places."""
-    pieces: list[tuple[str, float, float, float]] = []
+    pieces: list[_Piece] = []
 
     def visit(text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
         if text:
@@ -187,21 +241,63 @@ def _lines(page: PageObject, number: int) -> list[_Line]:
     text = page.extract_text(visitor_text=visit)
     if "".join(piece[0] for piece in pieces) != text:
         pieces = [(text, 0.0, 0.0, 0.0)]
-    lines: list[_Line] = []
-    current: list[tuple[str, float, float, float]] = []
+    rows: list[list[_Piece]] = [[]]
     for piece in pieces:
         first, *others = piece[0].split("\n")
-        current.append((first, *piece[1:]))
+        rows[-1].append((first, *piece[1:]))
         for index, other in enumerate(others):
-            lines.append(_line(current, number))
             # Only the beginning of a piece is where it says.
             is_placed = index == len(others) - 1 and not other
-            current = [(other, *piece[1:3], piece[3]) if is_placed else (other, 0.0, 0.0, 0.0)]
-    lines.append(_line(current, number))
-    return _join_rows(lines)
+            rows.append([(other, *piece[1:]) if is_placed else (other, 0.0, 0.0, 0.0)])
+    rows = [[piece for piece in row if piece[0].strip() or len(row) == 1] for row in rows]
+    return _join_rows([_line(row, number) for row in _by_columns(rows)])
 
 
-def _line(pieces: Sequence[tuple[str, float, float, float]], number: int) -> _Line:
+def _by_columns(rows: Sequence[list[_Piece]]) -> list[list[_Piece]]:
+    """The rows of a page, column by column if its columns were drawn row by row."""
+    seconds = Counter(
+        round(right[1]) for row in rows for left, right in pairwise(row) if _is_across(left, right)
+    )
+    gutter, count = max(seconds.items(), key=lambda item: item[1], default=(0, 0))
+    if count < max(_MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
+        return list(rows)
+    ordered: list[list[_Piece]] = []
+    left_rows: list[list[_Piece]] = []
+    right_rows: list[list[_Piece]] = []
+    for row in rows:
+        left = [piece for piece in row if piece[1] < gutter - 1]
+        right = [piece for piece in row if piece[1] >= gutter - 1]
+        if left and not right and _end(left[-1]) > gutter:
+            # A heading over both columns.
+            ordered += [*left_rows, *right_rows, row]
+            left_rows, right_rows = [], []
+        else:
+            left_rows += [left] if left else []
+            right_rows += [right] if right else []
+    if not (left_rows and right_rows and _are_columns(left_rows, right_rows)):
+        return list(rows)
+    return [*ordered, *left_rows, *right_rows]
+
+
+def _are_columns(left: Sequence[list[_Piece]], right: Sequence[list[_Piece]]) -> bool:
+    """Whether both are columns of text, and not names beside speeches, or numbers of pages."""
+    lengths = [
+        median(sum(len(piece[0]) for piece in row) for row in side) for side in (left, right)
+    ]
+    return min(lengths) >= max(_MIN_COLUMN_CHARACTERS, 0.6 * max(lengths))
+
+
+def _is_across(left: _Piece, right: _Piece) -> bool:
+    """Whether a piece begins far right of the end of another, as over a gutter."""
+    return left[3] > 0 and right[3] > 0 and right[1] - _end(left) > left[3]
+
+
+def _end(piece: _Piece) -> float:
+    """About where a piece ends."""
+    return piece[1] + _CHARACTER_WIDTH * piece[3] * len(piece[0].strip())
+
+
+def _line(pieces: Sequence[_Piece], number: int) -> _Line:
     raw = "".join(piece[0] for piece in pieces)
     text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
     text = _SPACE_BEFORE_QUOTE.sub("", text)
@@ -230,7 +326,7 @@ def _join_rows(lines: Sequence[_Line]) -> list[_Line]:
 def _is_beside(left: _Line, right: _Line) -> bool:
     if left.x is None or right.x is None or left.y is None or right.y is None:
         return False
-    width = 0.45 * left.size * len(left.text)
+    width = _CHARACTER_WIDTH * left.size * len(left.text)
     is_row = abs(left.y - right.y) < 0.2 * left.size and left.size == right.size
     return is_row and 0 < right.x - left.x - width < 2 * left.size
 
@@ -354,7 +450,7 @@ def _mark_pages(pages: Sequence[Sequence[_Line]], labels: Sequence[str]) -> list
             replace(line, mark=page_mark(label)) if index == 0 else line
             for index, line in enumerate(page)
         ]
-        for page, label in zip(pages, labels, strict=False)
+        for page, label in zip(pages, [*labels, *[""] * len(pages)], strict=False)
     ]
 
 
