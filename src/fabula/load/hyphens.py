@@ -75,6 +75,16 @@ class Hyphens:
             return ""
         return "" if self._is_one_word(*words) else "-"
 
+    def is_divided_word(self, before: str, after: str) -> bool:
+        """Return whether two lines that are apart, as by a page's end, have one word between them.
+
+        That is only sure if the text has the word elsewhere, or if it is a common one.
+        """
+        if before[-1:] == "=" or not after[:1].islower() or not (words := _words((before, after))):
+            return False
+        whole = "".join(words)
+        return self._counts[whole.casefold()] > 0 or _is_common(whole)
+
     def _by_counts(self, first: str, second: str) -> str | None:
         """What the same word elsewhere in the text shows; None if nothing does."""
         whole = self._counts[f"{first}{second}".casefold()]
@@ -91,9 +101,15 @@ class Hyphens:
         are_words = all(self._counts[part.casefold()] for part in (last, second))
         if are_words and len(last) > 1:
             return False
-        if self._divides:
+        if not (_is_common(last) and _is_common(second)):
             return True
-        return not (_is_common(last) and _is_common(second))
+        # Two common words that are no word together, as 'peut' and 'être'.
+        return self._divides and _count_tokens(f"{last}{second}") <= 2
+
+
+def ends_divided(before: str, after: str) -> bool:
+    """Return whether a line ends with a part of a word, and the next one begins in lower case."""
+    return before[-1:] != "=" and after[:1].islower() and _DIVIDED.search(before) is not None
 
 
 def _words(lines: tuple[str, str]) -> tuple[str, str] | None:
@@ -103,10 +119,14 @@ def _words(lines: tuple[str, str]) -> tuple[str, str] | None:
     return (first[0].strip("-‐'’"), second[0]) if first and second else None
 
 
-@functools.lru_cache(maxsize=4096)
 def _is_common(word: str) -> bool:
     """Whether a word is so common, in any language, that it is a token of its own."""
+    return _count_tokens(word) == 1
+
+
+@functools.lru_cache(maxsize=4096)
+def _count_tokens(word: str) -> int:
     # Imported here, as few files need it.
     from fabula.text import tokens
 
-    return tokens.count(f" {word}") == 1
+    return tokens.count(f" {word}")

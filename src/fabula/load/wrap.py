@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.load.hyphens import Hyphens
+from fabula.load.hyphens import Hyphens, ends_divided
+from fabula.load.locators import page_mark
 from fabula.text.speakers import is_speaker
 
 _MAX_WRAP_WIDTH = 120
@@ -40,6 +41,10 @@ _NO_SPACE = (
 )
 _UNSPACED_END = re.compile(f"(?:[{_NO_SPACE}]|(?<=[{_NO_SPACE}])[“”‘’…—]+)$")
 _UNSPACED_START = re.compile(f"(?:[{_NO_SPACE}]|[“”‘’…—]+(?=[{_NO_SPACE}]))")
+_PAGE_NUMBER = re.compile(r"[\[({–—-]*\s*(?:pg|page|p)?\.?\s*(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
+_MIN_DIVIDED = 2
+_MIN_DIVIDED_SHARE = 0.1
+"""The fewest divided words at line ends, and the least share of lines with one, that prove prose."""
 _OPENING = "\"'“‘„«»([_*—-–… "
 
 
@@ -68,7 +73,7 @@ def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
     """
     blocks = list(_blocks(text))
     style = _find_style(blocks)
-    for block in blocks:
+    for block in _join_divided(blocks, style.hyphens):
         for part in _split_block(block, style, is_heading):
             yield _unwrap(part, style)
 
@@ -91,6 +96,30 @@ def _blocks(text: str) -> Iterator[list[str]]:
             block = []
     if block:
         yield block
+
+
+def _join_divided(blocks: Sequence[list[str]], hyphens: Hyphens) -> Iterator[list[str]]:
+    """The blocks, but joined where a page ends within a word; the number of the page is a mark."""
+    current: list[str] = []
+    index = 0
+    while index < len(blocks):
+        block = blocks[index]
+        number = _PAGE_NUMBER.fullmatch(block[0].strip()) if len(block) == 1 else None
+        after = blocks[index + 1] if number and index + 1 < len(blocks) else block
+        before, first = current[-1].strip() if current else "", after[0].strip()
+        if ends_divided(before, first) and hyphens.is_divided_word(before, first):
+            if number:
+                word, space, rest = first.partition(" ")
+                first = f"{word}{page_mark(number[1])}{space}{rest}"
+            current = [*current, first, *after[1:]]
+            index += 2 if number else 1
+            continue
+        if current:
+            yield current
+        current = block
+        index += 1
+    if current:
+        yield current
 
 
 def _find_style(blocks: Sequence[Sequence[str]]) -> _LineStyle:
@@ -205,6 +234,9 @@ def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
     Lines of verse are short for the file, or begin with capitals.
     """
     breaks = len(block) - 1
+    divided = sum(ends_divided(before, after) for before, after in pairwise(block))
+    if divided >= max(_MIN_DIVIDED, _MIN_DIVIDED_SHARE * breaks):
+        return True
     if not breaks or not style.width:
         return not breaks
     if sum(bool(_ITEM.match(line)) for line in block) > len(block) / 2:
