@@ -286,10 +286,10 @@ class _Outline:
             if (index := _heading_at(blocks, start, entry, listed, has_headings)) is not None:
                 listed[index] = entry
         for index, block in enumerate(blocks):
-            if entry := listed.get(index):
-                self._level, self._tag = entry.level, block.level or entry.level
+            if listed_as := listed.get(index):
+                self._level, self._tag = listed_as.level, block.level or listed_as.level
                 blocks[index] = replace(
-                    block, heading=block.heading or entry.title, level=entry.level
+                    block, heading=block.heading or listed_as.title, level=listed_as.level
                 )
             elif block.heading and self._level:
                 below = block.level - self._tag

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from fabula.load import chapters
+from fabula.load import chapters, clean
 from fabula.load.blocks import Block
 from fabula.load.locators import without_marks
 
@@ -167,7 +167,10 @@ def _stated_heading(index: int, block: Block) -> _Heading:
     line = words or number
     untitled = line is not None and not line.titled
     kind = words.kind if words else "given"
-    return _Heading(index, index + 1, title, kind, title.casefold(), untitled)
+    # A title that a table of contents or a division states is not printed: the block is text.
+    is_printed = join_title(clean.lines(without_marks(block.text))) == title
+    end = index + 1 if is_printed or len(block.text) < _MIN_CHAPTER_CHARACTERS else index
+    return _Heading(index, end, title, kind, title.casefold(), untitled and end > index)
 
 
 def _gaps(headings: Sequence[_Heading], texts: Sequence[str]) -> list[int]:

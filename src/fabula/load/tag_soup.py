@@ -21,7 +21,9 @@ _ROUGH_TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w.:-]*+)(?P<attributes>[
 _INSTRUCTION = re.compile(r"<[?!][^<>]*>")
 _CUT_TAG = re.compile(r"</?[^\W\d][\w.:-]*+(?:\s[^<>]*)?\Z")
 _ATTRIBUTE = re.compile(r"""([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s<>"'/]+))""")
-_EMPTY = frozenset("br cb empty-line gap graphic hr image img lb milestone pb".split())
+_EMPTY = frozenset(
+    ["br", "cb", "empty-line", "gap", "graphic", "hr", "image", "img", "lb", "milestone", "pb"]
+)
 """Elements without content, which are often not closed."""
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 

@@ -67,11 +67,39 @@ _HEADED = frozenset(("back", "body", "epilogue", "front", "group", "prologue", "
 _PROSE = frozenset(("l", "note", "p", "q", "said", "speaker"))
 """Elements in which stage directions belong to sentences, and line breaks may be the page's."""
 _STRUCTURE = frozenset(
-    "back body castList div front group list listAnnotation noteGrp standOff text titlePage".split()
+    [
+        "back",
+        "body",
+        "castList",
+        "div",
+        "front",
+        "group",
+        "list",
+        "listAnnotation",
+        "noteGrp",
+        "standOff",
+        "text",
+        "titlePage",
+    ]
 )
 """Elements without text of their own: a note in one of them refers to no word."""
 _NUMBERED = frozenset(
-    "act book canto chapter fit letter ode part poem scene section stave tale volume".split()
+    [
+        "act",
+        "book",
+        "canto",
+        "chapter",
+        "fit",
+        "letter",
+        "ode",
+        "part",
+        "poem",
+        "scene",
+        "section",
+        "stave",
+        "tale",
+        "volume",
+    ]
 )
 """Types of divisions that are called by type and number, as 'Book 9', if they have no heading."""
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
@@ -102,6 +130,25 @@ def draft(root: Element, source: str = "") -> Draft:
         left_out=dict(left_out + edition.removed),
         warnings=tuple(_not_included(source, href) for href in dict.fromkeys(included)),
     )
+
+
+def _text_kind(path: Sequence[Element], name: str, above: str) -> Kind:
+    """What an element of the text is, below a division."""
+    # The speaker's name, stage directions, and lines or paragraphs form one speech.
+    if name == "sp":
+        return "whole"
+    if name == "note":
+        is_apart = above in _STRUCTURE or above.startswith("div")
+        return "block" if is_apart else "note"
+    if name == "lb":
+        return _line_break(path)
+    if name == "stage":
+        return "inline" if above in _PROSE else "block"
+    if name == "cell":
+        return "space"
+    if name in _LINES:
+        return "line"
+    return "block" if name in _BLOCKS else "inline"
 
 
 def _not_included(source: str, href: str) -> str:
@@ -159,21 +206,7 @@ class _Edition:
             return "heading"
         if name == "head" and above == "castGroup":
             return "line"
-        # The speaker's name, stage directions, and lines or paragraphs form one speech.
-        if name == "sp":
-            return "whole"
-        if name == "note":
-            is_apart = above in _STRUCTURE or above.startswith("div")
-            return "block" if is_apart else "note"
-        if name == "lb":
-            return _line_break(path)
-        if name == "stage":
-            return "inline" if above in _PROSE else "block"
-        if name == "cell":
-            return "space"
-        if name in _LINES:
-            return "line"
-        return "block" if name in _BLOCKS else "inline"
+        return _text_kind(path, name, above)
 
     def left_out(self, path: Sequence[Element]) -> str:
         element = path[-1]

@@ -11,16 +11,43 @@ from fabula.load.clean import one_line
 from fabula.load.markup import elements, local_name
 
 _NO_NAME = frozenset(
-    "address affiliation availability birth date death email floruit idno note ptr sex".split()
+    [
+        "address",
+        "affiliation",
+        "availability",
+        "birth",
+        "date",
+        "death",
+        "email",
+        "floruit",
+        "idno",
+        "note",
+        "ptr",
+        "sex",
+    ]
 )
 """What stands in the element of a person, and is no part of the name."""
 _NAME_ORDER = {"roleName": 0, "forename": 1, "nameLink": 2, "surname": 3, "genName": 4}
 _NAMES = ("persName", "name", "orgName")
 _NO_EDITION = frozenset(
-    "availability biblScope extent idno licence listWit msDesc note notesStmt ptr relatedItem"
-    " respStmt".split()
+    [
+        "availability",
+        "biblScope",
+        "extent",
+        "idno",
+        "licence",
+        "listWit",
+        "msDesc",
+        "note",
+        "notesStmt",
+        "ptr",
+        "relatedItem",
+        "respStmt",
+    ]
 )
-_EDITION_PARTS = frozenset("author date edition editor pubPlace publisher title".split())
+_EDITION_PARTS = frozenset(
+    ["author", "date", "edition", "editor", "pubPlace", "publisher", "title"]
+)
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _MIN_LETTERS = 4
 _DATES = ("when", "notBefore", "from", "notAfter", "to")
@@ -155,7 +182,7 @@ def _described(entry: Element) -> str:
 def _edition_parts(entry: Element) -> Iterator[str]:
     for child in entry:
         name = local_name(child)
-        if name in _NO_EDITION or child.get("type") == "originalSource":
+        if name in _NO_EDITION or child.get("type") in ("originalSource", "premiere", "written"):
             continue
         if name in ("author", "editor"):
             yield _name(child)

@@ -17,7 +17,8 @@ from xml.etree.ElementTree import Element
 
 from fabula.load.encoding import decode
 from fabula.load.files import read_file
-from fabula.load.markup import attribute, local_name, parse
+from fabula.load.markup import attribute, local_name
+from fabula.load.xml_tree import parse
 
 if TYPE_CHECKING:
     from fabula.load.archive import Archive

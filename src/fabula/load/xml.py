@@ -10,7 +10,8 @@ from fabula.errors import LoadError
 from fabula.load import fb2, html, tei, xinclude
 from fabula.load.archive import Archive
 from fabula.load.blocks import Draft
-from fabula.load.markup import elements, local_name, parse
+from fabula.load.markup import elements, local_name
+from fabula.load.xml_tree import parse
 
 _ZIP = b"PK\x03\x04"
 _SUFFIXES = (".fb2", ".tei", ".xml")

@@ -43,7 +43,9 @@ _SPELLINGS = (
 _SEVEN_BIT = ("iso2022", "hz", "utf-7")
 """Encodings whose bytes are also valid ASCII."""
 _MIN_UTF8_CHARACTERS = 4
-"""So many characters beyond ASCII are no UTF-8 by accident."""
+_MIN_UTF8_ASIAN_CHARACTERS = 20
+"""So many characters beyond ASCII are no UTF-8 by accident; a few words in GBK may be."""
+_ASIAN = ("big5", "cp9", "euc", "gb", "johab", "shift")
 _MAX_BROKEN_SHARE = 0.01
 
 
@@ -76,7 +78,8 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
         return decode(data, "it")
     if codec in ("", "utf-8") or not beyond_ascii:
         return text
-    if sum(char > "\x7f" for char in text) < _MIN_UTF8_CHARACTERS:
+    enough = _MIN_UTF8_ASIAN_CHARACTERS if codec.startswith(_ASIAN) else _MIN_UTF8_CHARACTERS
+    if sum(char > "\x7f" for char in text) < enough:
         return _decode_declared(data, name, codec, warn) or text
     warn(f"declares the encoding {name}, but is UTF-8")
     return text
@@ -93,7 +96,7 @@ def _codec(name: str) -> str:
         candidates.append(label)
     for candidate in candidates:
         if known := webencodings.lookup(candidate):
-            codec = known.codec_info.name
+            codec = str(known.codec_info.name)
         else:
             try:
                 codec = codecs.lookup(candidate.rstrip("-")).name
