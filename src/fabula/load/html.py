@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from fabula.errors import LoadError
-from fabula.load import doctype, gutenberg
+from fabula.load import gutenberg
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, join_title, stated_title
-from fabula.load.locators import page_mark, without_marks
 from fabula.load.paratext import remove_library_text
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
@@ -66,29 +65,15 @@ _WHOLE_TAG = re.compile(
 _MAY_HIDE = re.compile(r"\b(?:class|id|style|hidden)\b", re.IGNORECASE)
 _UNNESTED = frozenset(["html", "head", "body", "title", "script", "style"])
 """Tags that a page has once, or whose content is not markup."""
-_PAGE_BREAKS = frozenset(("doc-pagebreak", "pagebreak"))
-_PAGE_WORD = re.compile(r"^(?:pages?|p|pg|seite|strona|página|pagina)\b\.?", re.IGNORECASE)
-_MAX_PAGE_CHARACTERS = 20
-"""More text than this in a page break is no number."""
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """The blocks of a page with their headings, and its metadata by 'title', 'author', ...
-
-    Attributes:
-        blocks: The blocks; the level of a heading is that of its tag.
-        metadata: The metadata.
-        ids: The block at which, or before which, the element with an id begins, by its index.
-        left_out: The characters that were left out, by what they are.
-
-    """
+    """The blocks of a page with their headings, and its metadata by 'title', 'author', ..."""
 
     blocks: tuple[Block, ...]
     metadata: Mapping[str, str]
-    ids: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -102,31 +87,19 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         title=title,
         author=parsed.metadata.get("author", writer),
         language=parsed.metadata.get("language", ""),
-        left_out=parsed.left_out,
     )
 
 
-def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -> PageContent:
-    """Return the blocks of a page of HTML or XHTML.
-
-    Args:
-        text: The page.
-        source: What messages call it.
-        page_labels: The numbers of the printed pages that begin at elements, by their ids.
-
-    Raises:
-        LoadError: It can't be parsed.
-
-    """
-    text = doctype.resolve_html(text)
-    builder = _BlockBuilder(page_labels=page_labels or {})
+def page(text: str, source: str) -> PageContent:
+    """Return the blocks of a page of HTML or XHTML. Raises LoadError if it can't be parsed."""
+    builder = _BlockBuilder()
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
         etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata, builder.ids, +builder.left_out)
+    return PageContent(tuple(builder.blocks), builder.metadata)
 
 
 def _remove_strays(text: str) -> str:
@@ -203,11 +176,6 @@ class _BlockBuilder:
 
     blocks: list[Block] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
-    ids: dict[str, int] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
-    page_labels: Mapping[str, str] = field(default_factory=dict)
-    _page_break: tuple[int, int] | None = None
-    """The place in `_text` where a page break without a label began, and its depth."""
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
@@ -223,12 +191,6 @@ class _BlockBuilder:
         if tag not in _VOID:
             self._open.append(tag)
         self._read_metadata(tag, attributes)
-        self._start_text(tag, attributes)
-        if name := attributes.get("id") or attributes.get("name"):
-            self.ids.setdefault(name, len(self.blocks))
-        self._mark_page(tag, attributes)
-
-    def _start_text(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._skipped_from:
             return
         if tag in _SKIPPED or _is_hidden(attributes):
@@ -241,32 +203,6 @@ class _BlockBuilder:
         elif tag in _LINES:
             self._text.append("\n")
 
-    def _mark_page(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Put a mark where a printed page begins; its number is no part of the text."""
-        names = f"{attributes.get('epub:type', '')} {attributes.get('role', '')}".split()
-        is_break = not _PAGE_BREAKS.isdisjoint(names)
-        name = attributes.get("id") or attributes.get("name")
-        label = self.page_labels.get(name, "") if name else ""
-        if is_break:
-            stated = attributes.get("title") or attributes.get("aria-label") or ""
-            label = label or _page_label(stated)
-        self._text.append(page_mark(label))
-        if is_break and tag not in _VOID and not self._skipped_from:
-            self._page_break = (len(self._text), len(self._open))
-
-    def _end_page_break(self) -> None:
-        """Remove the number in a page break, which becomes its label if it has no other."""
-        if self._page_break is None or len(self._open) >= self._page_break[1]:
-            return
-        start = self._page_break[0]
-        self._page_break = None
-        number = one_line("".join(self._text[start:]))
-        if len(number) <= _MAX_PAGE_CHARACTERS:
-            self.left_out["page numbers"] += len(number)
-            del self._text[start:]
-            if not self._text[start - 1]:
-                self._text.append(page_mark(_page_label(number)))
-
     def end(self, tag: str) -> None:
         tag = _local_name(tag)
         if tag in _VOID:
@@ -276,7 +212,6 @@ class _BlockBuilder:
             self._title = None
         if self._open:
             tag = self._open.pop()
-        self._end_page_break()
         if self._skipped_from:
             self._skipped_from = 0 if len(self._open) < self._skipped_from else self._skipped_from
         elif tag in _BLOCKS:
@@ -296,8 +231,6 @@ class _BlockBuilder:
 
     def close(self) -> None:
         self._flush()
-        if marks := "".join(self._text):
-            self.blocks.append(Block(marks))
 
     def _read_metadata(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "title" and "svg" not in self._open:
@@ -312,28 +245,17 @@ class _BlockBuilder:
 
     def _flush(self) -> None:
         text = "".join(self._text)
-        self._page_break = None
         self._text.clear()
-        if not without_marks(text).strip():
-            # The mark of a page between two blocks belongs to the next one.
-            self._text = ["".join(text.split())]
-            return
         if self._verbatim:
             self.blocks += [Block(paragraph) for paragraph in prose(text)]
             return
         block = lines(remove_markers(text))
         if block:
-            title = join_title(lines(without_marks(block))) if self._heading else ""
-            level = int(self._heading[1]) if title else 0
-            self.blocks.append(Block(block, title, level))
+            self.blocks.append(Block(block, join_title(block) if self._heading else ""))
 
 
 def _local_name(tag: str) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2].lower()
-
-
-def _page_label(text: str) -> str:
-    return _PAGE_WORD.sub("", text.strip("[]() .")).strip(" .")
 
 
 def _is_hidden(attributes: Mapping[str, str]) -> bool:
