@@ -106,7 +106,9 @@ def test_contents_running_heads_and_what_was_deleted_are_no_text() -> None:
     deleted = "<w:p><w:del><w:r><w:delText>No.</w:delText></w:r></w:del></w:p>"
     contents = paragraph("Rozdział I\t1", "TOC1") + paragraph("Rozdział II\t9", "TOC1")
     head = f"<w:hdr {W}>{paragraph('RUNNING HEAD')}</w:hdr>"
-    assert opened(contents + deleted + CHAPTERS, header=head) == opened(CHAPTERS)
+    draft = opened(contents + deleted + CHAPTERS, header=head)
+    assert draft.blocks == opened(CHAPTERS).blocks
+    assert draft.left_out == {"contents": 25, "deleted text": 3, "running heads": 12}
 
 
 def test_pictures_are_left_out() -> None:
@@ -160,3 +162,209 @@ def test_entities_neither_grow_nor_fetch(tmp_path: Path) -> None:
         file.write_bytes(docx(body, f"<!DOCTYPE d [{defined}]>"))
         with pytest.raises(LoadError, match=r"book\.docx is a broken DOCX.*entities"):
             load(file, "default", LIMIT)
+
+
+MARKUP = (
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    ' xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
+    ' xmlns:v="urn:schemas-microsoft-com:vml"'
+    ' xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+)
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
+
+
+def styled(text: str, properties: str) -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr>{run(text)}</w:p>"
+
+
+def box(text: str) -> str:
+    return f"<w:txbxContent>{paragraph(text)}</w:txbxContent>"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "<w:drawing><wps:txbx>{0}</wps:txbx></w:drawing>",
+        "<w:pict><v:shape><v:textbox>{0}</v:textbox></v:shape></w:pict>",
+        (
+            '<mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wps:txbx>{0}</wps:txbx>'
+            "</w:drawing></mc:Choice><mc:Fallback><w:pict><v:textbox>{0}</v:textbox></w:pict>"
+            "</mc:Fallback></mc:AlternateContent>"
+        ),
+        (
+            '<mc:AlternateContent><mc:Choice Requires="cx1"><w:drawing/></mc:Choice><mc:Fallback>'
+            "<w:pict><v:textbox>{0}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent>"
+        ),
+    ],
+    ids=["DrawingML", "VML", "both", "Fallback alone"],
+)
+def test_a_text_box_is_read_once_after_its_paragraph(shape: str) -> None:
+    more = shape.format(box("To Marta.")).replace("<w:drawing", f"<w:drawing {MARKUP}")
+    more = more.replace("<w:pict>", f"<w:pict {MARKUP}>").replace(
+        "<mc:AlternateContent>", f"<mc:AlternateContent {MARKUP}>"
+    )
+    body = f"<w:p>{run('She found')}<w:r>{more}</w:r>{run(' a letter.')}</w:p>"
+    assert texts(opened(body + paragraph("She wept."))) == [
+        "She found a letter.",
+        "To Marta.",
+        "She wept.",
+    ]
+
+
+def test_the_reading_above_a_word_is_left_out_and_counted() -> None:
+    reading, base = f"<w:rt>{run('こなや')}</w:rt>", f"<w:rubyBase>{run('粉屋')}</w:rubyBase>"
+    ruby = f"<w:r><w:ruby>{reading}{base}</w:ruby></w:r>"
+    draft = opened(f"<w:p>{run('老いた')}{ruby}{run('は')}</w:p>")
+    assert texts(draft) == ["老いた粉屋は"]
+    assert draft.left_out == {"readings": 3}
+
+
+def test_an_older_reading_is_in_the_instruction_of_a_field() -> None:
+    field = (
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>EQ \\* jc2 \\* hps12 '
+        "\\o\\ad(\\s\\up 11(こなや),粉屋)</w:instrText></w:r>"
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    assert texts(opened(f"<w:p>{run('老いた')}{field}{run('は')}</w:p>")) == ["老いた粉屋は"]
+
+
+def test_hidden_text_is_left_out_and_counted() -> None:
+    styles = STYLES.replace(
+        "</w:styles>",
+        '<w:style w:type="character" w:styleId="Secret"><w:name w:val="Secret"/><w:rPr><w:vanish/>'
+        "</w:rPr></w:style></w:styles>",
+    )
+    body = (
+        f"<w:p>{run('Seen. ')}{run('Unseen. ', '<w:vanish/>')}"
+        f"{run('Nor this.', '<w:rStyle w:val=' + chr(34) + 'Secret' + chr(34) + '/>')}"
+        f"{run('Seen again.', '<w:vanish w:val=' + chr(34) + '0' + chr(34) + '/>')}</w:p>"
+    )
+    draft = opened(body, styles=styles)
+    assert texts(draft) == ["Seen. Seen again."]
+    assert draft.left_out == {"hidden text": len("Unseen. Nor this.")}
+
+
+def test_a_raised_number_is_not_glued_to_its_word() -> None:
+    raised = '<w:vertAlign w:val="superscript"/>'
+    body = (
+        f"<w:p>{run('the geese')}{run('1', raised)}{run('2', raised)}{run(' left on the 1')}"
+        f"{run('st', raised)}{run(' for 10')}{run('6', raised)}{run(' m')}{run('2', raised)}</w:p>"
+    )
+    assert texts(opened(body)) == ["the geese[12] left on the 1st for 10⁶ m²"]
+
+
+def test_headings_are_known_by_levels_styles_and_what_styles_are_based_on() -> None:
+    def style(name: str, more: str) -> str:
+        kind = f'w:type="paragraph" w:styleId="{name}"'
+        return f'<w:style {kind}><w:name w:val="{name}"/>{more}</w:style>'
+
+    styles = STYLES.replace(
+        "</w:styles>",
+        style("Mine", '<w:basedOn w:val="H1"/>')
+        + style("Überschrift 2", "")
+        + style("Chapter Title", "")
+        + style("Deep", '<w:pPr><w:outlineLvl w:val="5"/></w:pPr>')
+        + style("Body", '<w:basedOn w:val="H1"/><w:pPr><w:outlineLvl w:val="9"/></w:pPr>')
+        + "</w:styles>",
+    )
+    names = ["Mine", "Überschrift 2", "Chapter Title", "Deep", "Body"]
+    body = "".join(paragraph(f"The {name}", name) + paragraph(BODY) for name in names)
+    body += styled("The Level", '<w:outlineLvl w:val="2"/>') + paragraph(BODY)
+    assert [(b.heading, b.level) for b in opened(body, styles=styles).blocks if b.heading] == [
+        ("The Mine", 1),
+        ("The Überschrift 2", 2),
+        ("The Chapter Title", 2),
+        ("The Level", 3),
+    ]
+
+
+def test_numbers_that_word_puts_before_headings_are_text() -> None:
+    numbering = (
+        f'<w:numbering {W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0">'
+        '<w:numFmt w:val="upperRoman"/><w:lvlText w:val="CHAPTER %1."/></w:lvl></w:abstractNum>'
+        '<w:num w:numId="7"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+    )
+    kind = '<w:pStyle w:val="H1"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="7"/></w:numPr>'
+    body = "".join(styled(name, kind) + paragraph(BODY) for name in ("The Mill", ""))
+    draft = opened(body, numbering=numbering)
+    assert [b.heading for b in draft.blocks if b.heading] == ["CHAPTER I. The Mill", "CHAPTER II"]
+
+
+def test_a_dropped_initial_is_the_beginning_of_its_word() -> None:
+    body = styled("T", '<w:framePr w:dropCap="drop" w:lines="3"/>') + paragraph("he miller slept.")
+    assert texts(opened(body)) == ["The miller slept."]
+
+
+def test_a_table_of_contents_is_a_field_too_and_one_without_end_hides_nothing() -> None:
+    begin = (
+        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> TOC \\o "1-3" '
+        '</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+        f"{run('The Mill 1')}</w:p>"
+    )
+    end = '<w:p><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+    draft = opened(begin + end + CHAPTERS)
+    assert draft.blocks == opened(CHAPTERS).blocks
+    assert draft.left_out == {"contents": 10}
+    assert texts(opened(begin + CHAPTERS)) == ["The Mill 1", *texts(opened(CHAPTERS))]
+
+
+def test_what_was_moved_is_read_where_it_is_now() -> None:
+    body = (
+        f"<w:p>{run('He ')}<w:moveFrom>{run('slowly ')}</w:moveFrom>{run('went')}"
+        f"<w:ins>{run(' away')}</w:ins><w:moveTo>{run(' slowly')}</w:moveTo>"
+        "<w:del><w:r><w:delText>home</w:delText></w:r></w:del></w:p>"
+    )
+    draft = opened(body)
+    assert texts(draft) == ["He went away slowly"]
+    assert draft.left_out == {"deleted text": len("slowly") + len("home")}
+
+
+MHT = (
+    "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=b\r\n\r\n--b\r\n"
+    "Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+    "<p>The lamp =E2=80=94 lit.</p>\r\n--b--\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["<html><p>The lamp — lit.</p></html>", MHT, "{\\rtf1 The lamp \\u8212? lit.\\par}"],
+    ids=["html", "mht", "rtf"],
+)
+def test_an_inserted_document_is_read_at_its_place(content: str) -> None:
+    body = f'{paragraph("Before.")}<w:altChunk {MARKUP} r:id="chunk"/>{paragraph("After.")}'
+    assert texts(opened(body, chunk=content)) == ["Before.", "The lamp — lit.", "After."]
+
+
+def test_an_inserted_document_that_cannot_be_read_is_counted_and_told() -> None:
+    body = f'{paragraph("Before.")}<w:altChunk {MARKUP} r:id="chunk"/>'
+    draft = opened(body, chunk="PK\x03\x04 no zip")
+    assert texts(draft) == ["Before."]
+    assert draft.left_out["inserted documents"]
+    assert draft.warnings[0].startswith("A document inserted into book.docx/word/chunk.xml is not")
+
+
+def test_programs_titles_and_authors_are_none() -> None:
+    data = docx(paragraph("A Tale", "Title") + CHAPTERS)
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            content = old.read(name).decode()
+            new.writestr(name, content.replace("Żółw", "untitled").replace("A. Writer", "User"))
+    draft = read(file.getvalue(), "book.docx", LIMIT)
+    assert (draft.title, draft.author) == ("A Tale", "")
+
+
+def test_a_damaged_part_beside_the_text_costs_that_part() -> None:
+    draft = opened(CHAPTERS, footnotes="<w:footnotes")
+    assert len(draft.blocks) == 4
+    assert "word/footnotes.xml" in draft.warnings[0]
+
+
+def test_the_two_stories_of_a_file_are_sections_and_not_its_title() -> None:
+    data = paragraph("The Kettle", "H1") + paragraph(BODY) + paragraph("The Spoon", "H1")
+    blocks = opened(data + paragraph(BODY)).blocks
+    assert [b.heading for b in blocks if b.heading] == ["The Kettle", "The Spoon"]

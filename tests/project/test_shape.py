@@ -35,7 +35,6 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "langchain_core": "frameworks/langchain.py",
     "llama_index": "frameworks/llama_index.py",
     "lxml": "load/",
-    "mammoth": "load/docx.py",
     "markdown_it": ("load/", "experiments/report/page.py"),
     "matplotlib": "experiments/report/figures.py",
     "neo4j": ("store/", "server/health.py"),

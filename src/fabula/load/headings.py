@@ -77,10 +77,34 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
 
 
 def stated_title(blocks: Sequence[Block]) -> str:
-    """Return the first heading from markup if it is the book's title; '' if it is a chapter's."""
-    first = next((block.heading for block in blocks if block.heading), "")
-    chapter = chapters.chapter_line(first) or chapters.numeral_line(first)
-    return "" if chapter or chapters.is_contents_name(first) else first
+    """Return the first heading from markup if it is the book's title; '' if it is a chapter's.
+
+    It is a chapter's also if it has text of its own, and a heading of the same level or a higher
+    one follows that has a name, and not just a number.
+    """
+    stated = [index for index, block in enumerate(blocks) if block.heading]
+    if not stated:
+        return ""
+    first, *others = (blocks[index] for index in stated)
+    title = without_marks(first.heading).strip()
+    if _is_numbered(title) or chapters.is_contents_name(title):
+        return ""
+    has_text = bool(first.level) and stated[0] + 1 not in stated
+    siblings = (
+        block
+        for block in others
+        if block.level <= first.level
+        and not _is_numbered(block.heading)
+        and block.heading != first.heading
+    )
+    return "" if has_text and any(siblings) else title
+
+
+def _is_numbered(heading: str) -> bool:
+    """Whether a heading is recognisable by its words or its number."""
+    line = without_marks(heading).strip()
+    named = chapters.chapter_line(line) or chapters.numeral_line(line)
+    return named is not None or chapters.is_contents_name(line)
 
 
 def join_title(text: str) -> str:
