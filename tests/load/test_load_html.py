@@ -7,6 +7,7 @@ import pytest
 from fabula.load import load
 from fabula.load.blocks import Block, Draft
 from fabula.load.html import read
+from fabula.load.locators import page_mark, take_marks
 from fabula.load.markdown import read as read_markdown
 from fabula.text.document import Document
 
@@ -55,7 +56,7 @@ def test_what_is_not_read_aloud_is_left_out() -> None:
         "<p style='display: none'>no</p><template><p>no</p></template><img alt='no'>"
         "<p>[Illustration: no]</p><svg><title>no</title><text>no</text></svg><p>Too.</p>"
     )
-    assert texts(page) == ["Yes.", "Too."]
+    assert texts(page) == [f"Yes{page_mark('12')}.", "Too."]
 
 
 def test_headings_are_sections_and_the_books_own_title_is_none(tmp_path: Path) -> None:
@@ -168,3 +169,186 @@ def test_a_page_of_stray_end_tags_has_the_same_words() -> None:
         read((page + strays).encode(), "a.html").blocks
         == read((page + plain).encode(), "a.html").blocks
     )
+
+
+def pages(draft: Draft) -> list[tuple[str, str]]:
+    """The labels of the pages, and the text from the top of each to the end of its block."""
+    marked = [take_marks(block.text) for block in draft.blocks]
+    return [(mark.label, text[mark.start :]) for text, marks in marked for mark in marks]
+
+
+@pytest.mark.parametrize(
+    "ruby",
+    [
+        "<ruby>粉屋<rt>こなや</rt></ruby>",
+        "<ruby>粉屋<rp>（</rp><rt>こなや</rt><rp>）</rp></ruby>",
+        "<ruby><rb>粉屋</rb><rt>こなや</rt></ruby>",
+        "<ruby>粉<rt>こな<rb>屋<rt>や</ruby>",
+        "<ruby><rb>粉<rb>屋<rtc><rt>こなや</rtc></ruby>",
+    ],
+)
+def test_readings_above_words_are_left_out_and_counted(ruby: str) -> None:
+    page = html(f"<p>老いた{ruby}は眠った。</p>")
+    assert texts(page) == ["老いた粉屋は眠った。"]
+    assert page.left_out["readings"] >= 3
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "<sup>1</sup>",
+        '<a epub:type="noteref" href="#n1">1</a>',
+        '<a href="n.xhtml#n1"><sup>1</sup></a>',
+        '<sup><a href="#n1">1</a></sup>',
+        '<a href="#n1">[1]</a>',
+        '<a href="#n1">1</a>',
+        '<span class="footnote">1</span>',
+        '<span style="vertical-align: super">1</span>',
+        '<span class="super">1</span>',
+    ],
+)
+def test_the_number_of_a_note_is_not_glued_to_its_word(reference: str) -> None:
+    assert texts(html(f"<p>the geese{reference} left</p>")) == ["the geese[1] left"]
+
+
+def test_what_is_raised_and_no_note_stays() -> None:
+    page = html("<p>M<sup>me</sup> X, the 1<sup>st</sup>, 10<sup>6</sup> m<sup>2</sup></p>")
+    assert texts(page) == ["Mme X, the 1st, 10⁶ m²"]
+    assert texts(html("<p>in 1848<a href='#n'><sup>3</sup></a></p>")) == ["in 1848[3]"]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        '<aside epub:type="footnote" id="n1"><p>1 On geese.</p></aside>',
+        '<p id="fn1"><a href="#fnref1">1</a> On geese.</p>',
+        '<p class="footnote"><sup>1</sup>On geese.</p>',
+        '<ol><li id="fn1"><p>On geese. <a href="#r1" class="footnote-back">↩</a></p></li></ol>',
+        '<ol><li id="fn1">On geese. <a href="#r1">↑</a></li></ol>',
+    ],
+)
+def test_a_note_begins_with_its_number(note: str) -> None:
+    assert texts(html(f"<p>Geese.</p>{note}")) == ["Geese.", "[1] On geese."]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        '<span class="sidenote">On geese.</span>',
+        '<aside class="marginnote">On geese.</aside>',
+        '<span class="footnote">On geese.</span>',
+        '<aside epub:type="footnote">On geese.</aside>',
+    ],
+)
+def test_a_side_note_follows_its_paragraph(note: str) -> None:
+    assert texts(html(f"<p>The geese{note} left.</p><p>Then.</p>")) == [
+        "The geese left.",
+        "On geese.",
+        "Then.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<span class="pagenum">12</span>',
+        '<span class="pagenum" id="Page_12">[Pg 12]</span>',
+        '<span class="pageno" title="12"></span>',
+        '<a id="page_12">[12]</a>',
+        '<a name="page12"></a>',
+        '<span epub:type="pagebreak" id="p12" title="12"/>',
+        '<span role="doc-pagebreak" aria-label="Page 12"></span>',
+        '<span epub:type="pagebreak" style="display:none">12</span>',
+    ],
+)
+def test_the_number_of_a_page_within_a_word_is_a_page(page: str) -> None:
+    draft = read(f"<p>the lan{page}tern</p>".replace("/>", "></span>").encode(), "x.html")
+    assert take_marks(draft.blocks[0].text)[0] == "the lantern"
+    assert pages(draft) == [("12", "tern")]
+
+
+def test_the_number_of_a_page_between_paragraphs_is_a_page() -> None:
+    page = html(
+        "<p>One.</p><div class='pagebreak'><a name='page16'></a></div><p>Two.</p>"
+        "<div class='pagenum'>17</div><h2>Three</h2>"
+    )
+    assert pages(page) == [("16", "Two."), ("17", "Three")]
+
+
+def test_what_is_marked_as_a_page_but_has_text_is_text() -> None:
+    page = html(
+        "<p id='page_3'>Whole.</p><p><a id='page_4'>Words</a> of it.</p>"
+        "<div class='pagebreak'><p>More.</p></div><p class='page-notes'>Notes.</p>"
+    )
+    assert [take_marks(text)[0] for text in texts(page)] == [
+        "Whole.",
+        "Words of it.",
+        "More.",
+        "Notes.",
+    ]
+
+
+def test_of_what_was_changed_the_new_words_are_read() -> None:
+    page = html("<p>The <del>old</del><ins>young</ins> man and <s>his</s> dog.</p>")
+    assert texts(page) == ["The young man and his dog."]
+    assert page.left_out == {"deleted text": 3}
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        '<p><img alt="T" src="t.png">he miller slept.</p>',
+        '<p><span class="drop"><img alt="Decorative initial T"/></span>he miller slept.</p>',
+        '<div class="fig"><img alt="T"></div><p>he miller slept.</p>',
+        '<div class="dropcap">T</div><p>he miller slept.</p>',
+        '<p><img alt="T">The miller slept.</p>',
+    ],
+)
+def test_the_picture_of_a_first_letter_is_that_letter(initial: str) -> None:
+    assert texts(html(initial)) == ["The miller slept."]
+
+
+def test_a_letter_that_is_a_word_and_a_picture_that_is_none() -> None:
+    assert texts(html('<p><img alt="A"> man came.</p>')) == ["A man came."]
+    assert texts(html('<p><img alt="A mill"> man came.</p>')) == ["man came."]
+
+
+def test_hidden_text_is_left_out_and_counted() -> None:
+    page = html(
+        "<style>.x, p.y { display: none } @media print { .z { display: none } }</style>"
+        "<p>A <span hidden>no</span><b style='visibility: hidden'>no</b>"
+        "<i aria-hidden='true'>no</i>word</p><p class='x'>no</p><p class='z'>yes</p>"
+    )
+    assert texts(page) == ["A word", "yes"]
+    assert page.left_out == {"hidden text": 8}
+
+
+def test_text_that_has_a_label_for_those_who_listen_is_read_once() -> None:
+    page = html(
+        '<p><span aria-label="The"><span aria-hidden="true">T<b>he</b></span></span> mill</p>'
+    )
+    assert texts(page) == ["The mill"]
+
+
+def test_what_leads_elsewhere_is_counted_by_kind() -> None:
+    page = html(
+        "<nav>Home</nav><div role='navigation'>Next</div><ul epub:type='toc'><li>One</li></ul>"
+        "<p>Yes.</p><button>Buy</button><p>[Illustration: a mill]</p>"
+    )
+    assert texts(page) == ["Yes."]
+    assert page.left_out == {"navigation": 8, "contents": 3, "forms": 3, "pictures": 20}
+
+
+def test_headings_have_levels() -> None:
+    page = html(f"<h1>The Mill</h1>{BODY}<h2>The Weir</h2>{BODY}<h1>The Ferry</h1>{BODY}")
+    levels = [(block.heading, block.level) for block in page.blocks if block.heading]
+    assert levels == [("The Mill", 1), ("The Weir", 2), ("The Ferry", 1)]
+
+
+def test_several_authors_and_the_day_of_publication_are_read() -> None:
+    page = html(
+        "<title>untitled</title><meta name=author content='A. Writer'><meta name=author"
+        " content='B. Writer'><meta name=dc.creator content='Writer, A.'>"
+        "<meta property=article:published_time content='2021-03-04T10:00:00Z'><p>Text.</p>"
+    )
+    assert (page.title, page.author, page.published) == ("", "A. Writer, B. Writer", "2021-03-04")

@@ -83,10 +83,13 @@ _SYMBOLS = {
     **dict(zip(range(0xF061, 0xF07B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)),
 }
 """The letters of the font Symbol by their places in it."""
-_ROMAN = {
-    **{1000: "M", 900: "CM", 500: "D", 400: "CD", 100: "C", 90: "XC", 50: "L", 40: "XL"},
-    **{10: "X", 9: "IX", 5: "V", 4: "IV", 1: "I"},
-}
+_ROMAN = dict(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ["M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"],
+        strict=True,
+    )
+)
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:

@@ -6,16 +6,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lxml import etree
 
 from fabula.errors import LoadError
 from fabula.load import gutenberg
 from fabula.load.blocks import Block, Draft
-from fabula.load.clean import lines, one_line, prose, remove_markers
+from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.locators import MAX_LABEL_CHARACTERS, page_mark, without_marks
 from fabula.load.paratext import remove_library_text
+from fabula.load.references import CONTEXT_CHARACTERS, note_label, raised
+from fabula.load.titles import real_author, real_title
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
@@ -26,18 +30,76 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("br", "li", "tr"))
 _VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
 """Classes of a <div> that is one line of a stanza."""
-_SKIPPED_NAMES = (
-    "audio button canvas datalist head iframe math nav noscript object script select style svg"
-    " template textarea video"
-)
-_SKIPPED = frozenset(_SKIPPED_NAMES.split())
+_LEFT_OUT = {
+    **dict.fromkeys(("button", "datalist", "select", "textarea"), "forms"),
+    **dict.fromkeys(("audio", "canvas", "iframe", "object", "svg", "video"), "pictures"),
+    **dict.fromkeys(("noscript", "template"), "hidden text"),
+    **dict.fromkeys(("annotation", "annotation-xml"), "formulas again"),
+    **dict.fromkeys(("rp", "rt", "rtc"), "readings"),
+    "del": "deleted text",
+    "nav": "navigation",
+    "script": "",
+    "style": "",
+}
+"""The elements that are no text, and what their characters are counted as; '' if they have none."""
+_SKIPPED = frozenset(_LEFT_OUT)
+_RUBY_PARTS = frozenset(("rb", "rp", "rt", "rtc"))
 _VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_NAMES.split())
-_SKIPPED_CLASS = re.compile(
-    r"\b(?:pg-boilerplate|pgheader|pg-?header|pg-?footer|page-?(?:num|no)\w*"
-    r"|x-ebookmaker-pageno|boilerplate)\b",
+_LIBRARY_CLASS = re.compile(
+    r"\b(?:pg-boilerplate|pgheader|pg-?header|pg-?footer|boilerplate)\b", re.IGNORECASE
+)
+_PAGE_CLASS = re.compile(
+    r"\b(?:page-?(?:num\w*|nos?|nr)|x-ebookmaker-pageno)(?![\w])", re.IGNORECASE
+)
+"""The class or id of the number of a printed page."""
+_PAGE_TYPES = frozenset(("pagebreak", "doc-pagebreak", "page-break", "pb"))
+_PAGE_ID = re.compile(r"(?:page|pg|pagebreak)[_-]?(\d{1,4}|[ivxlc]{1,8})", re.IGNORECASE)
+"""The id of an anchor at the top of a printed page."""
+_PAGE_LABEL = re.compile(
+    r"[\W_]*(?:pages?|pg|p|seite|s|strona|str)?[\s._-]*(\d{1,4}|[ivxlcdm]{1,9})[\W_]*",
     re.IGNORECASE,
 )
+_PAGE_ATTRIBUTES = ("data-page-number", "title", "aria-label", "value", "id", "name")
+_NAVIGATION_NAMES = (
+    "backlinks breadcrumb breadcrumbs doc-backlink footnote-back footnote-backref mw-editsection"
+    " mw-jump-link navbar navigation noprint reversefootnote search site-nav skip-link toctoggle"
+    " ws-noexport"
+)
+_NAVIGATION = frozenset(_NAVIGATION_NAMES.split())
+"""Classes and roles of what leads elsewhere."""
+_CONTENTS = frozenset(("toc", "doc-toc", "landmarks", "page-list"))
+"""Types and roles of a list of contents, or of pages."""
+_BACK_SIGNS = frozenset("↩↑⏎↵⤴^") | {"back", "return"}
+"""The texts of links from a note to where it is referred to."""
+_NOTE_REFERENCE = re.compile(
+    r"\b(?:(?:doc-)?noteref|fn-?(?:ref|anchor|link)"
+    r"|(?:foot|end)?note-?(?:ref\w*|link|anchor|call))\b",
+    re.IGNORECASE,
+)
+_NOTE_NAMES = "footnote endnote rearnote note doc-footnote doc-endnote footnotes-item fn"
+_NOTE = frozenset(_NOTE_NAMES.split())
+"""Types, roles and classes of a note."""
+_INNER_NOTE = _NOTE - {"note", "fn"}
+"""Those of a note within a paragraph, where other names mean other things."""
+_NOTE_ID = re.compile(r"(?:foot|end|rear)?(?:note|fn|ftn|edn|en)[_:-]?(\d{1,4})", re.IGNORECASE)
+_NOTE_LINK = re.compile(r"#.*(?:note|fn|ftn|edn|ref|back|anchor)", re.IGNORECASE)
+_NOTE_START = re.compile(r"(\d{1,4}|[*†‡§¶])[.):]?[ \n]+(?=\S)")
+_SIDE_NOTE = re.compile(r"\b(?:side-?note|margin-?note|marginalia|margin-note)\b", re.IGNORECASE)
+_RAISED = re.compile(r"\b(?:sup|super|superscript)\b", re.IGNORECASE)
+_INITIAL = re.compile(
+    r"(?:.*\b(?:initial|capital|drop(?:ped)?[ -]?cap|letter)\b.*?[\s:])?"
+    r"([\"'“‘«„(]?[^\W\d_][\"'”’)]?)\.?",
+    re.IGNORECASE,
+)
+"""The alternative text of a picture that is the first letter of a word."""
+_INITIAL_CLASS = re.compile(r"\b(?:drop-?cap\w*|initial|lettrine|first-?letter)\b", re.IGNORECASE)
+_MAX_INITIAL_CHARACTERS = 3
+_HIDING_RULE = re.compile(
+    r"([^{}]*)\{[^{}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)[^{}]*\}", re.IGNORECASE
+)
+_CLASS_SELECTOR = re.compile(r"[a-z]*\.([\w-]+)", re.IGNORECASE)
+_CONDITIONAL_RULES = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
 _METADATA = {
     "author": "author",
     "dc.creator": "author",
@@ -47,6 +109,9 @@ _METADATA = {
     "dcterms.title": "title",
     "dc.language": "language",
     "dcterms.language": "language",
+    "citation_author": "author",
+    "citation_publication_date": "published",
+    "article:published_time": "published",
 }
 _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?(end)[^<>]*+>)",
@@ -55,6 +120,7 @@ _TAG = re.compile(
 _IMPLICITLY_CLOSED_NAMES = "p li dt dd option thead tbody tfoot tr th td"
 _IMPLICITLY_CLOSED = frozenset(_IMPLICITLY_CLOSED_NAMES.split())
 _MAX_STRAYS = 1000
+_MAX_STYLE_CHARACTERS = 200_000
 _MAX_DEPTH = 2000
 """The most tags open at once; a page with more is flattened."""
 _WHOLE_TAG = re.compile(
@@ -62,7 +128,7 @@ _WHOLE_TAG = re.compile(
     r"""|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?P<attributes>(?:[^<>"']|"[^"]*"|'[^']*')*+)>""",
     re.IGNORECASE | re.DOTALL,
 )
-_MAY_HIDE = re.compile(r"\b(?:class|id|style|hidden)\b", re.IGNORECASE)
+_MAY_HIDE = re.compile(r"\b(?:class|id|style|hidden|role|type)\b", re.IGNORECASE)
 _UNNESTED = frozenset(["html", "head", "body", "title", "script", "style"])
 """Tags that a page has once, or whose content is not markup."""
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
@@ -70,16 +136,24 @@ _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """The blocks of a page with their headings, and its metadata by 'title', 'author', ..."""
+    """The blocks of a page with their headings, its metadata, and what is left out of it.
+
+    Attributes:
+        blocks: The blocks.
+        metadata: The values of 'title', 'author', 'language' and 'published'.
+        left_out: The characters that are not in the blocks, by kind.
+
+    """
 
     blocks: tuple[Block, ...]
     metadata: Mapping[str, str]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an HTML file. Raises LoadError if it is not text."""
     parsed = page(decode(data, source), source)
-    name, writer = gutenberg.split_title(parsed.metadata.get("title", ""))
+    name, writer = gutenberg.split_title(real_title(parsed.metadata.get("title", "")))
     blocks = remove_library_text(parsed.blocks)
     title = name or stated_title(blocks)
     return Draft(
@@ -87,6 +161,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         title=title,
         author=parsed.metadata.get("author", writer),
         language=parsed.metadata.get("language", ""),
+        published=parsed.metadata.get("published", "").partition("T")[0],
+        left_out=parsed.left_out,
     )
 
 
@@ -99,7 +175,7 @@ def page(text: str, source: str) -> PageContent:
         etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata)
+    return PageContent(tuple(builder.blocks), builder.metadata, +builder.left_out)
 
 
 def _remove_strays(text: str) -> str:
@@ -171,58 +247,115 @@ def _flatten(text: str) -> str:
 
 
 @dataclass(slots=True)
+class _Open:
+    """A tag that is open.
+
+    Attributes:
+        tag: The tag's name.
+        role: What is done with its text, if it is not simply text.
+        label: What its text is counted as, the label of a page, or the address of a link.
+        is_number: Whether the file says that its text is the number of a page.
+        start: Where its text begins among the pieces of the block; -1 if the block has ended.
+        around: The pieces of the block around a note.
+
+    """
+
+    tag: str
+    role: Literal["", "skipped", "page", "raised", "reference", "link", "aside"] = ""
+    label: str = ""
+    is_number: bool = False
+    start: int = 0
+    around: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class _BlockBuilder:
     """Makes blocks from the tags and texts that lxml passes to it."""
 
     blocks: list[Block] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
     _verbatim: bool = False
-    _open: list[str] = field(default_factory=list)
-    _skipped_from: int = 0
-    """The depth at which skipping began; 0 if nothing is being skipped."""
+    _open: list[_Open] = field(default_factory=list)
+    _skipping: _Open | None = None
+    """The open tag whose text is not that of the block."""
+    _skipped: list[str] = field(default_factory=list)
+    _after: list[Block] = field(default_factory=list)
+    """The notes within the present block."""
+    _asides: int = 0
+    _page: str = ""
+    _initial: str = ""
+    """The dropped initial with which the present block begins."""
+    _carried: str = ""
+    """A dropped initial that has a block of its own."""
+    _begins_note: bool = False
+    _note_number: str = ""
+    """The number of the note that begins, if only its place in a list or its id says it."""
+    _hiding: set[str] = field(default_factory=set)
+    """The classes that the page's own style sheet hides."""
+    _labels: list[bool] = field(default_factory=list)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = _local_name(tag)
         if tag == "div" and not _VERSE.isdisjoint(attributes.get("class", "").split()):
             tag = "li"
+        frame = _Open(tag)
         if tag not in _VOID:
-            self._open.append(tag)
+            self._open.append(frame)
+            self._labels.append("aria-label" in attributes)
         self._read_metadata(tag, attributes)
-        if self._skipped_from:
+        if self._skipping is not None and not self._skipping.label and _is_page_anchor(attributes):
+            self._skipping.label = _page_label(attributes)
+        if self._skipping is not None and not self._resume(tag):
             return
-        if tag in _SKIPPED or _is_hidden(attributes):
-            if tag not in _VOID:
-                self._skipped_from = len(self._open)
+        if self._skip(frame, attributes):
+            if tag in _VOID:
+                self._end_skipped(frame)
         elif tag in _BLOCKS:
-            self._flush()
-            self._heading = tag if tag in _HEADINGS else self._heading
-            self._verbatim = self._verbatim or tag == "pre"
+            self._start_block(frame, attributes)
         elif tag in _LINES:
             self._text.append("\n")
+            self._start_note(tag, attributes)
+        elif tag == "img":
+            self._start_picture(attributes.get("alt", ""))
+        else:
+            self._start_inline(frame, attributes)
 
     def end(self, tag: str) -> None:
         tag = _local_name(tag)
         if tag in _VOID:
             return
         if tag == "title" and self._title is not None:
-            self.metadata.setdefault("title", _TITLE_END.sub("", one_line("".join(self._title))))
+            title = real_title(_TITLE_END.sub("", one_line("".join(self._title))))
+            self.metadata.setdefault("title", title)
             self._title = None
-        if self._open:
-            tag = self._open.pop()
-        if self._skipped_from:
-            self._skipped_from = 0 if len(self._open) < self._skipped_from else self._skipped_from
-        elif tag in _BLOCKS:
+        frame = self._open.pop() if self._open else _Open(tag)
+        if self._labels:
+            self._labels.pop()
+        if self._skipping is not None:
+            if frame is self._skipping:
+                self._end_skipped(frame)
+        elif frame.role == "aside":
+            self._end_aside(frame)
+        elif frame.tag in _BLOCKS:
+            if frame.label == "initial":
+                letter = one_line("".join(self._text))
+                self._initial = letter if len(letter) <= _MAX_INITIAL_CHARACTERS else ""
             self._flush()
-            self._heading = "" if tag in _HEADINGS else self._heading
-            self._verbatim = self._verbatim and tag != "pre"
+            self._heading = "" if frame.tag in _HEADINGS else self._heading
+            self._verbatim = self._verbatim and frame.tag != "pre"
+        elif frame.role and frame.start >= 0:
+            self._end_inline(frame)
 
     def data(self, text: str) -> None:
         if self._title is not None:
             self._title.append(text)
-        elif not self._skipped_from:
+        elif self._skipping is not None:
+            self._skipped.append(text)
+        else:
             # Outside <pre>, a line break is a space; only tags break lines.
             self._text.append(text if self._verbatim else text.replace("\n", " "))
 
@@ -230,35 +363,280 @@ class _BlockBuilder:
         """Ignore comments."""
 
     def close(self) -> None:
+        if self._skipping is not None:
+            self._end_skipped(self._skipping)
+        self._asides = 0
         self._flush()
+        self._emit(self._carried, "")
 
     def _read_metadata(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag == "title" and "svg" not in self._open:
+        if tag == "title" and all(frame.tag != "svg" for frame in self._open):
             self._title = []
         elif tag == "html":
             language = attributes.get("lang") or attributes.get("xml:lang") or ""
             self.metadata.setdefault("language", language)
         elif tag == "meta":
             name = (attributes.get("name") or attributes.get("property") or "").casefold()
-            if name in _METADATA and attributes.get("content"):
-                self.metadata.setdefault(_METADATA[name], one_line(attributes["content"]))
+            content = one_line(attributes.get("content", ""))
+            fact = _METADATA.get(name, "")
+            if fact == "author":
+                self._add_author(name, real_author(content))
+            elif fact and content:
+                self.metadata.setdefault(fact, content)
+
+    def _add_author(self, name: str, author: str) -> None:
+        """Add an author; the file may list several by one name, and all of them by another."""
+        known = self.metadata.get("author", "")
+        if author and not known:
+            self.metadata["author"] = author
+            self.metadata["authors by"] = name
+        elif author and name == self.metadata["authors by"] and author not in known.split(", "):
+            self.metadata["author"] = f"{known}, {author}"
+
+    def _skip(self, frame: _Open, attributes: Mapping[str, str]) -> bool:
+        """Skip an element that is not text, or the number of a page; return whether it is."""
+        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        kinds = f"{_type(attributes)} {attributes.get('role', '')}".split()
+        is_number = bool(_PAGE_CLASS.search(names))
+        is_page = is_number or not _PAGE_TYPES.isdisjoint((*kinds, *names.lower().split()))
+        is_page = is_page and frame.tag not in ("article", "body", "html", "section")
+        if is_page or (frame.tag in ("a", "span") and _is_page_anchor(attributes)):
+            frame.role, frame.label = "page", _page_label(attributes)
+            frame.is_number = is_number
+        elif (kind := self._kind(frame.tag, names, kinds, attributes)) is not None:
+            if frame.tag in _VOID:
+                return True
+            frame.role, frame.label = "skipped", kind
+        else:
+            return False
+        self._skipping = frame
+        return True
+
+    def _kind(
+        self, tag: str, names: str, kinds: list[str], attributes: Mapping[str, str]
+    ) -> str | None:
+        """What the characters of an element are counted as that is left out; None if it is text."""
+        if _LIBRARY_CLASS.search(names):
+            return "licence"
+        if not _CONTENTS.isdisjoint(kinds) and tag not in ("body", "html", "a"):
+            return "contents"
+        if not _NAVIGATION.isdisjoint((*names.split(), *kinds)):
+            return "navigation"
+        style = attributes.get("style", "").replace(" ", "").lower()
+        if (
+            "hidden" in attributes
+            or "display:none" in style
+            or "visibility:hidden" in style
+            or not self._hiding.isdisjoint(attributes.get("class", "").split())
+        ):
+            return "hidden text"
+        # What has another form for those who listen is not there twice.
+        is_labelled = len(self._labels) > 1 and self._labels[-2]
+        if attributes.get("aria-hidden") == "true" and not is_labelled:
+            return "hidden text"
+        return _LEFT_OUT.get(tag)
+
+    def _resume(self, tag: str) -> bool:
+        """End what is being skipped if a tag can't be inside it; return whether it has ended."""
+        skipping = self._skipping
+        if skipping is None:
+            return True
+        is_ruby = skipping.tag in ("rt", "rp") and tag in _RUBY_PARTS
+        is_page = skipping.role == "page" and (tag in _BLOCKS or tag == "br")
+        if is_ruby or is_page:
+            self._end_skipped(skipping)
+            skipping.role = ""
+        return self._skipping is None
+
+    def _end_skipped(self, frame: _Open) -> None:
+        self._skipping = None
+        text = "".join(self._skipped)
+        self._skipped.clear()
+        if frame.tag == "style":
+            self._hiding |= _hidden_classes(text)
+        printed = one_line(text)
+        if frame.role != "page":
+            if frame.label:
+                self.left_out[frame.label] += len(printed)
+            return
+        label = _PAGE_LABEL.fullmatch(printed)
+        is_text = not frame.is_number or len(printed) > MAX_LABEL_CHARACTERS
+        if printed and not label and is_text:
+            self._text.append(text)
+        elif printed:
+            self.left_out["page numbers"] += len(printed)
+        number = label[1] if label else frame.label
+        if number and number != self._page:
+            self._page = number
+            self._text.append(page_mark(number))
+
+    def _start_block(self, frame: _Open, attributes: Mapping[str, str]) -> None:
+        names = attributes.get("class", "")
+        is_note = _SIDE_NOTE.search(names) or (
+            any(around.tag == "p" for around in self._open[:-1])
+            and _is_note(attributes, _INNER_NOTE)
+        )
+        if is_note and one_line("".join(self._text)):
+            self._start_aside(frame)
+        else:
+            self._flush()
+        self._start_note(frame.tag, attributes)
+        if _INITIAL_CLASS.search(names):
+            frame.label = "initial"
+        self._heading = frame.tag if frame.tag in _HEADINGS else self._heading
+        self._verbatim = self._verbatim or frame.tag == "pre"
+
+    def _start_note(self, tag: str, attributes: Mapping[str, str]) -> None:
+        number = _NOTE_ID.fullmatch(attributes.get("id", ""))
+        if number and tag == "li":
+            self._flush()
+            self._note_number = number[1]
+        elif number or _is_note(attributes):
+            self._begins_note = True
+
+    def _start_aside(self, frame: _Open) -> None:
+        frame.role, frame.around, self._text = "aside", self._text, []
+        for around in self._open[:-1]:
+            around.start = around.start if around.role == "aside" else -1
+        self._asides += 1
+
+    def _end_aside(self, frame: _Open) -> None:
+        label = note_label("".join(self._text))
+        if label:
+            # It is not the note, but its number.
+            self._text.clear()
+        self._flush()
+        self._asides -= 1
+        self._text = [*frame.around, f"[{label}]"] if label else frame.around
+
+    def _start_inline(self, frame: _Open, attributes: Mapping[str, str]) -> None:
+        frame.start = len(self._text)
+        names = f"{attributes.get('class', '')} {_type(attributes)} {attributes.get('role', '')}"
+        style = attributes.get("style", "").replace(" ", "")
+        if _SIDE_NOTE.search(names) or (
+            frame.tag in ("span", "small") and _is_note(attributes, _INNER_NOTE)
+        ):
+            self._start_aside(frame)
+        elif _NOTE_REFERENCE.search(names):
+            frame.role = "reference"
+        elif frame.tag == "a" and "#" in attributes.get("href", ""):
+            frame.role, frame.label = "link", attributes["href"]
+        elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
+            frame.role = "raised"
+
+    def _end_inline(self, frame: _Open) -> None:
+        """Put the number of a note into brackets, so that it is not glued to the word before it."""
+        text = "".join(self._text[frame.start :])
+        before = without_marks("".join(self._text[max(0, frame.start - 8) : frame.start]))
+        label = note_label(text)
+        is_first = not before.strip(" ") or before.endswith("\n")
+        is_note = bool(label) and (
+            frame.role == "reference"
+            or (frame.role == "link" and not is_first and not before[-1].isspace())
+            or (frame.role == "link" and is_first and _NOTE_LINK.search(frame.label))
+            or (frame.role == "link" and any(f.role in ("raised", "reference") for f in self._open))
+            or (frame.role == "raised" and any(f.role in ("link", "reference") for f in self._open))
+            or (frame.role == "raised" and is_first)
+        )
+        if frame.role == "link" and text.strip(" []()\ufe0e\ufe0f").casefold() in _BACK_SIGNS:
+            self.left_out["navigation"] += len(text.strip())
+            self._text[frame.start :] = []
+        elif is_note:
+            self._text[frame.start :] = [f"[{label}]" + (" " if is_first else "")]
+        elif frame.role == "raised":
+            self._text[frame.start :] = [raised(text, before[-CONTEXT_CHARACTERS:])]
+
+    def _start_picture(self, alt: str) -> None:
+        initial = _INITIAL.fullmatch(one_line(alt))
+        if initial and not one_line(without_marks("".join(self._text))):
+            self._initial = initial[1]
+            self._text.append(initial[1])
 
     def _flush(self) -> None:
         text = "".join(self._text)
         self._text.clear()
+        for frame in self._open:
+            frame.start = -1
         if self._verbatim:
-            self.blocks += [Block(paragraph) for paragraph in prose(text)]
-            return
-        block = lines(remove_markers(text))
-        if block:
-            self.blocks.append(Block(block, join_title(block) if self._heading else ""))
+            paragraphs = prose(text)
+            self.left_out["pictures"] += _lost(text, "".join(paragraphs))
+            for paragraph in paragraphs:
+                self._emit(paragraph, "")
+        else:
+            block = lines(remove_markers(text))
+            self.left_out["pictures"] += _lost(text, block)
+            initial, self._initial = self._initial, ""
+            if initial and block == initial:
+                self._carried = initial
+            else:
+                # Some pages show a picture of the letter, and write it as well.
+                is_twice = initial and re.match(rf"(?i:{re.escape(initial * 2)})[^\W\dA-Z_]", block)
+                self._emit(block.removeprefix(initial) if is_twice else block, self._heading)
+
+    def _emit(self, text: str, heading: str) -> None:
+        """Add a block, and the notes within it."""
+        if not without_marks(text).strip():
+            # The mark of a page without text belongs to the next block.
+            self._text += [text] if text else []
+        else:
+            if self._carried and not heading:
+                text = f"{self._carried}{text}" if _goes_on(text) else text
+                self._carried = ""
+            if self._note_number:
+                text, self._note_number = f"[{self._note_number}] {text}", ""
+            if self._begins_note:
+                text = _NOTE_START.sub(r"[\1] ", text, count=1) if _NOTE_START.match(text) else text
+                self._begins_note = False
+            title = join_title(without_marks(text)) if heading and not self._asides else ""
+            block = Block(text, title, int(heading[1]) if title else 0)
+            (self._after if self._asides else self.blocks).append(block)
+        if not self._asides and text:
+            self.blocks += self._after
+            self._after.clear()
 
 
 def _local_name(tag: str) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def _is_hidden(attributes: Mapping[str, str]) -> bool:
-    names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
-    style = attributes.get("style", "").replace(" ", "")
-    return "hidden" in attributes or "display:none" in style or bool(_SKIPPED_CLASS.search(names))
+def _type(attributes: Mapping[str, str]) -> str:
+    """The semantic type of an element of EPUB."""
+    return next((value for key, value in attributes.items() if key.endswith(":type")), "")
+
+
+def _is_note(attributes: Mapping[str, str], kinds: frozenset[str] = _NOTE) -> bool:
+    names = f"{attributes.get('class', '')} {_type(attributes)} {attributes.get('role', '')}"
+    return not kinds.isdisjoint(names.lower().split())
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a text begins within a word, whose first letter is a picture."""
+    word = re.match(r"\w+", without_marks(text))
+    return word is not None and (word[0][0].islower() or (word[0].isupper() and len(word[0]) > 1))
+
+
+def _is_page_anchor(attributes: Mapping[str, str]) -> bool:
+    return any(_PAGE_ID.fullmatch(attributes.get(name, "")) for name in ("id", "name"))
+
+
+def _page_label(attributes: Mapping[str, str]) -> str:
+    """The label of a page in the attributes of its mark; '' if none has it."""
+    for name in _PAGE_ATTRIBUTES:
+        if match := _PAGE_LABEL.fullmatch(attributes.get(name, "")):
+            return match[1]
+    return ""
+
+
+def _hidden_classes(style_sheet: str) -> set[str]:
+    """The classes that a style sheet hides on any screen."""
+    rules = _CONDITIONAL_RULES.sub("", style_sheet[:_MAX_STYLE_CHARACTERS])
+    selectors = [part for rule in _HIDING_RULE.finditer(rules) for part in rule[1].split(",")]
+    matches = (_CLASS_SELECTOR.fullmatch(selector.strip()) for selector in selectors)
+    return {match[1] for match in matches if match}
+
+
+def _lost(text: str, left: str) -> int:
+    """How many characters that are not spaces a text has lost."""
+    if "[" not in text:
+        return 0
+    return len("".join(tidy(text).split())) - len("".join(left.split()))

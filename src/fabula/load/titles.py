@@ -21,7 +21,8 @@ _PROGRAM = re.compile(
 """The name of a program before that of a file, as printer drivers write it."""
 _PATH = re.compile(r"(?:[a-z]:[\\/]|\\\\|file:/|/(?:home|users|tmp|var|mnt)/).*", re.IGNORECASE)
 _PLACEHOLDERS = re.compile(
-    r"(?:untitled|no title|title|document|new document|default|unnamed|scan|scanned document|layout"
+    r"(?:untitled(?: document)?|no title|title|document|new document|default|unnamed|layout"
+    r"|scan|scanned document"
     r"|ohne titel|unbenannt|dokument|sans titre|sin t[íi]tulo|senza titolo|sem t[íi]tulo"
     r"|zonder titel"
     r"|bez tytu[łl]u|dokument bez tytu[łl]u|без названия|无标题|無標題|名称未設定|無題|제목 없음"
