@@ -255,7 +255,8 @@ class _Open:
         role: What is done with its text, if it is not simply text.
         label: What its text is counted as, the label of a page, or the address of a link.
         is_number: Whether the file says that its text is the number of a page.
-        start: Where its text begins among the pieces of the block; -1 if the block has ended.
+        start: Where its text begins among the pieces of the block.
+        text_number: The number of the block that it began in; a note has one of its own.
         around: The pieces of the block around a note.
 
     """
@@ -265,6 +266,7 @@ class _Open:
     label: str = ""
     is_number: bool = False
     start: int = 0
+    text_number: int = 0
     around: list[str] = field(default_factory=list)
 
 
@@ -296,6 +298,8 @@ class _BlockBuilder:
     """The number of the note that begins, if only its place in a list or its id says it."""
     _hiding: set[str] = field(default_factory=set)
     """The classes that the page's own style sheet hides."""
+    _text_number: int = 0
+    _texts: int = 0
     _labels: list[bool] = field(default_factory=list)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -347,7 +351,7 @@ class _BlockBuilder:
             self._flush()
             self._heading = "" if frame.tag in _HEADINGS else self._heading
             self._verbatim = self._verbatim and frame.tag != "pre"
-        elif frame.role and frame.start >= 0:
+        elif frame.role and frame.text_number == self._text_number:
             self._end_inline(frame)
 
     def data(self, text: str) -> None:
@@ -473,8 +477,8 @@ class _BlockBuilder:
     def _start_block(self, frame: _Open, attributes: Mapping[str, str]) -> None:
         names = attributes.get("class", "")
         is_note = _SIDE_NOTE.search(names) or (
-            any(around.tag == "p" for around in self._open[:-1])
-            and _is_note(attributes, _INNER_NOTE)
+            _is_note(attributes, _INNER_NOTE)
+            and any(around.tag == "p" for around in self._open[:-1])
         )
         if is_note and one_line("".join(self._text)):
             self._start_aside(frame)
@@ -496,8 +500,8 @@ class _BlockBuilder:
 
     def _start_aside(self, frame: _Open) -> None:
         frame.role, frame.around, self._text = "aside", self._text, []
-        for around in self._open[:-1]:
-            around.start = around.start if around.role == "aside" else -1
+        frame.text_number = self._text_number
+        self._begin_text()
         self._asides += 1
 
     def _end_aside(self, frame: _Open) -> None:
@@ -508,9 +512,10 @@ class _BlockBuilder:
         self._flush()
         self._asides -= 1
         self._text = [*frame.around, f"[{label}]"] if label else frame.around
+        self._text_number = frame.text_number
 
     def _start_inline(self, frame: _Open, attributes: Mapping[str, str]) -> None:
-        frame.start = len(self._text)
+        frame.start, frame.text_number = len(self._text), self._text_number
         names = f"{attributes.get('class', '')} {_type(attributes)} {attributes.get('role', '')}"
         style = attributes.get("style", "").replace(" ", "")
         if _SIDE_NOTE.search(names) or (
@@ -552,11 +557,14 @@ class _BlockBuilder:
             self._initial = initial[1]
             self._text.append(initial[1])
 
+    def _begin_text(self) -> None:
+        self._texts += 1
+        self._text_number = self._texts
+
     def _flush(self) -> None:
         text = "".join(self._text)
         self._text.clear()
-        for frame in self._open:
-            frame.start = -1
+        self._begin_text()
         if self._verbatim:
             paragraphs = prose(text)
             self.left_out["pictures"] += _lost(text, "".join(paragraphs))
