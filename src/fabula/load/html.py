@@ -11,7 +11,7 @@ from typing import Literal
 from lxml import etree
 
 from fabula.errors import LoadError
-from fabula.load import gutenberg
+from fabula.load import doctype, gutenberg
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode
@@ -142,12 +142,14 @@ class PageContent:
         blocks: The blocks.
         metadata: The values of 'title', 'author', 'language' and 'published'.
         left_out: The characters that are not in the blocks, by kind.
+        ids: The block in which the element with an id begins, or before which, by its index.
 
     """
 
     blocks: tuple[Block, ...]
     metadata: Mapping[str, str]
     left_out: Mapping[str, int] = field(default_factory=dict)
+    ids: Mapping[str, int] = field(default_factory=dict)
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -166,16 +168,27 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def page(text: str, source: str) -> PageContent:
-    """Return the blocks of a page of HTML or XHTML. Raises LoadError if it can't be parsed."""
-    builder = _BlockBuilder()
+def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -> PageContent:
+    """Return the blocks of a page of HTML or XHTML.
+
+    Args:
+        text: The page.
+        source: What messages call it.
+        page_labels: The numbers of the printed pages that begin at elements, by their ids.
+
+    Raises:
+        LoadError: It can't be parsed.
+
+    """
+    text = doctype.resolve_html(text)
+    builder = _BlockBuilder(page_labels=page_labels or {})
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
         etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata, +builder.left_out)
+    return PageContent(tuple(builder.blocks), builder.metadata, +builder.left_out, builder.ids)
 
 
 def _remove_strays(text: str) -> str:
@@ -277,6 +290,8 @@ class _BlockBuilder:
     blocks: list[Block] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    ids: dict[str, int] = field(default_factory=dict)
+    page_labels: Mapping[str, str] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
@@ -303,6 +318,15 @@ class _BlockBuilder:
     _labels: list[bool] = field(default_factory=list)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._start(tag, attributes)
+        if name := attributes.get("id") or attributes.get("name"):
+            self.ids.setdefault(name, len(self.blocks))
+            label = self.page_labels.get(name, self._page)
+            if label != self._page:
+                self._page = label
+                self._text.append(page_mark(label))
+
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = _local_name(tag)
         if tag == "div" and not _VERSE.isdisjoint(attributes.get("class", "").split()):
             tag = "li"
