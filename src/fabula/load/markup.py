@@ -107,7 +107,7 @@ def read_blocks(root: Element, rules: TextRules) -> tuple[tuple[Block, ...], Cou
             stack.append(element)
             if kinds[-1] == "skipped":
                 if name := rules.left_out(path):
-                    left_out[name] += len(one_line("".join(element.itertext())))
+                    left_out[name] += len("".join("".join(element.itertext()).split()))
             else:
                 builder.begin(kinds[-1])
                 if title := rules.title(path):

@@ -280,7 +280,7 @@ class _Edition:
 
     def _replace(self, reference: Element, note: Element, parent: Element) -> None:
         # The number is counted again.
-        self.removed["note numbers"] += len("".join(reference.itertext()).strip())
+        self.removed["note numbers"] += len("".join("".join(reference.itertext()).split()))
         note.tail = reference.tail
         parent[list(parent).index(reference)] = note
 
