@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import LoadError
-from fabula.load import load
+from fabula.load import find, load
 from fabula.load.blocks import Draft
 from fabula.load.document import document
 from fabula.load.locators import take_marks
@@ -616,6 +616,16 @@ def test_files_of_the_same_folder_are_included(tmp_path: Path) -> None:
     text = load(tmp_path / "book.xml", "default", 10**7)
     assert text.text == "Begin.\n\nBegin.\n\nThree.\n\nA & b.\n\nYes."
     assert text.warnings == ()
+    assert find([tmp_path]).files == [tmp_path / "book.xml"]
+    assert find([tmp_path / "parts"]).files == [
+        tmp_path / "parts" / n for n in ("one.xml", "two.xml")
+    ]
+
+
+def test_files_that_include_each_other_are_all_read(tmp_path: Path) -> None:
+    for name, other in (("a.xml", "b.xml"), ("b.xml", "a.xml")):
+        (tmp_path / name).write_text(INCLUDE.format(f'<xi:include href="{other}"/>'))
+    assert find([tmp_path]).files == [tmp_path / "a.xml", tmp_path / "b.xml"]
 
 
 def test_files_elsewhere_circles_and_damaged_files_are_not_included(tmp_path: Path) -> None:
