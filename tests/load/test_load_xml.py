@@ -217,6 +217,7 @@ REPAIRED = {
     "<p>A word<![CDATA[ & <another>]]><!-- a -- b --></p>": "A word & <another>",
     "<p>AT&amp;T &amp;lt; &lt;b&gt; &unknown; &</p>": "AT&T &lt; <b> &unknown; &",
     "<p>One<p>two": "One two",
+    "<p>He <<said>> <so>so</so> <да>.</p>": "He <<said>> so <да>.",
     "<p>One</p><![CDATA[ two": "One <![CDATA[ two",
 }
 
@@ -291,6 +292,14 @@ def test_xml_without_order_is_read_in_time_that_grows_with_its_length() -> None:
 def test_cyrillic_is_read_in_whatever_encoding_it_is(encoding: str, declared: str) -> None:
     text = fb2(SECTIONS * 3).decode().replace('encoding="utf-8"', f'encoding="{declared}"')
     assert opened(text.encode(encoding)).blocks == opened(fb2(SECTIONS * 3)).blocks
+
+
+def test_cyrillic_that_is_not_as_declared_is_recognised_without_the_tags() -> None:
+    text = "Старый мельник зажёг фонарь у плотины, и никто в деревне не знал, зачем он это делает."
+    data = fb2(f"<section><p>{text}</p></section>")
+    draft = opened(data.decode().encode("windows-1251"))
+    assert draft.blocks == opened(data).blocks
+    assert draft.warnings == ("book.xml declares the encoding utf-8, but has another one.",)
 
 
 @pytest.mark.parametrize(
@@ -643,6 +652,11 @@ def test_files_elsewhere_circles_and_damaged_files_are_not_included(tmp_path: Pa
 
 
 # More of FictionBook
+
+
+def test_numbers_of_notes_are_not_glued_to_words() -> None:
+    text = '<section><p>Один<a l:href="#n1" type="note"><sup>1</sup></a>.</p></section>'
+    assert texts(fb2(text)) == ["Один[1]."]
 
 
 def test_sections_within_sections_are_deeper_and_the_printed_book_is_known() -> None:

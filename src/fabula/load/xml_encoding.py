@@ -47,6 +47,12 @@ _MIN_UTF8_ASIAN_CHARACTERS = 20
 """So many characters beyond ASCII are no UTF-8 by accident; a few words in GBK may be."""
 _ASIAN = ("big5", "cp9", "euc", "gb", "johab", "shift")
 _MAX_BROKEN_SHARE = 0.01
+_TAG = re.compile(rb"<[^<>]*>")
+_GUESSES = (
+    *("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257", "cp1251", "koi8_r", "cp866", "cp1253"),
+    *("cp1255", "cp1256", "gb18030", "cp932", "euc_jp", "cp949", "big5"),
+)
+"""The encodings that may be recognised by a text in them."""
 
 
 def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
@@ -71,7 +77,7 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return _decode_declared(data, name, codec, warn) or decode(data, "it")
+        return _decode_declared(data, name, codec, warn) or _guess(data)
     beyond_ascii = len(data) - len(text)
     if b"\0" in data[:1000]:
         # UTF-16 without a mark is valid UTF-8, too.
@@ -83,6 +89,14 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
         return _decode_declared(data, name, codec, warn) or text
     warn(f"declares the encoding {name}, but is UTF-8")
     return text
+
+
+def _guess(data: bytes) -> str:
+    """The text in its most likely encoding: that of the text alone, as tags are all ASCII."""
+    printed = _TAG.sub(b" ", data)
+    text = decode(printed, "it")
+    codec = next((name for name in _GUESSES if printed.decode(name, "replace") == text), "")
+    return data.decode(codec, "replace") if codec else decode(data, "it")
 
 
 def _codec(name: str) -> str:
