@@ -1,12 +1,19 @@
 """Books in XML: TEI and FictionBook."""
 
+import contextlib
+import io
+import re
+import time
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fabula.errors import LoadError
-from fabula.load import load
+from fabula.load import find, load
 from fabula.load.blocks import Draft
+from fabula.load.document import document
 from fabula.load.locators import take_marks
 from fabula.load.xml import read
 
@@ -111,8 +118,8 @@ def test_running_heads_contents_and_other_readings_are_no_text() -> None:
     )
     assert opened(tei(changed, contents)).blocks == opened(tei(CHAPTERS)).blocks
     assert opened(tei(changed, contents)).left_out == {
-        "contents": len("ContentsI 1"),
-        "running heads": len("A HEAD 7"),
+        "contents": len("ContentsI1"),
+        "running heads": len("AHEAD7"),
         "alternative readings": len("hose"),
     }
 
@@ -193,3 +200,492 @@ def test_what_is_no_book_is_refused_by_name(data: bytes, message: str, tmp_path:
     file.write_bytes(data)
     with pytest.raises(LoadError, match=rf"book\.tei .*{message}"):
         load(file, "default", 10**7)
+
+
+# XML that is not well-formed
+
+REPAIRED = {
+    "<p>A miller & his son</p>": "A miller & his son",
+    "<p>A&nbsp;miller&mdash;his&hellip; son&eacute;</p>": "A miller—his… soné",
+    "<p>A \x1emiller\x00 &#0;&#30;slept</p>": "A miller slept",
+    "<p>two < three > one</p>": "two < three > one",
+    "<p>a <b>bold <i>word</b> and</i> more</p>": "a bold word and more",
+    "<p align=left title='x' checked>A word</p>": "A word",
+    '<p title="a < b" n="1" n="2">A word</p>': "A word",
+    "<p>A<l:x l:href='#a'> word</l:x></p>": "A word",
+    "<p>A word</P></q> more": "A word more",
+    "<p>A word<![CDATA[ & <another>]]><!-- a -- b --></p>": "A word & <another>",
+    "<p>AT&amp;T &amp;lt; &lt;b&gt; &unknown; &</p>": "AT&T &lt; <b> &unknown; &",
+    "<p>One<p>two": "One two",
+    "<p>He <<said>> <so>so</so> <да>.</p>": "He <<said>> so <да>.",
+    "<p>One</p><![CDATA[ two": "One <![CDATA[ two",
+}
+
+
+@pytest.mark.parametrize("make", [tei, fb2])
+@pytest.mark.parametrize(("markup", "text"), REPAIRED.items())
+def test_xml_that_is_not_well_formed_keeps_every_word_in_order(
+    make: Callable[[str], bytes], markup: str, text: str
+) -> None:
+    draft = opened(make(f"<section>{markup}</section>").replace(b"</binary>", b""))
+    words = " ".join(block.text for block in draft.blocks)
+    assert words.replace("\n", " ") == text
+    assert re.match(
+        r"book\.xml .*(not well-formed XML \(.*\)|entities that it does)", draft.warnings[0]
+    )
+
+
+@pytest.mark.parametrize("cut", [20, 60, 200])
+def test_a_file_that_is_cut_short_is_read_to_its_end(cut: int) -> None:
+    draft = opened(tei(CHAPTERS)[:-cut])
+    whole = "".join(texts(tei(CHAPTERS)))
+    text = "".join(block.text for block in draft.blocks)
+    assert whole.startswith(text)
+    assert len(text) >= len(whole) - cut
+    assert "not well-formed" in draft.warnings[0]
+
+
+def test_numbers_that_mean_characters_of_windows_are_those() -> None:
+    assert texts(tei("<p>It&#150;is &#147;he&#148;</p>")) == ["It–is “he”"]
+
+
+def test_what_follows_the_root_element_is_read_as_well() -> None:
+    two = fb2("<section><p>One.</p></section>") + b"<body><section><p>Two.</p></section></body>"
+    assert texts(two) == ["One.", "Two."]
+
+
+def test_well_formed_xml_has_no_warnings() -> None:
+    assert opened(tei(CHAPTERS)).warnings == opened(fb2(SECTIONS)).warnings == ()
+
+
+def test_xml_without_order_is_read_in_time_that_grows_with_its_length() -> None:
+    for piece in ("<a ", "<b>", "</b>", "<![CDATA[", "<!--", "&", "<a b='", "<p></q>", "&x;", "<!"):
+        seconds: list[float] = []
+        for count in (20_000, 80_000):
+            began = time.process_time()
+            with contextlib.suppress(LoadError):
+                opened(tei("<p>word" + piece * count))
+            seconds.append(time.process_time() - began)
+        assert seconds[1] < 12 * max(seconds[0], 0.02), piece
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [
+        ("windows-1251", "win-1251"),
+        ("windows-1251", "CP-1251"),
+        ("windows-1251", "x-cp1251"),
+        ("koi8-r", "koi8r"),
+        ("cp866", "ibm866"),
+        ("mac_cyrillic", "x-mac-cyrillic"),
+        ("iso8859-5", "ISO_8859-5:1988"),
+        ("utf-8", "UTF8"),
+        ("utf-8", "windows-1251"),
+        ("utf-8-sig", "windows-1251"),
+        ("utf-16", "utf-16"),
+        ("utf-16", "utf-8"),
+        ("utf-16-le", "utf-16"),
+        ("utf-32", "utf-32"),
+        ("utf-8", "unknown"),
+    ],
+)
+def test_cyrillic_is_read_in_whatever_encoding_it_is(encoding: str, declared: str) -> None:
+    text = fb2(SECTIONS * 3).decode().replace('encoding="utf-8"', f'encoding="{declared}"')
+    assert opened(text.encode(encoding)).blocks == opened(fb2(SECTIONS * 3)).blocks
+
+
+def test_cyrillic_that_is_not_as_declared_is_recognised_without_the_tags() -> None:
+    text = "Старый мельник зажёг фонарь у плотины, и никто в деревне не знал, зачем он это делает."
+    data = fb2(f"<section><p>{text}</p></section>")
+    draft = opened(data.decode().encode("windows-1251"))
+    assert draft.blocks == opened(data).blocks
+    assert draft.warnings == ("book.xml declares the encoding utf-8, but has another one.",)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [
+        ("gb18030", "GB2312"),
+        ("gbk", "gbk"),
+        ("big5", "Big5"),
+        ("cp932", "Shift-JIS"),
+        ("cp932", "Windows-31J"),
+        ("cp932", "x-sjis"),
+        ("euc-jp", "EUC-JP"),
+        ("iso2022_jp", "ISO-2022-JP"),
+        ("cp949", "ks_c_5601-1987"),
+        ("utf-16", "UTF-16"),
+    ],
+)
+def test_chinese_japanese_and_korean_are_read_as_declared(encoding: str, declared: str) -> None:
+    title = {"big5": "老舊書本", "cp949": "방앗간"}.get(encoding, "水車")
+    data = fb2(f"<section><p>{title}</p></section>").decode().replace("Чайка", title)
+    data = data.replace("Антон", "A").replace("Чехов", "B").replace("utf-8", declared)
+    draft = opened(data.encode(encoding))
+    assert (draft.title, draft.blocks[0].text, draft.warnings) == (title, title, ())
+
+
+# Entities
+
+P4 = """<?xml version="1.0"?><!DOCTYPE TEI.2 PUBLIC "-//TEI P4//DTD Main//EN" "tei2.dtd" [
+<!ENTITY % TEI.prose "INCLUDE"> <!-- ]> -->
+<!ENTITY mdash "&#8212;"><!ENTITY lt "&#38;#60;"><!ENTITY who 'the <name>miller</name> &amp; son'>
+<!ENTITY Zdot SDATA "[Zdot ]"><!ENTITY fig SYSTEM "fig.jpg" NDATA jpeg><!NOTATION jpeg SYSTEM "">
+<!ENTITY twice "&who;&who;">%TEI.prose; <!ATTLIST p id CDATA "]>">
+]>"""
+
+
+def test_the_entities_of_a_doctype_are_characters() -> None:
+    body = "<p>&mdash;&who;&mdash;&Zdot;&eacute; &lt;</p>"
+    data = P4.encode() + tei(body).replace(b"TEI", b"TEI.2")
+    assert texts(data) == ["—the miller & son—Żé <"]
+    assert opened(data).warnings == ()
+
+
+def test_the_names_of_html_are_known_where_a_dtd_is_not_at_hand() -> None:
+    data = b'<!DOCTYPE TEI.2 SYSTEM "tei2.dtd">' + tei("<p>A&mdash;b&ouml;&thinsp;c.</p>")
+    assert texts(data) == ["A—bö c."]
+    assert opened(data).warnings == ()
+
+
+def test_no_entity_within_an_entity_and_no_file_is_expanded() -> None:
+    with pytest.raises(LoadError, match="defines XML entities by other entities"):
+        opened(P4.encode() + tei("<p>&twice;</p>"))
+    long = f'<!DOCTYPE TEI [<!ENTITY a "{"a" * 1000}">]>'.encode()
+    with pytest.raises(LoadError, match="defines XML entities that expand to too much"):
+        opened(long + tei(f"<p>{'&a;' * 100_000}</p>"))
+    outside = b'<!DOCTYPE TEI [<!ENTITY c SYSTEM "file:///etc/hosts">]>'
+    draft = opened(outside + tei("<p>A word.</p>&c;"))
+    assert [block.text for block in draft.blocks] == ["A word."]
+    assert "&c; to another file, file:///etc/hosts, left out here" in draft.warnings[0]
+
+
+# More of TEI
+
+
+def header(statement: str, source: str = "") -> Draft:
+    return opened(
+        f"<TEI><teiHeader><fileDesc><titleStmt>{statement}</titleStmt><sourceDesc>{source}"
+        f"</sourceDesc></fileDesc></teiHeader><text><body>{BODY}</body></text></TEI>".encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("author", "name"),
+    [
+        ("<idno type='isni'>0000</idno>\n<persName>Ann Lee</persName>", "Ann Lee"),
+        ("<persName>\n<forename>Ann</forename><surname>Lee</surname></persName>", "Ann Lee"),
+        ("<persName><surname>Lee</surname>\n<forename>Ann</forename></persName>", "Ann Lee"),
+        ("<persName><surname>Lee</surname>, <forename>Ann</forename></persName>", "Lee, Ann"),
+        ("<forename>Ann</forename><nameLink>de</nameLink><surname>Lee</surname>", "Ann de Lee"),
+        ("<persName>Ann Lee</persName><persName type='pen'>A. L.</persName>", "Ann Lee"),
+        ("Ann Lee<idno>Q1</idno> <date>1800-1850</date>", "Ann Lee"),
+        ("<name ref='#q'>Ann Lee</name></author><author>Bo May", "Ann Lee, Bo May"),
+        ("<!-- nobody -->", ""),
+    ],
+)
+def test_authors_are_names_without_identifiers(author: str, name: str) -> None:
+    assert header(f"<title>T</title><author>{author}</author>").author == name
+
+
+def test_the_main_title_is_the_title() -> None:
+    titles = '<title type="sub">A Tale</title><title type="main">The Kettle</title>'
+    assert header(titles).title == "The Kettle"
+    assert header(f'<title type="full">{titles}</title>').title == "The Kettle"
+
+
+@pytest.mark.parametrize(
+    ("source", "published", "edition"),
+    [
+        (
+            (
+                "<bibl><name>A Site</name><idno>http://a/1999</idno><title>The Kettle</title>, "
+                "<pubPlace>Hollin</pubPlace> <date when='1887'>87</date></bibl>"
+            ),
+            "1887",
+            "The Kettle, Hollin, 87",
+        ),
+        (
+            (
+                "<bibl type='digitalSource'><title>A Site</title><bibl type='originalSource'>"
+                "<title>The Kettle</title><date type='written' when='1880'/>"
+                "<date type='print' when='1887'/>"
+                "</bibl></bibl>"
+            ),
+            "1887",
+            "The Kettle, 1887",
+        ),
+        (
+            (
+                "<biblFull><titleStmt><title>The Kettle</title><author>Lee, Ann</author>"
+                "</titleStmt><editionStmt><edition>2nd</edition></editionStmt><publicationStmt><publisher>Ox"
+                "</publisher><pubPlace>Hollin</pubPlace><date>1887</date></publicationStmt>"
+                "</biblFull>"
+            ),
+            "1887",
+            "The Kettle, Lee, Ann, 2nd, Ox, Hollin, 1887",
+        ),
+        ("<p>From the edition of 1887.</p>", "1887", "From the edition of 1887."),
+        ("<p/>", "", ""),
+    ],
+)
+def test_the_edition_and_its_year_are_known(source: str, published: str, edition: str) -> None:
+    draft = header("<title>The Kettle</title>", source)
+    assert (draft.published, draft.edition) == (published, edition)
+
+
+WORDS = {
+    "<w>The</w>\n<w>miller</w>\n<pc>,</pc>\n<w>who</w>\n<w>slept</w>\n<pc>.</pc>": (
+        "The miller, who slept."
+    ),
+    '<pc>"</pc>\n<w>Go</w>\n<pc>!</pc>\n<pc>"</pc>\n<w>she</w>': '"Go!" she',
+    "<w>he</w>\n<pc>(</pc>\n<w>she</w>\n<pc>)</pc>": "he (she)",
+    "<w>He</w><c> </c>\n<w>woke</w>\n<pc>.</pc><c> </c>\n<w>She</w>\n<w>'s</w>": "He woke. She's",
+    "<w>do</w>\n<w>n't</w> <w>go</w> <pc>;</pc> <pc>«</pc> <w>so</w> <pc>»</pc>": "don't go; «so»",
+    "<w join='right'>o</w>\n<w>clock</w>\n<pc join='no'>,</pc>": "oclock ,",
+    "<hi><w>The</w></hi>\n<pc>,</pc>\n<s><w>a</w>\n<pc>.</pc></s>\n<s><w>B</w></s>": "The, a. B",
+}
+
+
+@pytest.mark.parametrize(("markup", "text"), WORDS.items())
+def test_words_that_are_elements_are_spaced_as_they_are_printed(markup: str, text: str) -> None:
+    assert texts(tei(f"<p>\n{markup}\n</p>")) == [text]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text", "left_out"),
+    [
+        ("<choice><sic>hose</sic><corr>house</corr></choice>", "house", 4),
+        ("<choice><abbr>Dr</abbr><expan>Doctor</expan></choice>", "Doctor", 2),
+        ("<choice><unclear>cat</unclear><unclear>bat</unclear></choice>", "cat", 3),
+        ("<choice><seg>cat</seg><seg>bat</seg><seg>rat</seg></choice>", "cat", 6),
+        ("<choice><orig>hous</orig></choice>", "hous", 0),
+        ("<choice><corr>a</corr><corr>b</corr><sic>c</sic></choice>", "a", 2),
+        ("<app><lem>cat</lem><rdg>bat</rdg><note>a note</note></app>", "cat[1]", 3),
+        ("<app><rdg>cat</rdg><rdg>bat</rdg></app>", "cat", 3),
+        ("<app><rdgGrp><rdg>cat</rdg><rdg>bat</rdg></rdgGrp><rdg>rat</rdg></app>", "cat", 6),
+    ],
+)
+def test_of_several_readings_one_is_text_and_the_others_are_counted(
+    markup: str, text: str, left_out: int
+) -> None:
+    draft = opened(tei(f"<p>The {markup}.</p>"))
+    assert draft.blocks[0].text == f"The {text}."
+    assert draft.left_out.get("alternative readings", 0) == left_out
+
+
+def test_a_note_at_the_end_is_read_where_the_text_refers_to_it_and_once() -> None:
+    body = (
+        '<p>The lamp<ref target="#n1">1</ref> was<ptr target="#n2"/> lit.</p><p>He left.</p>'
+        '<div type="notes"><head>Notes</head><note xml:id="n1">Who <ref target="#n1">lit</ref> it?'
+        '</note><note xml:id="n2">Then.</note><note>A last word.</note></div>'
+    )
+    assert texts(tei(body)) == [
+        "The lamp[1] was[2] lit.",
+        "[1] Who lit it?",
+        "[2] Then.",
+        "He left.",
+        "Notes",
+        "A last word.",
+    ]
+
+
+def test_a_note_that_refers_to_no_word_has_no_number() -> None:
+    assert texts(tei("<note>Printed in Hollin.</note><p>He left.</p>")) == [
+        "Printed in Hollin.",
+        "He left.",
+    ]
+
+
+def test_a_corpus_has_a_section_for_each_text() -> None:
+    letters = "".join(
+        f"<TEI><teiHeader><fileDesc><titleStmt><title>To Bo ({n})</title></titleStmt></fileDesc>"
+        f"</teiHeader><text><body>{head}{BODY}</body></text></TEI>"
+        for n, head in enumerate(
+            ("", "<head>To Bo (2)</head>", "<div><head>Noon</head><p>.</p></div>"), 1
+        )
+    )
+    data = (
+        "<teiCorpus><teiHeader><fileDesc><titleStmt><title>Letters</title></titleStmt></fileDesc>"
+    )
+    draft = opened(f"{data}</teiHeader>{letters}</teiCorpus>".encode())
+    assert draft.title == "Letters"
+    assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
+        ("To Bo (1)", 1),
+        ("To Bo (2)", 1),
+        ("To Bo (3)", 1),
+        ("Noon", 2),
+    ]
+
+
+def test_headings_have_the_depth_of_their_divisions() -> None:
+    body = (
+        f'<div1 type="book"><head>Book One</head><div2><head>Chapter I</head>{BODY}</div2></div1>'
+        f'<div type="book" n="2"><div type="chapter" n="1">{BODY}</div><div type="textpart" '
+        f'subtype="chapter" n="2">{BODY}</div></div>'
+    )
+    draft = opened(tei(body, f"<prologue><head>Prologue</head>{BODY}</prologue>"))
+    assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
+        ("Prologue", 1),
+        ("Book One", 1),
+        ("Chapter I", 2),
+        ("Book 2", 1),
+        ("Chapter 1", 2),
+        ("Chapter 2", 2),
+    ]
+
+
+def labels(data: bytes, kind: str) -> list[tuple[str, str]]:
+    text = document(opened(data), "book.xml", "default")
+    return [(m.label, text.text[m.start :][:5]) for m in text.locators if m.kind == kind]
+
+
+def test_pages_are_marked_where_they_begin() -> None:
+    body = (
+        '<pb n="[113]"/><p>The mil<pb n="p. 114"/>ler slept.</p><pb n="xv"/><div><head>Noon</head>'
+        '<p>He <pb n="A2r"/> woke.</p><pb/></div><milestone unit="page" n="9"/><p>Gone.</p>'
+    )
+    assert labels(tei(body), "page") == [
+        ("113", "The m"),
+        ("114", "ler s"),
+        ("xv", "Noon\n"),
+        ("A2r", "woke."),
+        ("9", "Gone."),
+    ]
+    assert texts(tei(body))[2] == "He woke."
+
+
+def test_page_numbers_of_the_printer_serve_where_breaks_have_none() -> None:
+    body = '<pb/><fw type="pageNum">- 7 -</fw><fw type="header">THE KETTLE</fw><p>He slept.</p>'
+    assert labels(tei(body), "page") == [("- 7 -", "He sl")]
+    assert opened(tei(body)).left_out == {"page numbers": 3, "running heads": 9}
+
+
+def test_lines_are_numbered_as_the_edition_counts_them() -> None:
+    lines = [
+        f"<l{f' n={chr(34)}{n}{chr(34)}' if n % 5 == 0 else ''}>v{n:02}.</l>" for n in range(1, 13)
+    ]
+    poem = f"<div><lg>{''.join(lines)}</lg></div>"
+    found = labels(tei(poem + poem), "line")
+    assert [label for label, _ in found] == 2 * [str(n) for n in range(1, 13)]
+    assert all(text.startswith(f"v{int(label):02}") for label, text in found)
+
+
+def test_a_line_of_two_speakers_is_one_line() -> None:
+    speeches = (
+        '<sp><speaker>A.</speaker><l n="1">One.</l><l part="I">Two</l></sp><sp>'
+        "<speaker>B.</speaker>"
+        '<l part="F">and two.</l><l n="3">Three.</l></sp>'
+    )
+    assert labels(tei(f"<div>{speeches}</div>"), "line") == [
+        ("1", "One.\n"),
+        ("2", "Two\n\n"),
+        ("3", "Three"),
+    ]
+
+
+def test_a_cast_is_a_list_of_lines_and_an_address_has_its_own() -> None:
+    cast = (
+        "<castList><head>Persons</head><castItem><role>Ann</role>, <roleDesc>a miller</roleDesc>"
+        "</castItem><castGroup><head>her sons</head><castItem>Bo</castItem></castGroup></castList>"
+        "<p>Bo May<address><street>Weir 2</street></address></p>"
+    )
+    assert texts(tei("", cast)) == ["Persons", "Ann, a miller\nher sons\nBo", "Bo May\nWeir 2"]
+
+
+# Files that are included
+
+INCLUDE = '<TEI xmlns:xi="http://www.w3.org/2001/XInclude"><text><body><p>Begin.</p>{}</body></text></TEI>'
+
+
+def test_a_file_that_is_not_included_is_named_and_its_fallback_is_text() -> None:
+    draft = opened(INCLUDE.format('<xi:include href="one.xml"/>').encode())
+    assert [block.text for block in draft.blocks] == ["Begin."]
+    assert draft.warnings[0].startswith("book.xml includes one.xml by xi:include, which was left")
+    fallback = "<xi:include href='a.xml'><xi:fallback><p>Else.</p></xi:fallback></xi:include>"
+    assert texts(INCLUDE.format(fallback).encode()) == ["Begin.", "Else."]
+    with pytest.raises(LoadError, match=r"no text of its own.*includes one\.xml"):
+        opened(INCLUDE.format('<xi:include href="one.xml"/>').replace("Begin.", "").encode())
+
+
+def test_files_of_the_same_folder_are_included(tmp_path: Path) -> None:
+    files = {
+        "book.xml": INCLUDE.format(
+            '<xi:include href="parts/one.xml"/><xi:include href="note.txt" parse="text"/>'
+            '<xi:include href="parts/two.xml" xpointer="b"/>'
+        ),
+        "parts/one.xml": INCLUDE.format('<xi:include href="three.xml"/>'),
+        "parts/two.xml": '<div><p xml:id="a">No.</p><p xml:id="b">Yes.</p></div>',
+        "parts/three.xml": '<p xmlns:xi="http://www.w3.org/2001/XInclude">Three.</p>',
+        "note.txt": "A & b.",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    text = load(tmp_path / "book.xml", "default", 10**7)
+    assert text.text == "Begin.\n\nBegin.\n\nThree.\n\nA & b.\n\nYes."
+    assert text.warnings == ()
+    assert find([tmp_path]).files == [tmp_path / "book.xml"]
+    assert find([tmp_path / "parts"]).files == [
+        tmp_path / "parts" / n for n in ("one.xml", "two.xml")
+    ]
+
+
+def test_files_that_include_each_other_are_all_read(tmp_path: Path) -> None:
+    for name, other in (("a.xml", "b.xml"), ("b.xml", "a.xml")):
+        (tmp_path / name).write_text(INCLUDE.format(f'<xi:include href="{other}"/>'))
+    assert find([tmp_path]).files == [tmp_path / "a.xml", tmp_path / "b.xml"]
+
+
+def test_files_elsewhere_circles_and_damaged_files_are_not_included(tmp_path: Path) -> None:
+    (tmp_path / "secret.xml").write_text("<p>hunter2</p>")
+    book = tmp_path / "book" / "book.xml"
+    book.parent.mkdir()
+    (book.parent / "link.xml").symlink_to(tmp_path / "secret.xml")
+    (book.parent / "bad.xml").write_text("no XML")
+    names = ("../secret.xml", "link.xml", str(tmp_path / "secret.xml"), "bad.xml", "book.xml")
+    book.write_text(INCLUDE.format("".join(f'<xi:include href="{name}"/>' for name in names)))
+    text = load(book, "default", 10**7)
+    assert "hunter2" not in text.text
+    assert text.text.count("Begin.") < 30
+    assert {name for name in names if any(name in warning for warning in text.warnings)} == {*names}
+
+
+# More of FictionBook
+
+
+def test_numbers_of_notes_are_not_glued_to_words() -> None:
+    text = '<section><p>Один<a l:href="#n1" type="note"><sup>1</sup></a>.</p></section>'
+    assert texts(fb2(text)) == ["Один[1]."]
+
+
+def test_sections_within_sections_are_deeper_and_the_printed_book_is_known() -> None:
+    body = (
+        f"<section><title><p>Часть 1</p></title><section><title><p>Глава 1</p></title>{BODY}"
+        f"</section></section><section><title><p>Часть 2</p></title>{BODY}</section>"
+    )
+    printed = (
+        "<publish-info><book-name>Чайка</book-name><publisher>Мир</publisher><city>Москва</city>"
+        "<year>1896</year></publish-info></description>"
+    )
+    draft = opened(fb2(body).replace(b"</description>", printed.encode()))
+    assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
+        ("Часть 1", 1),
+        ("Глава 1", 2),
+        ("Часть 2", 1),
+    ]
+    assert (draft.published, draft.edition) == ("1896", "Чайка, Москва, Мир, 1896")
+    assert draft.left_out == {}
+
+
+def test_a_zip_of_one_book_under_another_name_is_that_book() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("book.fb2", fb2(SECTIONS))
+    assert read(packed.getvalue(), "book.fb2", 10**7) == opened(fb2(SECTIONS))
+
+
+def test_a_library_may_put_its_own_element_around_a_book() -> None:
+    assert texts(b"<record><metadata>" + tei(CHAPTERS) + b"</metadata></record>") == texts(
+        tei(CHAPTERS)
+    )

@@ -1,4 +1,4 @@
-"""Three plays of DraCor, against lists that a person wrote from the files (data/plays/README.md)."""
+"""Three plays of DraCor, against lists that a person wrote from the files in data/plays."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ HEADERS = {
         "Marian Gawalewicz",
         "pl",
         "1885",
-        "Gawalewicz, M., Dzisiejsi. Komedya w 1-ym akcie oryginalnie napisana, [w:] tegoż, Komedye "
-        "jednoaktowe i monologi. Serya druga, Warszawa 1890, s. 75-109",
+        (
+            "Gawalewicz, M., Dzisiejsi. Komedya w 1-ym akcie oryginalnie napisana, [w:] tegoż, "
+            "Komedye jednoaktowe i monologi. Serya druga, Warszawa 1890, s. 75-109"
+        ),
     ),
     "w-zimowa-noc": (
         "W zimową noc",
@@ -176,9 +178,9 @@ SPEECHES = {
     "w-zimowa-noc": 'KAROLEK.\n(czyta) "Za szumnym Dniestrem, na Cecorskiem błoniu,\nGdzie '
     "Żółkiewskiego spotkał los okrutny,\nJechał Sieniawski odważny i smutny\nW błyszczącej zbroi i "
     'na białym koniu".',
-    "podejrzliwi": "PROSTAKIEWICZ.\nCzy tylko to? Jam rozumiał, że iakie straszne nieszczęście... tak "
-    "hałasować? Ale obaczmy. Mcia Panno... Mcia Panno... czyś iuż umarła WM Panna? Day go katu, nic "
-    "nie odpowiada! to nie dobrze.",
+    "podejrzliwi": "PROSTAKIEWICZ.\nCzy tylko to? Jam rozumiał, że iakie straszne nieszczęście... "
+    "tak hałasować? Ale obaczmy. Mcia Panno... Mcia Panno... czyś iuż umarła WM Panna? Day go "
+    "katu, nic nie odpowiada! to nie dobrze.",
 }
 
 

@@ -22,6 +22,7 @@ from fabula.load.files import (
     too_large,
     walk_files,
 )
+from fabula.load.includes import included_files
 from fabula.load.readers import PLAIN, READERS, reader
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class FoundFiles(NamedTuple):
 def find(paths: Iterable[Path]) -> FoundFiles:
     """Return the given files, and the files in the given folders in sorted order, none twice.
 
-    Hidden files and folders are skipped. A folder that is an unpacked EPUB counts as a file.
+    Hidden files and folders are skipped. A folder that is an unpacked EPUB counts as a file. Files
+    of a folder that another one there includes by XInclude are parts of that one.
 
     Raises:
         LoadError: A path does not exist.
@@ -77,8 +79,17 @@ def find(paths: Iterable[Path]) -> FoundFiles:
         if not is_folder(path) or is_epub_folder(path):
             files.setdefault(path)
             continue
+        parts: dict[Path, set[Path]] = {}
         for file in walk_files(path):
             (files if _is_readable(file) else others).setdefault(file)
+            if READERS.get(file.suffix.lower()) == "xml":
+                parts[file] = included_files(file)
+        included = {part for file_parts in parts.values() for part in file_parts}
+        for file, file_parts in parts.items():
+            # Of files that include each other, none is only a part.
+            for part in file_parts if file not in included else ():
+                files.pop(part, None)
+                others.pop(part, None)
     return FoundFiles(list(files), list(others))
 
 
@@ -124,9 +135,9 @@ def load(path: Path, collection: str, max_bytes: int) -> Document:
     suffix = format_of(name)
     data = read_file(path, name, max_bytes)
     if READERS[suffix] == "xml":
-        from fabula.load import xinclude
+        from fabula.load import includes
 
-        data = xinclude.pack(path, data, max_bytes)
+        data = includes.pack(path, data, max_bytes)
     return _read(data, suffix, name, real_path(path), collection, max_bytes)
 
 

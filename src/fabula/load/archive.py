@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.files import printable
-from fabula.load.markup import defines_entities, parse, parse_strictly
+from fabula.load.xml_tree import defines_entities, parse, parse_strictly
 
 _MAX_RATIO = 50
 """A book may unpack to this many times its size, and to `_MIN_LIMIT_BYTES` more. The pages of real

@@ -109,12 +109,12 @@ def verbatim_parts(text: str) -> Iterator[tuple[bool, str]]:
     position = 0
     ends = {"<!--": "-->", "<![CDATA[": "]]>"}
     for match in re.finditer(r"<!--|<!\[CDATA\[", text):
-        if match.start() < position:
+        if match.start() < position or match[0] not in ends:
             continue
         end = text.find(ends[match[0]], match.end())
         if end < 0:
             # An end that is missing once is missing for those that follow.
-            ends[match[0]] = "\0"
+            del ends[match[0]]
             continue
         yield False, text[position : match.start()]
         position = end + 3

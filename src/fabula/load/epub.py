@@ -91,6 +91,7 @@ class _Book:
         title, writer = gutenberg.split_title(metadata.title())
         blocks = [*self._blocks(pages, contents.without_book(title))]
         text_blocks = remove_library_text(blocks, self._left_out)
+        self._count_unlisted(pages)
         return Draft(
             blocks=confirm(text_blocks, title),
             title=title,
@@ -231,15 +232,27 @@ class _Book:
                 continue
             count += 1
             self._left_out.update(content.left_out)
-            if _is_nav(item):
-                rest = sum(len(without_marks(block.text)) for block in content.blocks)
-                if rest < _MIN_NAV_CHARACTERS:
-                    self._left_out["contents"] += rest
-                    continue
+            if _is_nav(item) and _characters(content) < _MIN_NAV_CHARACTERS:
+                self._left_out["contents"] += _characters(content)
+                continue
             yield from outline.apply(content, by_page.get(item.name, ()))
         if not count and problem is not None:
             is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
             raise self._protected() if is_locked else problem
+
+    def _count_unlisted(self, pages: Sequence[_Item]) -> None:
+        """Count what is on pages that the spine does not name, as the table of contents."""
+        read = {page.name for page in pages}
+        for item in self._items.values():
+            if item.name in read or not item.name or not _is_page(item):
+                continue
+            read.add(item.name)
+            try:
+                content = self._page(item, {})
+            except LoadError:
+                continue
+            kind = "contents" if _is_nav(item) else "unlisted pages"
+            self._left_out[kind] += _characters(content) + sum(content.left_out.values())
 
     def _page(self, item: _Item, labels: Mapping[str, str]) -> html.PageContent:
         """A page's content. Raises EntryError if it can't be read, and others as `Archive.read`."""
@@ -286,10 +299,10 @@ class _Outline:
             if (index := _heading_at(blocks, start, entry, listed, has_headings)) is not None:
                 listed[index] = entry
         for index, block in enumerate(blocks):
-            if entry := listed.get(index):
-                self._level, self._tag = entry.level, block.level or entry.level
+            if listed_as := listed.get(index):
+                self._level, self._tag = listed_as.level, block.level or listed_as.level
                 blocks[index] = replace(
-                    block, heading=block.heading or entry.title, level=entry.level
+                    block, heading=block.heading or listed_as.title, level=listed_as.level
                 )
             elif block.heading and self._level:
                 below = block.level - self._tag
@@ -365,6 +378,11 @@ class _Metadata:
 
     def _property(self, element: Element, name: str) -> str:
         return self._refined.get((element.get("id", ""), name), "")
+
+
+def _characters(content: html.PageContent) -> int:
+    """The characters of a page's text, without spaces."""
+    return sum(len("".join(without_marks(block.text).split())) for block in content.blocks)
 
 
 def _is_nav(item: _Item) -> bool:

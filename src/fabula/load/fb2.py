@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from fabula.load.blocks import Draft
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
-from fabula.load.markup import Kind, TextRules, elements, local_name, metadata, read_blocks
+from fabula.load.markup import (
+    Kind,
+    TextRules,
+    attribute,
+    elements,
+    local_name,
+    metadata,
+    read_blocks,
+)
 
 _SKIPPED = frozenset(("binary", "description", "image", "stylesheet"))
 _BLOCK_NAMES = (
@@ -17,6 +26,7 @@ _BLOCK_NAMES = (
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _NAMES = ("first-name", "middle-name", "last-name")
+_NOTE_NUMBER = re.compile(r"\w{1,4}|\*{1,3}|[†‡]")
 _NOTES = ("comments", "footnotes", "notes")
 
 
@@ -24,6 +34,7 @@ def draft(root: Element) -> Draft:
     """Return the draft of a book from its root element."""
     title = metadata(root, "title-info/book-title")
     info = next(elements(root, "title-info"), root)
+    _bracket_note_numbers(root)
     rules = TextRules(kind=_kind, level=_level, left_out=_left_out)
     text_blocks, left_out = read_blocks(root, rules)
     return Draft(
@@ -35,6 +46,16 @@ def draft(root: Element) -> Draft:
         edition=_edition(root),
         left_out=dict(left_out),
     )
+
+
+def _bracket_note_numbers(root: Element) -> None:
+    """Put the numbers of notes into brackets, so that they are not glued to the word before."""
+    for link in elements(root, "a"):
+        number = "".join(link.itertext()).strip()
+        if attribute(link, "type") == "note" and _NOTE_NUMBER.fullmatch(number):
+            for child in list(link):
+                link.remove(child)
+            link.text = f"[{number}]"
 
 
 def _name(author: Element) -> str:

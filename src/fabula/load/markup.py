@@ -1,4 +1,4 @@
-"""Parse XML safely, and make blocks of text from its elements."""
+"""Make blocks of text from the elements of XML."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from fabula.errors import LoadError
-from fabula.load import doctype
 from fabula.load.blocks import Block
 from fabula.load.clean import lines, one_line
 from fabula.load.doctype import WINDOWS_CONTROLS
 from fabula.load.headings import join_title
 from fabula.load.locators import without_marks
-from fabula.load.tag_soup import read_tag_soup
-from fabula.load.xml_encoding import decode_xml
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
 """What an element is in the text. `whole` is a block whose inner blocks are its lines, as a speech
@@ -28,88 +23,7 @@ BREAK = "\ufdd0"
 _WHOLE_KINDS = ("heading", "whole", "note")
 _BLOCK_KINDS = ("block", "heading", "whole", "note")
 _CHARACTERS = {"line": "\n", "break": BREAK, "space": " "}
-_DECLARATION = re.compile(r"<\?xml\s[^<>]*>", re.IGNORECASE)
-_INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML does not allow."""
-_MAX_NAMES = 10
 _NOTE_NUMBER = re.compile(r"\[\d+\]$")
-
-
-def _ignore(_warning: str) -> None:
-    """Ignore a warning."""
-
-
-def parse(
-    data: bytes, make_error: Callable[[str], LoadError], warn: Callable[[str], None] = _ignore
-) -> Element:
-    """Return the root element of an XML file; one that is not well-formed is read by its tags.
-
-    Args:
-        data: The file's content.
-        make_error: Makes the error for a broken file from the reason.
-        warn: Is told, as the predicate of a sentence, what is wrong with the file.
-
-    Raises:
-        LoadError: The file has no element, is no text, or its entities may expand without end.
-
-    """
-    try:
-        text = decode_xml(data, warn).lstrip("\ufeff \t\r\n")
-    except LoadError as error:
-        raise make_error(str(error).rstrip(".")) from error
-    problem = ""
-    if "<!ENTITY" not in text:
-        try:
-            return ElementTree.fromstring(text)
-        except (ElementTree.ParseError, ValueError, LookupError) as error:
-            problem = str(error)
-    try:
-        resolved = doctype.resolve(_INVALID.sub("", _DECLARATION.sub("", text)))
-    except doctype.TooMuch as error:
-        raise make_error(str(error)) from error
-    for name, address in resolved.files.items():
-        warn(f"refers by the XML entity &{name}; to another file, {address[:200]}, left out here")
-    if resolved.unknown:
-        names = ", ".join(f"&{name};" for name in list(resolved.unknown)[:_MAX_NAMES])
-        warn(f"uses XML entities that it does not define: {names}")
-    try:
-        root = ElementTree.fromstring(resolved.text)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        problem = problem or str(error)
-        soup = read_tag_soup(resolved.text)
-        if soup is None:
-            raise make_error(problem) from error
-        root = soup
-    else:
-        if problem.startswith("undefined entity") and resolved.has_dtd:
-            problem = ""
-    if problem:
-        warn(f"is not well-formed XML ({problem}), and was read as well as its tags allow")
-    return root
-
-
-def parse_strictly(data: bytes, make_error: Callable[[str], LoadError]) -> Element:
-    """Return the root element of an XML file that a program wrote, as in office documents.
-
-    Args:
-        data: The file's content.
-        make_error: Makes the error for a broken file from the reason.
-
-    Raises:
-        LoadError: The file is broken, or defines entities, which may expand without end.
-
-    """
-    if defines_entities(data):
-        raise make_error("it defines XML entities")
-    try:
-        return ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise make_error(str(error)) from error
-
-
-def defines_entities(data: bytes) -> bool:
-    """Return whether an XML file defines entities; zero bytes are ignored, as it may be UTF-16."""
-    return b"<!ENTITY" in data.replace(b"\0", b"")
 
 
 def local_name(element: Element) -> str:
@@ -193,7 +107,7 @@ def read_blocks(root: Element, rules: TextRules) -> tuple[tuple[Block, ...], Cou
             stack.append(element)
             if kinds[-1] == "skipped":
                 if name := rules.left_out(path):
-                    left_out[name] += len(one_line("".join(element.itertext())))
+                    left_out[name] += len("".join("".join(element.itertext()).split()))
             else:
                 builder.begin(kinds[-1])
                 if title := rules.title(path):
@@ -266,8 +180,8 @@ class _BlockBuilder:
         # The mark of a page between two blocks belongs to the next one.
         self._text = [] if printed else [text.replace("\n", "")]
         if printed and heading:
-            self._print_title()
             title = join_title(_NOTE_NUMBER.sub("", lines(printed)))
+            self._print_title(title)
             self.blocks.append(Block(text, title, level))
         elif printed:
             self.blocks.append(Block(text, self._title, self._level))
@@ -280,9 +194,9 @@ class _BlockBuilder:
         if marks := "".join(self._text):
             self.blocks.append(Block(marks))
 
-    def _print_title(self) -> None:
+    def _print_title(self, heading: str = "") -> None:
         """Make a block of the title of a section that begins with another section's heading."""
-        if self._title:
+        if self._title and self._title.casefold() != heading.casefold():
             self.blocks.append(Block(self._title, self._title, self._level))
         self._title, self._level = "", 0
 

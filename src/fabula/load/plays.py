@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.load.chapters import is_chapter_line
+from fabula.load.locators import without_marks
 from fabula.text.speakers import is_speaker
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ def join_speakers(blocks: Sequence[Block]) -> Iterator[Block]:
     names = _names(blocks)
     speaker: Block | None = None
     for block in blocks:
-        if speaker is not None and (block.heading or block.text in names):
+        is_name = without_marks(block.text) in names and not block.heading
+        if speaker is not None and (block.heading or is_name):
             yield speaker
             speaker = None
-        if block.text in names and not block.heading:
+        if is_name:
             speaker = block
         elif speaker is not None:
             yield replace(speaker, text=f"{speaker.text}\n{block.text}")
@@ -40,11 +42,8 @@ def join_speakers(blocks: Sequence[Block]) -> Iterator[Block]:
 
 def _names(blocks: Sequence[Block]) -> frozenset[str]:
     """The names of speakers: lines that are repeated as blocks; empty if the text is not a play."""
-    counts = Counter(
-        block.text
-        for block in blocks
-        if not block.heading and is_speaker(block.text) and not is_chapter_line(block.text)
-    )
+    texts = (without_marks(block.text) for block in blocks if not block.heading)
+    counts = Counter(text for text in texts if is_speaker(text) and not is_chapter_line(text))
     names = {name: count for name, count in counts.items() if count >= _MIN_SPEECHES}
     is_play = len(names) > 1 and sum(names.values()) >= _MIN_NAME_SHARE * len(blocks)
     # In a play, those who speak only once are speakers, too.

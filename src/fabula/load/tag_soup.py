@@ -13,11 +13,15 @@ from html import unescape
 from xml.etree.ElementTree import Element, TreeBuilder
 
 _TAG = re.compile(
-    r"<(?P<end>/?)(?P<name>[^\W\d][\w.:-]*+)"
-    r"""(?P<attributes>(?:[^<>"']|"[^"<]*"|'[^'<]*'|"[^"]{0,200}"(?=[\s/>])|'[^']{0,200}'(?=[\s/>]))*+)>"""
+    r"<(?P<end>/?)(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*+)"
+    r"""(?P<attributes>(?![^\W\d])(?:[^<>"']|"[^"<]*"|'[^'<]*'|"[^"]{0,200}"(?=[\s/>])|'[^']{0,200}'(?=[\s/>]))*+)>"""
 )
-_ROUGH_TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w.:-]*+)(?P<attributes>[^<>]*+)>")
+_ROUGH_TAG = re.compile(
+    r"<(?P<end>/?)(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*+)(?P<attributes>(?![^\W\d])[^<>]*+)>"
+)
 """A tag with a quotation mark that is not closed."""
+_QUOTATION = re.compile(r"<<[^<>]{1,200}>>")
+"""Words in quotation marks that a typewriter has, and no tag."""
 _INSTRUCTION = re.compile(r"<[?!][^<>]*>")
 _CUT_TAG = re.compile(r"</?[^\W\d][\w.:-]*+(?:\s[^<>]*)?\Z")
 _ATTRIBUTE = re.compile(r"""([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s<>"'/]+))""")
@@ -55,6 +59,9 @@ def _read_markup(text: str, start: int, builder: _Builder, missing: set[str]) ->
                     builder.data(text[start + len(opening) : end])
                 return end + len(closing)
             missing.add(opening)
+    if quotation := _QUOTATION.match(text, start):
+        builder.data(unescape(quotation[0]))
+        return quotation.end()
     if tag := _TAG.match(text, start) or _ROUGH_TAG.match(text, start):
         if tag["end"]:
             builder.end(tag["name"])

@@ -132,6 +132,25 @@ def draft(root: Element, source: str = "") -> Draft:
     )
 
 
+def _text_kind(path: Sequence[Element], name: str, above: str) -> Kind:
+    """What an element of the text is, below a division."""
+    # The speaker's name, stage directions, and lines or paragraphs form one speech.
+    if name == "sp":
+        return "whole"
+    if name == "note":
+        is_apart = above in _STRUCTURE or above.startswith("div")
+        return "block" if is_apart else "note"
+    if name == "lb":
+        return _line_break(path)
+    if name == "stage":
+        return "inline" if above in _PROSE else "block"
+    if name == "cell":
+        return "space"
+    if name in _LINES:
+        return "line"
+    return "block" if name in _BLOCKS else "inline"
+
+
 def _not_included(source: str, href: str) -> str:
     return (
         f"{source} includes {href[:200] or 'another file'} by xi:include, which was left out: "
@@ -187,21 +206,7 @@ class _Edition:
             return "heading"
         if name == "head" and above == "castGroup":
             return "line"
-        # The speaker's name, stage directions, and lines or paragraphs form one speech.
-        if name == "sp":
-            return "whole"
-        if name == "note":
-            is_apart = above in _STRUCTURE or above.startswith("div")
-            return "block" if is_apart else "note"
-        if name == "lb":
-            return _line_break(path)
-        if name == "stage":
-            return "inline" if above in _PROSE else "block"
-        if name == "cell":
-            return "space"
-        if name in _LINES:
-            return "line"
-        return "block" if name in _BLOCKS else "inline"
+        return _text_kind(path, name, above)
 
     def left_out(self, path: Sequence[Element]) -> str:
         element = path[-1]
@@ -275,7 +280,7 @@ class _Edition:
 
     def _replace(self, reference: Element, note: Element, parent: Element) -> None:
         # The number is counted again.
-        self.removed["note numbers"] += len("".join(reference.itertext()).strip())
+        self.removed["note numbers"] += len("".join("".join(reference.itertext()).split()))
         note.tail = reference.tail
         parent[list(parent).index(reference)] = note
 

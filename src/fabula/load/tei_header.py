@@ -182,7 +182,7 @@ def _described(entry: Element) -> str:
 def _edition_parts(entry: Element) -> Iterator[str]:
     for child in entry:
         name = local_name(child)
-        if name in _NO_EDITION or child.get("type") == "originalSource":
+        if name in _NO_EDITION or child.get("type") in ("originalSource", "premiere", "written"):
             continue
         if name in ("author", "editor"):
             yield _name(child)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.load import fb2, html, tei, xinclude
+from fabula.load import fb2, html, includes, tei, xinclude
 from fabula.load.archive import Archive
 from fabula.load.blocks import Draft
-from fabula.load.markup import elements, local_name, parse
+from fabula.load.markup import elements, local_name
+from fabula.load.xml_tree import parse
 
 _ZIP = b"PK\x03\x04"
 _SUFFIXES = (".fb2", ".tei", ".xml")
@@ -63,7 +64,7 @@ def _parse(data: bytes, source: str, warnings: list[str]) -> Element:
 
 def _unpack(archive: Archive, warnings: list[str]) -> Element:
     """The root element of the book in a zip."""
-    if xinclude.MAIN in archive.sizes:
+    if includes.MAIN in archive.sizes:
         return xinclude.unpack(archive, warnings)
     names = [name for name in archive.sizes if name.lower().endswith(_SUFFIXES)]
     if len(names) != 1:

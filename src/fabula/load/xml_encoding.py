@@ -43,8 +43,16 @@ _SPELLINGS = (
 _SEVEN_BIT = ("iso2022", "hz", "utf-7")
 """Encodings whose bytes are also valid ASCII."""
 _MIN_UTF8_CHARACTERS = 4
-"""So many characters beyond ASCII are no UTF-8 by accident."""
+_MIN_UTF8_ASIAN_CHARACTERS = 20
+"""So many characters beyond ASCII are no UTF-8 by accident; a few words in GBK may be."""
+_ASIAN = ("big5", "cp9", "euc", "gb", "johab", "shift")
 _MAX_BROKEN_SHARE = 0.01
+_TAG = re.compile(rb"<[^<>]*>")
+_GUESSES = (
+    *("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257", "cp1251", "koi8_r", "cp866", "cp1253"),
+    *("cp1255", "cp1256", "gb18030", "cp932", "euc_jp", "cp949", "big5"),
+)
+"""The encodings that may be recognised by a text in them."""
 
 
 def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
@@ -69,17 +77,26 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return _decode_declared(data, name, codec, warn) or decode(data, "it")
+        return _decode_declared(data, name, codec, warn) or _guess(data)
     beyond_ascii = len(data) - len(text)
     if b"\0" in data[:1000]:
         # UTF-16 without a mark is valid UTF-8, too.
         return decode(data, "it")
     if codec in ("", "utf-8") or not beyond_ascii:
         return text
-    if sum(char > "\x7f" for char in text) < _MIN_UTF8_CHARACTERS:
+    enough = _MIN_UTF8_ASIAN_CHARACTERS if codec.startswith(_ASIAN) else _MIN_UTF8_CHARACTERS
+    if sum(char > "\x7f" for char in text) < enough:
         return _decode_declared(data, name, codec, warn) or text
     warn(f"declares the encoding {name}, but is UTF-8")
     return text
+
+
+def _guess(data: bytes) -> str:
+    """The text in its most likely encoding: that of the text alone, as tags are all ASCII."""
+    printed = _TAG.sub(b" ", data)
+    text = decode(printed, "it")
+    codec = next((name for name in _GUESSES if printed.decode(name, "replace") == text), "")
+    return data.decode(codec, "replace") if codec else decode(data, "it")
 
 
 def _codec(name: str) -> str:
@@ -93,7 +110,7 @@ def _codec(name: str) -> str:
         candidates.append(label)
     for candidate in candidates:
         if known := webencodings.lookup(candidate):
-            codec = known.codec_info.name
+            codec = str(known.codec_info.name)
         else:
             try:
                 codec = codecs.lookup(candidate.rstrip("-")).name
