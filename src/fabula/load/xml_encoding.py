@@ -10,8 +10,6 @@ import codecs
 import re
 from collections.abc import Callable
 
-import webencodings
-
 from fabula.load.encoding import decode
 
 _MARKS = (
@@ -29,9 +27,12 @@ _LARGER = {
     "shift_jis": "cp932",
     "euc_kr": "cp949",
     "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
     "ascii": "cp1252",
 }
 """Encodings of which files use the extension, as browsers assume."""
+_NOT_OF_FILES = ("idna", "mbcs", "oem", "punycode", "raw", "undefined", "unicode")
+"""Python's codecs that are no encodings of files."""
 _SPELLINGS = (
     (re.compile(r"^x-"), ""),
     (re.compile(r"^(?:ms|win(?:dows)?|cp|ibm|dos)[-_ ]?(\d{3,5})$"), r"cp\1"),
@@ -109,14 +110,11 @@ def _codec(name: str) -> str:
         label = pattern.sub(replacement, label)
         candidates.append(label)
     for candidate in candidates:
-        if known := webencodings.lookup(candidate):
-            codec = str(known.codec_info.name)
-        else:
-            try:
-                codec = codecs.lookup(candidate.rstrip("-")).name
-            except (LookupError, ValueError):
-                continue
-        return _LARGER.get(codec.lower(), codec.lower())
+        try:
+            codec = codecs.lookup(candidate.rstrip("-")).name.lower()
+        except (LookupError, ValueError):
+            continue
+        return "" if codec.startswith(_NOT_OF_FILES) else _LARGER.get(codec, codec)
     return ""
 
 
