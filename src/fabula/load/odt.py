@@ -51,8 +51,6 @@ _KINDS: dict[str, Kind] = {
     "s": "space",
     "tab": "space",
 }
-_LEVEL = 3
-"""Headings of lower levels do not begin sections, as in HTML."""
 _LEVEL = "\ufdd6"
 """A non-character before the level of a heading, at its beginning, until its block is made."""
 _LEVEL_MARK = re.compile(f"{_LEVEL}(\\d)")
