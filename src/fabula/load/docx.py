@@ -343,10 +343,11 @@ class _Walk:
         """The beginnings of the next paragraphs, by the number of those around them."""
         self._hidden: Counter[str] = Counter()
         self._list_id = ""
+        self._with_text: set[Element] = set()
         self._handlers: dict[str, Callable[[Element], Iterable[Element]]] = {
             "p": self._begin_paragraph,
             "r": self._begin_run,
-            "AlternateContent": _alternative,
+            "AlternateContent": self._alternative,
             "br": self._break,
             "sym": self._symbol,
             "fldChar": self._field_character,
@@ -368,6 +369,7 @@ class _Walk:
 
     def read(self, root: Element) -> None:
         """Read an element, without recursion, as files may be nested to any depth."""
+        self._with_text = _elements_with_text(root)
         stack: list[tuple[Element, bool]] = [(root, False)]
         while stack:
             element, is_end = stack.pop()
@@ -516,6 +518,13 @@ class _Walk:
             self._open[-1].pieces.append(mark)
         else:
             self._carried[0] += mark
+
+    def _alternative(self, element: Element) -> Iterable[Element]:
+        """The first of several forms of the same content that has text."""
+        forms = [
+            form for name in ("Choice", "Fallback") for form in element if local_name(form) == name
+        ]
+        return next(([form] for form in forms if form in self._with_text), forms[:1])
 
     def _break(self, element: Element) -> Iterable[Element]:
         self._text(" " if _attribute(element, "type") in ("page", "column") else "\n")
@@ -672,12 +681,18 @@ def _format(value: int, kind: str) -> str:
     return str(value)
 
 
-def _alternative(element: Element) -> Iterable[Element]:
-    """The first of several forms of the same content that has text."""
-    forms = [
-        form for name in ("Choice", "Fallback") for form in element if local_name(form) == name
-    ]
-    return next(([form] for form in forms if any(t.text for t in elements(form, "t"))), forms[:1])
+def _elements_with_text(root: Element) -> set[Element]:
+    """The elements with text in them, in time that does not grow with their depth."""
+    if next(elements(root, "AlternateContent"), None) is None:
+        return set()
+    parents = {child: parent for parent in root.iter() for child in parent}
+    with_text: set[Element] = set()
+    for leaf in elements(root, "t"):
+        element: Element | None = leaf if leaf.text else None
+        while element is not None and element not in with_text:
+            with_text.add(element)
+            element = parents.get(element)
+    return with_text
 
 
 def _level(names: Iterable[str]) -> int:
