@@ -17,8 +17,17 @@ from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
 from fabula.load.headings import confirm, join_title, stated_title
-from fabula.load.locators import page_mark, without_marks
+from fabula.load.locators import without_marks
 from fabula.load.markup import elements, local_name, metadata
+from fabula.load.office import (
+    MAX_SECTION_LEVEL,
+    MAX_STYLE_CHAIN,
+    NOTE_NUMBER,
+    bookmark_mark,
+    heading_style,
+    hidden_field,
+    split_reading,
+)
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, raised
 from fabula.load.stanzas import EMPTY, join_stanzas
@@ -28,17 +37,8 @@ from fabula.load.titles import real_author, real_title
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """The beginning of files of Word before 2007, and of documents with a password."""
 _METADATA_FILE = "docProps/core.xml"
-_MAX_SECTION_LEVEL = 3
-"""Headings of lower levels do not begin sections, as in HTML."""
-_MAX_STYLE_CHAIN = 20
 _MAX_INSERTED = 3
 """How deep documents may be inserted into documents (altChunk)."""
-_HEADING_NAMES = (
-    "heading überschrift titre título titolo kop rubrik overskrift otsikko nagłówek nadpis nadpisy"
-    " заголовок заглавие címsor başlık encabezado intestazione cabeçalho ttítulo kapitelüberschrift"
-    " 見出し 标题 標題 제목"
-)
-_HEADING = re.compile(rf"(?:{'|'.join(_HEADING_NAMES.split())})\s*([1-9])?", re.IGNORECASE)
 _PART = re.compile(
     r"(?:part|book|(?P<chapter>chapter|kapitel|chapitre|cap[íi]tulo|capitolo|rozdział|глава))"
     r"(?:[ _-]*(?:heading|name|number|titles?|titel|überschrift))?",
@@ -52,15 +52,6 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 """The names of the styles of tables of contents and their lines."""
-_HIDDEN_FIELDS = {
-    **dict.fromkeys(("TOC", "INDEX", "TOA"), "contents"),
-    **dict.fromkeys(("PAGE", "NUMPAGES", "SECTIONPAGES"), "page numbers"),
-}
-"""The fields whose results are no text, and what they are counted as."""
-_READING = re.compile(r"\\s\\up\s*\d+\s*\(([^()]*)\)\s*[,;]\s*([^()]*)\)")
-"""A reading above a word, as older Words write it into a field: the reading, and the word."""
-_PAGE_BOOKMARK = re.compile(r"_?(?:page|pg|seite)[_-]?(\d{1,4}|[ivxlc]{1,8})", re.IGNORECASE)
-_NOTE_NUMBER = re.compile(r"\[\d+\]$")
 _OFF = ("0", "false", "off", "none")
 _SKIPPED = {
     "del": "deleted text",
@@ -281,7 +272,7 @@ class _Package:
         if style_id not in self._chains:
             chain: list[_Style] = []
             current = style_id
-            while (style := self.styles.get(current)) and len(chain) < _MAX_STYLE_CHAIN:
+            while (style := self.styles.get(current)) and len(chain) < MAX_STYLE_CHAIN:
                 chain.append(style)
                 current = style.based_on
             self._chains[style_id] = chain
@@ -352,10 +343,11 @@ class _Walk:
         """The beginnings of the next paragraphs, by the number of those around them."""
         self._hidden: Counter[str] = Counter()
         self._list_id = ""
+        self._with_text: set[Element] = set()
         self._handlers: dict[str, Callable[[Element], Iterable[Element]]] = {
             "p": self._begin_paragraph,
             "r": self._begin_run,
-            "AlternateContent": _alternative,
+            "AlternateContent": self._alternative,
             "br": self._break,
             "sym": self._symbol,
             "fldChar": self._field_character,
@@ -377,6 +369,7 @@ class _Walk:
 
     def read(self, root: Element) -> None:
         """Read an element, without recursion, as files may be nested to any depth."""
+        self._with_text = _elements_with_text(root)
         stack: list[tuple[Element, bool]] = [(root, False)]
         while stack:
             element, is_end = stack.pop()
@@ -432,7 +425,7 @@ class _Walk:
         paragraph.is_title = not _TITLES.isdisjoint(names)
         paragraph.is_contents = any(map(_CONTENTS.fullmatch, names))
         paragraph.level = _level(names) if outline is None else outline + 1
-        if paragraph.level > _MAX_SECTION_LEVEL:
+        if paragraph.level > MAX_SECTION_LEVEL:
             paragraph.level = 0
         paragraph.is_hidden = next((s.hidden for s in chain if s.hidden is not None), False)
         numberings = [_list_level(properties.find("{*}numPr")), *(s.numbering for s in chain)]
@@ -476,7 +469,7 @@ class _Walk:
     def _block(self, paragraph: _Paragraph, body: str) -> Block:
         if not paragraph.level and not paragraph.is_title:
             return Block(body)
-        heading = join_title(_NOTE_NUMBER.sub("", without_marks(body)))
+        heading = join_title(NOTE_NUMBER.sub("", without_marks(body)))
         if paragraph.is_title:
             self.title = self.title or heading
             return Block(body, heading)
@@ -526,6 +519,13 @@ class _Walk:
         else:
             self._carried[0] += mark
 
+    def _alternative(self, element: Element) -> Iterable[Element]:
+        """The first of several forms of the same content that has text."""
+        forms = [
+            form for name in ("Choice", "Fallback") for form in element if local_name(form) == name
+        ]
+        return next(([form] for form in forms if form in self._with_text), forms[:1])
+
     def _break(self, element: Element) -> Iterable[Element]:
         self._text(" " if _attribute(element, "type") in ("page", "column") else "\n")
         return ()
@@ -544,8 +544,8 @@ class _Walk:
         return ()
 
     def _bookmark(self, element: Element) -> Iterable[Element]:
-        if page := _PAGE_BOOKMARK.fullmatch(_attribute(element, "name")):
-            self._mark(page_mark(page[1]))
+        if mark := bookmark_mark(_attribute(element, "name")):
+            self._mark(mark)
         return ()
 
     def _lettering(self, element: Element) -> Iterable[Element]:
@@ -577,16 +577,15 @@ class _Walk:
     def _begin_result(self) -> None:
         if self._fields:
             self._fields[-1].has_result = True
-            name = self._fields[-1].instruction.split(maxsplit=1)[:1]
-            if self._has_hidden_fields and name:
-                self._fields[-1].hidden_as = _HIDDEN_FIELDS.get(name[0].upper(), "")
+            if self._has_hidden_fields:
+                self._fields[-1].hidden_as = hidden_field(self._fields[-1].instruction)
 
     def _end_of_field(self, element: Element) -> Iterable[Element]:
         if self._fields:
             ended = self._fields.pop()
-            if not ended.has_result and (reading := _READING.search(ended.instruction)):
-                self._hidden["readings"] += len(reading[1])
-                self._text(reading[2])
+            if not ended.has_result and (reading := split_reading(ended.instruction)):
+                self._hidden["readings"] += len(reading[0])
+                self._text(reading[1])
         return ()
 
     def _note(self, element: Element) -> Iterable[Element]:
@@ -682,12 +681,18 @@ def _format(value: int, kind: str) -> str:
     return str(value)
 
 
-def _alternative(element: Element) -> Iterable[Element]:
-    """The first of several forms of the same content that has text."""
-    forms = [
-        form for name in ("Choice", "Fallback") for form in element if local_name(form) == name
-    ]
-    return next(([form] for form in forms if any(t.text for t in elements(form, "t"))), forms[:1])
+def _elements_with_text(root: Element) -> set[Element]:
+    """The elements with text in them, in time that does not grow with their depth."""
+    if next(elements(root, "AlternateContent"), None) is None:
+        return set()
+    parents = {child: parent for parent in root.iter() for child in parent}
+    with_text: set[Element] = set()
+    for leaf in elements(root, "t"):
+        element: Element | None = leaf if leaf.text else None
+        while element is not None and element not in with_text:
+            with_text.add(element)
+            element = parents.get(element)
+    return with_text
 
 
 def _level(names: Iterable[str]) -> int:
@@ -695,8 +700,9 @@ def _level(names: Iterable[str]) -> int:
     for position, name in enumerate(names):
         if name in ("subtitle", *_TITLES) or _CONTENTS.fullmatch(name):
             return 0
-        if (heading := _HEADING.fullmatch(name)) and (heading[1] or position <= 1):
-            return int(heading[1] or 1)
+        level = heading_style(name)
+        if level or (level == 0 and position <= 1):
+            return level or 1
         if part := _PART.fullmatch(name):
             return 2 if part["chapter"] else 1
     return 0

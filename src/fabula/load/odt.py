@@ -14,8 +14,13 @@ from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm, stated_title
-from fabula.load.locators import page_mark
 from fabula.load.markup import Kind, blocks, elements, local_name, metadata
+from fabula.load.office import (
+    MAX_SECTION_LEVEL,
+    MAX_STYLE_CHAIN,
+    bookmark_mark,
+    heading_style,
+)
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, raised
 from fabula.load.stanzas import EMPTY, join_stanzas
@@ -46,14 +51,9 @@ _KINDS: dict[str, Kind] = {
     "s": "space",
     "tab": "space",
 }
-_MAX_SECTION_LEVEL = 3
-"""Headings of lower levels do not begin sections, as in HTML."""
 _LEVEL = "\ufdd6"
 """A non-character before the level of a heading, at its beginning, until its block is made."""
 _LEVEL_MARK = re.compile(f"{_LEVEL}(\\d)")
-_HEADING_STYLE = re.compile(r"heading(?:_20_| )?(\d)?", re.IGNORECASE)
-_PAGE_BOOKMARK = re.compile(r"_?(?:page|pg|seite)[_-]?(\d{1,4}|[ivxlc]{1,8})", re.IGNORECASE)
-_MAX_STYLE_CHAIN = 20
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:
@@ -103,8 +103,7 @@ def _blocks(root: Element, styles: _Styles, left_out: Counter[str]) -> tuple[Blo
         if not "".join(paragraph.itertext()).strip():
             paragraph.text = EMPTY
     for bookmark in (*elements(root, "bookmark"), *elements(root, "bookmark-start")):
-        if page := _PAGE_BOOKMARK.fullmatch(_attribute(bookmark, "name")):
-            bookmark.text = page_mark(page[1])
+        bookmark.text = bookmark_mark(_attribute(bookmark, "name"))
 
     def kind(path: Sequence[Element]) -> Kind:
         element = path[-1]
@@ -146,7 +145,7 @@ def _heading_level(element: Element, name: str, styles: _Styles) -> int:
     if name == "p" and style in styles.titles:
         return 1
     level = _level(element) if name == "h" else styles.levels.get(style, 0) if name == "p" else 0
-    return level if level <= _MAX_SECTION_LEVEL else 0
+    return level if level <= MAX_SECTION_LEVEL else 0
 
 
 def _with_level(block: Block) -> Block:
@@ -225,15 +224,14 @@ class _Styles:
 
     def _read(self, style: Element, name: str) -> None:
         chain = [name]
-        while (parent := self._parents.get(chain[-1])) and len(chain) < _MAX_STYLE_CHAIN:
+        while (parent := self._parents.get(chain[-1])) and len(chain) < MAX_STYLE_CHAIN:
             chain.append(parent)
         if "Title" in chain:
             self.titles.add(name)
         elif level := _digit(_attribute(style, "default-outline-level")):
             self.levels[name] = level
         else:
-            numbers = (_HEADING_STYLE.fullmatch(part) for part in chain)
-            self.levels[name] = next((_digit(match[1] or "") for match in numbers if match), 0)
+            self.levels[name] = next(filter(None, map(heading_style, chain)), 0)
         for text in elements(style, "text-properties"):
             if _attribute(text, "display") == "none":
                 self.hidden.add(name)

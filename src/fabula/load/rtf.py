@@ -12,7 +12,16 @@ from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
 from fabula.load.headings import confirm, join_title, stated_title
-from fabula.load.locators import page_mark, without_marks
+from fabula.load.locators import without_marks
+from fabula.load.office import (
+    MAX_SECTION_LEVEL,
+    MAX_STYLE_CHAIN,
+    NOTE_NUMBER,
+    bookmark_mark,
+    heading_style,
+    hidden_field,
+    split_reading,
+)
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, raised
 from fabula.load.stanzas import EMPTY, join_stanzas
@@ -59,20 +68,6 @@ _LEFT_OUT = {
     "annotation": "comments",
 }
 """The groups that are no text, and what their characters are counted as; '' if as nothing."""
-_HIDDEN_FIELDS = {
-    **dict.fromkeys(("TOC", "INDEX", "TOA"), "contents"),
-    **dict.fromkeys(("PAGE", "NUMPAGES", "SECTIONPAGES"), "page numbers"),
-}
-_READING = re.compile(r"\\s\\up\s*\d+\s*\(([^()]*)\)\s*[,;]\s*([^()]*)\)")
-"""A reading above a word, which Word writes into a field: the reading, and the word."""
-_PAGE_BOOKMARK = re.compile(r"_?(?:page|pg|seite)[_-]?(\d{1,4}|[ivxlc]{1,8})", re.IGNORECASE)
-_NOTE_NUMBER = re.compile(r"\[\d+\]$")
-_MAX_SECTION_LEVEL = 3
-_STYLE_NAME = re.compile(
-    r"(?:heading|überschrift|titre|título|titolo|kop|rubrik|nagłówek|nadpis|заголовок) ?([1-9])",
-    re.IGNORECASE,
-)
-_MAX_STYLE_CHAIN = 20
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -372,11 +367,10 @@ class _Parser:
             self._set(output=None, left_out_as=self._state.field.left_out_as, field=None)
 
     def _end_instruction(self, ended: _Field) -> None:
-        name = ended.instruction.split(maxsplit=1)[:1]
-        ended.left_out_as = _HIDDEN_FIELDS.get(name[0].upper(), "") if name else ""
-        if reading := _READING.search(ended.instruction):
-            self.left_out["readings"] += len(reading[1])
-            self._add(reading[2])
+        ended.left_out_as = hidden_field(ended.instruction)
+        if reading := split_reading(ended.instruction):
+            self.left_out["readings"] += len(reading[0])
+            self._add(reading[1])
 
     def _end_inner(self, role: str, inner: _Paragraphs, around: _Paragraphs | None) -> None:
         if around is None:
@@ -386,8 +380,7 @@ class _Parser:
             text = inner.text()
             around.pieces += [(f"{text} ", False)] if any(map(str.isalnum, text)) else []
         elif role == "bookmark":
-            if page := _PAGE_BOOKMARK.fullmatch(inner.text()):
-                around.pieces.append((page_mark(page[1]), False))
+            around.pieces.append((bookmark_mark(inner.text()), False))
         else:
             self._end_paragraph(inner)
             blocks = [block for block in inner.blocks if block.text != EMPTY]
@@ -407,7 +400,7 @@ class _Parser:
         if not text:
             output.blocks.append(Block(EMPTY))
         elif level:
-            title = join_title(_NOTE_NUMBER.sub("", without_marks(text)))
+            title = join_title(NOTE_NUMBER.sub("", without_marks(text)))
             output.blocks.append(Block(text, title, level))
         else:
             output.blocks.append(Block(text))
@@ -417,12 +410,12 @@ class _Parser:
     def _heading_level(self) -> int:
         level = self._level
         style = self._style
-        for _ in range(_MAX_STYLE_CHAIN):
+        for _ in range(MAX_STYLE_CHAIN):
             entry = self._styles.get(style)
             if level >= 0 or entry is None:
                 break
             level, style = entry.level, entry.based_on
-        return level + 1 if 0 <= level < _MAX_SECTION_LEVEL else 0
+        return level + 1 if 0 <= level < MAX_SECTION_LEVEL else 0
 
     def _reset_paragraph(self, number: int | None) -> None:
         self._style = self._level = -1
@@ -449,9 +442,9 @@ class _Parser:
 
     def _end_style(self, text: str) -> None:
         """Read the name of a style, which its text ends with a semicolon."""
-        name = _STYLE_NAME.match(self._style_entry.name.strip())
-        if name and self._style_entry.level < 0:
-            self._style_entry.level = int(name[1]) - 1
+        level = heading_style(self._style_entry.name.strip(" ;"))
+        if level and self._style_entry.level < 0:
+            self._style_entry.level = level - 1
         if ";" in text:
             self._style_entry = _Style()
 
