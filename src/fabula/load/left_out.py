@@ -19,7 +19,7 @@ MAKERS_NOTES = "makers' notes"
 
 LIBRARY_KINDS = (HEADER, LICENCE)
 """The kinds that belong to a library, and not to the book."""
-_NO_LOSS = (*LIBRARY_KINDS, "front matter")
+_NO_LOSS = (*LIBRARY_KINDS, "legend", "colophon", "front matter")
 """The kinds that are no measure of what a text lost; front matter is a document's metadata."""
 _MAX_SHARE = 0.1
 """A text that lost a larger share is one to look at."""

@@ -47,6 +47,7 @@ _NUMBERED_HEAD = (
     re.compile(r"[\[({]?(?P<number>\d{1,4})[\])}.]?\s+(?P<words>\D*[^\W\d_]\D*)"),
     re.compile(r"(?P<words>\D*[^\W\d_]\D*?)\s+[\[({]?(?P<number>\d{1,4})[\])}.]?"),
 )
+_ROMAN_PAGE = re.compile(r"\w\W+[ivxlc]{1,8}$")
 _PAGE = re.compile(r"[\[({–—-]*\s*(?:page\s+|p\.\s*)?(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _ABOUT_THE_FILE = re.compile(
@@ -301,7 +302,10 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     for index in range(start + 1, len(blocks)):
         block = blocks[index]
         lines = without_marks(block.text).split("\n")
-        if block.heading or _opens_list(block) or not all(map(may_be_entry, lines)):
+        # 'PREFACE vii' is an entry, even if it was taken for a heading.
+        is_entry = all(_comparable(_without_number(line)) in titles for line in lines)
+        is_heading = block.heading and not (is_entry and all(map(_has_number, lines)))
+        if is_heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
         # What was listed already is now there itself.
         names = [_comparable(chapters.strip_page_number(line)) for line in lines]
@@ -318,11 +322,21 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     if not (entries and (is_sure or 2 * known >= entries)):
         return start
     # In a list with page numbers, what comes after the last of them is the book's title again.
-    return numbered_end if 4 * numbered >= entries else end
+    is_numbered = numbered >= _MIN_COUNT and 4 * numbered >= entries and not of_pictures
+    return numbered_end if is_numbered else end
+
+
+def _without_number(line: str) -> str:
+    match = _ROMAN_PAGE.search(line)
+    return line[: match.start() + 1] if match else chapters.strip_page_number(line)
 
 
 def _has_number(line: str) -> bool:
-    return line.isdecimal() or chapters.strip_page_number(line) != line
+    return (
+        line.isdecimal()
+        or chapters.strip_page_number(line) != line
+        or _ROMAN_PAGE.search(line) is not None
+    )
 
 
 def _titles_below(blocks: Sequence[Block], start: int) -> set[str]:
@@ -342,6 +356,7 @@ def _is_entry(line: str, titles: set[str]) -> bool:
     bare = chapters.strip_page_number(line)
     return (
         bare != line
+        or _has_number(line)
         or _LABEL.fullmatch(line) is not None
         or _comparable(bare) in titles
         or chapters.is_chapter_line(bare)
