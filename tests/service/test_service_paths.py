@@ -242,7 +242,8 @@ def test_the_page_goes_to_a_printed_page_and_names_it(
     page = client.get(address, params={"at": "p. 114"}).text
     assert "The 346th" in page.partition('id="lit"')[2].partition("</mark>")[0]
     assert "p. 114, ll. 346-351" in page
-    asked = {"q": SHIPS, "mode": "hybrid", "document": novels.document("The Ships").id}
+    id = novels.document("The Ships").id
+    asked = {"q": SHIPS, "mode": "hybrid", "document": id, "plain": "true"}
     assert re.search(r"· pp?\. 11[34]", client.get("/c/novels/ask", params=asked).text)
 
 
