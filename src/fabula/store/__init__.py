@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +41,7 @@ from fabula.store.rows import (
     read_record,
     read_space,
 )
+from fabula.store.search_index import SCORE_UNIT, question_terms, search_query
 from fabula.store.space import (
     Space,
     other_space_error,
@@ -52,7 +52,9 @@ from fabula.store.space import (
     refuse_unknown,
 )
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
+from fabula.store.word_counts import WordCounts
 from fabula.text.document import Vector
+from fabula.text.folding import fold_name
 
 LOG = logging.getLogger("fabula")
 MIN_DEPTH = 50
@@ -63,6 +65,11 @@ ELEMENT_INDEX = "element_vectors_256"
 """The vector index that a statement over elements names."""
 MAX_QUESTION_CHARACTERS = 1000
 """How much of a question is searched for by its words."""
+POOL_FACTOR = 4
+"""How many times as many passages are ordered by their words as are returned. Passages with equal
+scores come from the index in any order."""
+POOL_GROWTH, MAX_POOL = 8, 50_000
+"""How much larger the pool is made where it ends among equal scores that count, and at most."""
 DOCUMENTS_PER_PAGE = 500
 MAX_CACHED_BYTES = 256 << 20
 """Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
@@ -85,6 +92,7 @@ class Store(Database):
         self._spaces: dict[str, Space] = {}
         """The spaces as they were last read; `search_vectors` reads an outdated one again."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
+        self._word_counts = WordCounts()
         self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless the server is on this machine."""
@@ -121,7 +129,7 @@ class Store(Database):
         Args:
             collection: The collection.
             page_size: How many are read at once.
-            after: The case-folded title and the id of the document that the first one follows.
+            after: The folded title and the id of the document that the first one follows.
 
         """
         title, after_id = after
@@ -170,13 +178,13 @@ class Store(Database):
             sources: Further sources that the name may mean, such as the whole path of a file.
 
         """
-        key = name.casefold()
+        key = fold_name(name)
         parameters = {
             "collection": collection,
             "id": name.lower() if len(name) >= MIN_ID_CHARACTERS else "",
             "sources": [name, *sources],
             "key": key,
-            "part": "" if whole else key.strip() and key,
+            "part": "" if whole else key,
             "limit": limit,
         }
         rows = self.rows("core/find_named", **parameters)
@@ -357,19 +365,61 @@ class Store(Database):
     ) -> tuple[list[Hit], list[Hit]]:
         """Return the passages closest in meaning, and those closest in words (BM25).
 
-        Both are best first and have at most `limit` passages; they take one round trip together.
-        The other arguments and the errors are those of `nearest`.
+        Both are best first and have at most `limit` passages. They take one round trip together,
+        after one for the statistics of the collection's words. The other arguments and the errors
+        are those of `nearest`.
         """
-        # The parser refuses more than 1024 terms, and no term is shorter than a character.
-        words = " ".join(re.findall(r"\w+", question.lower()))[:MAX_QUESTION_CHARACTERS]
+        words = self._words_query(schema.TEXTS, filters.collection, question)
         if not words:
             return self.nearest(vector, limit, filters, model), []
         parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": words}
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
-        rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
+        statement = read_statement(name)
+        rows = _with_all_equals(
+            limit,
+            lambda pool: self.search_vectors(
+                statement, vector, filters, model, **parameters, pool=pool
+            ),
+        )
+        for row in rows:
+            if row["alike"] is not None:
+                row["alike"] /= SCORE_UNIT
         return _ranking(rows, "near"), _ranking(rows, "alike")
+
+    def search_elements(
+        self, question: str, kind: str, limit: int, filters: Filters
+    ) -> dict[str, float]:
+        """Return the elements of a kind whose names and texts match a question's words best.
+
+        Args:
+            question: Any text.
+            kind: The kind of elements, such as entity.
+            limit: How many to return at most.
+            filters: The collection, and the document if it is only one.
+
+        Returns:
+            The ids and their scores by BM25, best first.
+
+        """
+        words = self._words_query(schema.ELEMENT_TEXTS, filters.collection, question)
+        if not words:
+            return {}
+        statement = read_statement("core/find_alike_elements")
+        parameters = {"words": words, "kind": kind, "limit": limit}
+        rows = _with_all_equals(
+            limit, lambda pool: self.read(statement, filters, **parameters, pool=pool)
+        )
+        return {row["id"]: row["score"] / SCORE_UNIT for row in rows}
+
+    def _words_query(self, index: str, collection: str, question: str) -> str:
+        """Return the query for a question's words; '' if the collection has none of them."""
+        terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
+        if not terms:
+            return ""
+        counts, total = self._word_counts.count(self, index, collection, terms)
+        return search_query(collection, counts, total)
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
@@ -694,7 +744,8 @@ class Store(Database):
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             # A document that is being replaced must not be changed on its way out.
             lock_owners(transaction, [owner])
-            description = {"title": title, "title_key": title.casefold(), "author": author}
+            description = {"title": title, "title_key": fold_name(title), "author": author}
+            description["author_key"] = fold_name(author)
             place = {"collection": owner.collection, "document": owner.document}
             [row] = transaction.run(read_statement("core/save_description"), place | description)
             return bool(row["documents"])
@@ -739,6 +790,21 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
     if rows and "near" in rows[0]:
         return sum(row["near"] is not None for row in rows)
     return len(rows)
+
+
+def _with_all_equals(
+    limit: int, ask: Callable[[int], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a search by words, asked again if the order of the index decided any."""
+    pool = POOL_FACTOR * limit
+    while True:
+        rows = ask(pool)
+        scores = [row.get("alike", row.get("score")) for row in rows]
+        ends = [end for row in rows if (end := row.pop("pool_end")) is not None]
+        lowest = min((score for score in scores if score is not None), default=None)
+        if not ends or lowest != ends[0] or pool >= MAX_POOL:
+            return rows
+        pool *= POOL_GROWTH
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
