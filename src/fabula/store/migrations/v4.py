@@ -98,6 +98,8 @@ _SOLID = (
     "\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
+SOLID = f"[{_SOLID}]"
+"""A letter or mark of such a script, as a regular expression."""
 _SOLID_MARKS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059"
     "\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d"
@@ -264,23 +266,23 @@ def _drop_indexes(store: Database) -> None:
 
 
 def _save_words(store: Database) -> None:
-    for what in ("passages", "elements"):
-        _update(store, what, _words_of)
+    _update(store, "migrate/4_find_passages", "migrate/4_save_passages", _words_of)
+    _update(store, "migrate/4_find_elements", "migrate/4_save_elements", _words_of)
 
 
 def _save_names(store: Database) -> None:
-    _update(store, "documents", _names_of)
+    _update(store, "migrate/4_find_documents", "migrate/4_save_documents", _names_of)
 
 
 def _update(
-    store: Database, what: str, make: Callable[[Mapping[str, Any]], dict[str, str]]
+    store: Database, find: str, save: str, make: Callable[[Mapping[str, Any]], dict[str, str]]
 ) -> None:
-    """Give all nodes of a sort new properties, in batches, in the order of their ids."""
+    """Give all nodes that a statement finds new properties, in batches, in the order of their ids."""
     after = ""
-    while page := store.rows(f"migrate/4_find_{what}", after=after, limit=ROWS_PER_BATCH):
+    while page := store.rows(find, after=after, limit=ROWS_PER_BATCH):
         after = page[-1]["id"]
         rows = [{"id": row["id"], "properties": make(row)} for row in page]
-        store.rows(f"migrate/4_save_{what}", rows=rows)
+        store.rows(save, rows=rows)
 
 
 def _words_of(row: Mapping[str, Any]) -> dict[str, str]:
