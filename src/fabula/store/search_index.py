@@ -2,7 +2,7 @@
 
 Neo4j's own score can't be used: it counts how many nodes of all collections have a word. So each
 node stores its distinct words in `search_terms`, each with a class for how much it weighs in this
-text ("captain_3"), and `tenant`, a token of its collection. A query requires the token and gives
+text ("captain_c"), and `tenant`, a token of its collection. A query requires the token and gives
 each word and class the weight that BM25 has for it in this collection. Each of its clauses has a
 constant score, so the sum depends on nothing outside the collection.
 """
@@ -19,17 +19,31 @@ from itertools import pairwise
 from fabula.text.folding import clusters, search_pieces, search_words
 from fabula.text.ranking import LENGTH_NORMALIZATION, SATURATION
 
-MEAN_WORDS = 75
+MEAN_WORDS = 100
 """The length of a text whose words BM25 neither raises nor lowers. It is a constant, because the
 classes of a text's words are stored with it: a mean would change with every document."""
-CLASS_BOUNDS = (0.7, 0.9, 1.1, 1.3, 1.5, 1.75)
-"""Where the next class of weight begins. A weight is at most 2.2."""
-CLASS_WEIGHTS = (0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.9)
+CLASSES = 16
+"""How many classes of weight there are. With 16 the ranking finds as much evidence as with exact
+weights: 55.2 and 55.0 % on three novels, 277 questions, 1,000 tokens of sentences."""
+LOWEST_BOUND, HIGHEST_BOUND = 0.5, 2.0
+"""The weights below and above which all words are of the first and the last class. A word that
+stands once in a text of 100 words weighs 1, and none weighs more than 2.2."""
+_RATIO = (HIGHEST_BOUND / LOWEST_BOUND) ** (1 / (CLASSES - 2))
+CLASS_BOUNDS = tuple(LOWEST_BOUND * _RATIO**number for number in range(CLASSES - 1))
+"""Where the next class begins, by equal ratios."""
+CLASS_WEIGHTS = tuple(LOWEST_BOUND * _RATIO ** (number - 0.5) for number in range(CLASSES))
 """What a word of each class counts."""
+CLASS_LETTERS = "abcdefghijklmnop"
+"""What a term ends in, by its class."""
 SCORE_UNIT = 1000
 """A score in the index is a whole number of thousandths: such sums are exact in any order."""
-MAX_QUERY_WORDS = 128
+MAX_QUERY_WORDS = 60
 """How many words of a question are searched for, the rarest ones: Lucene takes 1,024 clauses."""
+LARGE_COLLECTION = 1000
+"""From this many nodes on, words that more than half of them have are left out of a question that
+has others: they take most of the time and change the ranking little."""
+MAX_TERM_CHARACTERS = 200
+"""Lucene's tokenizer splits a longer word."""
 LAST_PLAIN_LETTER = "\u0dff"
 """Up to this letter Lucene's standard tokenizer keeps a word whole; terms of others are encoded."""
 
@@ -77,7 +91,7 @@ def count_query(collection: str, term: str = "") -> str:
     tenant = f"+tenant:{tenant_token(collection)}^0"
     if not term:
         return tenant
-    return f"{tenant} +search_terms:[{term}_0 TO {term}_{len(CLASS_BOUNDS)}]"
+    return f"{tenant} +search_terms:[{term}_{CLASS_LETTERS[0]} TO {term}_{CLASS_LETTERS[-1]}]"
 
 
 def search_query(collection: str, counts: Mapping[str, int], total: int) -> str:
@@ -93,12 +107,14 @@ def search_query(collection: str, counts: Mapping[str, int], total: int) -> str:
 
     """
     present = sorted((count, term) for term, count in counts.items() if count > 0)
+    if total > LARGE_COLLECTION:
+        present = [row for row in present if 2 * row[0] <= total] or present
     clauses = []
     for count, term in present[:MAX_QUERY_WORDS]:
         rarity = math.log1p((max(total, count) - count + 0.5) / (count + 0.5))
-        for number, weight in enumerate(CLASS_WEIGHTS):
+        for letter, weight in zip(CLASS_LETTERS, CLASS_WEIGHTS, strict=True):
             boost = max(1, round(SCORE_UNIT * rarity * weight))
-            clauses.append(f"search_terms:[{term}_{number} TO {term}_{number}]^{boost}")
+            clauses.append(f"search_terms:[{term}_{letter} TO {term}_{letter}]^{boost}")
     return f"{count_query(collection)} +({' '.join(clauses)})" if clauses else ""
 
 
@@ -115,10 +131,11 @@ def _classified_terms(text: str) -> list[str]:
         terms += map(_encode, _letters_and_pairs(letters))
         length += len(letters) / 2
     damped = SATURATION * (1 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length / MEAN_WORDS)
-    return [
-        f"{term}_{bisect_right(CLASS_BOUNDS, count * (SATURATION + 1) / (count + damped))}"
-        for term, count in Counter(terms).items()
-    ]
+    classified = []
+    for term, count in Counter(terms).items():
+        weight = count * (SATURATION + 1) / (count + damped)
+        classified.append(f"{term}_{CLASS_LETTERS[bisect_right(CLASS_BOUNDS, weight)]}")
+    return classified
 
 
 def _letters_and_pairs(letters: Sequence[str]) -> Iterable[str]:
@@ -130,4 +147,4 @@ def _encode(word: str) -> str:
     """Return a word as a term that Lucene's tokenizer and its query syntax take as it is."""
     if max(word) <= LAST_PLAIN_LETTER:
         return word
-    return "x" + "".join(f"{ord(letter):04x}" for letter in word)
+    return ("x" + "".join(f"{ord(letter):04x}" for letter in word))[:MAX_TERM_CHARACTERS]
