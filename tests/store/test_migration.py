@@ -170,7 +170,7 @@ def test_it_opens_and_says_that_it_is_migrated_once(
         assert app.collections() == ["default", "naive"]
     [line] = [one for one in caplog.records if one.name == "fabula"]
     assert line.levelno == logging.WARNING
-    assert "migrated from schema 1 to 3" in line.getMessage()
+    assert "migrated from schema 1 to 4" in line.getMessage()
     assert version(old) == VERSION
 
 

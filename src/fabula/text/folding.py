@@ -189,9 +189,10 @@ def _bare(word: str) -> str:
         parts = word.replace('"', "").replace("\u05f4", "").split(_APOSTROPHE)
         if len(parts) > 1 and parts[-1] in _SUFFIXES:
             parts.pop()
-        while len(parts) > 1 and parts[0] in _ELIDED:
-            parts.pop(0)
-        word = "".join(parts)
+        first = 0
+        while first < len(parts) - 1 and parts[first] in _ELIDED:
+            first += 1
+        word = "".join(parts[first:])
     return word[:MAX_WORD_CHARACTERS]
 
 
