@@ -5,7 +5,8 @@
 CYPHER 25
 MATCH (n:Passage|Element)
 WHERE ($document = '' OR n.document = $document) AND ($collection = '' OR n.collection = $collection)
-  AND (n.search_text IS NULL OR n.search_terms IS NULL OR n.tenant IS NULL
+  AND (n.search_text IS NULL OR n.search_terms IS NULL OR n.search_length IS NULL
+    OR n.tenant IS NULL
     OR NOT n:PassageText|ElementText)
 WITH n, CASE WHEN n:Passage THEN 'passages' ELSE 'elements' END
   + ' have no words for the full-text index' AS what

@@ -19,7 +19,7 @@ from fabula.graphs.aspects.values import ClusterMember, Detail, Summary
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import encode_vector, filter_parameters
-from fabula.store.search_index import search_query
+from fabula.store.search_index import WordStatistics, search_query
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from graphs import (
@@ -190,8 +190,8 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
     page = {"after_title": "", "after": "", "limit": LIMIT}
     named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
-    words = search_query("default", {"harbour": 1, "lamp": 1}, 2)
-    by_words = nearest | {"words": words, "pool": 4 * LIMIT}
+    words = search_query("default", WordStatistics({"harbour": 1, "lamp": 1}, 2, 5.0))
+    by_words = nearest | {"words": words, "pool": 2 * LIMIT}
     asked: dict[str, dict[str, Any]] = {
         "core/find_nearest": nearest,
         "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},

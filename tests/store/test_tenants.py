@@ -20,7 +20,7 @@ from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import LAST_CHARACTER, encode_vector
-from fabula.store.search_index import search_query
+from fabula.store.search_index import WordStatistics, search_query
 from fabula.store.user_query import run_user_query
 from graphs import (
     DIMENSIONS,
@@ -254,9 +254,16 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
     named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
     # The query for words takes no collection but its tenant: even another's finds nothing.
-    words = search_query(other, dict.fromkeys((mark(other), "word", "detail", "plot"), 1), 2)
+    counts = dict.fromkeys((mark(other), "word", "detail", "plot"), 1)
+    words = search_query(other, WordStatistics(counts, 2, 5.0))
     named |= {"documents": [row["document"]], "words": words, "pool": 100}
-    named |= {"index": "passage_texts", "revision": "", "missing": [], "queries": []}
+    named |= {
+        "index_name": "passage_texts",
+        "revision": "",
+        "missing": [],
+        "queries": [],
+        "all": words,
+    }
     named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
     new = {"embedding": encode_vector(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}

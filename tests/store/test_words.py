@@ -17,7 +17,7 @@ from fabula.graph.queries import for_embeddings, read_statement
 from fabula.store import Store, schema
 from fabula.store.parts import stage
 from fabula.store.rows import encode_vector
-from fabula.store.search_index import count_query, question_terms, search_query
+from fabula.store.search_index import WordStatistics, count_query, question_terms, search_query
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from graphs import (
@@ -216,7 +216,6 @@ WORDLESS = (
     "\\",
     "ก" * 2000,
     "((((",
-    "tenant:x^0",
 )
 
 
@@ -235,7 +234,7 @@ def test_no_character_of_a_question_is_read_as_a_query(ready: Store) -> None:
 def test_a_query_has_no_more_clauses_than_lucene_takes(ready: Store) -> None:
     words = [f"word{number}" for number in range(150)]
     put(ready, book([" ".join(words[at : at + 30]) for at in range(0, 150, 10)]))
-    query = search_query("default", dict.fromkeys(words, 3), 15)
+    query = search_query("default", WordStatistics(dict.fromkeys(words, 3), 15, 30.0))
     assert query.count("search_terms:") < 1024
     assert by_words(ready, " ".join(words))
 
@@ -298,10 +297,10 @@ def test_ranks_and_scores_of_a_collection_do_not_depend_on_others(mine: Store) -
 
 def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -> None:
     def read() -> list[int]:
-        counts, total = mine._word_counts.count(
-            mine, schema.TEXTS, "default", question_terms(QUESTION)
+        terms = question_terms(QUESTION)
+        words = search_query(
+            "default", mine._word_counts.count(mine, schema.TEXTS, "default", terms)
         )
-        words = search_query("default", counts, total)
         statement = for_embeddings(read_statement("core/find_near_or_alike"), DIMENSIONS, 1)
         parameters = {
             "collection": "default",
@@ -309,14 +308,14 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
             "slot": 1,
             "limit": 100,
             "depth": 200,
-            "pool": 400,
+            "pool": 200,
             "words": words,
             "vector": encode_vector(vector(9999)),
         }
         count_statement = read_statement("core/count_words")
-        queries = [count_query("default", term) for term in counts]
-        counting = {"collection": "default", "index": schema.TEXTS, "revision": ""}
-        counting |= {"missing": [], "queries": queries}
+        queries = [count_query("default", term) for term in terms]
+        counting = {"collection": "default", "index_name": schema.TEXTS, "revision": ""}
+        counting |= {"missing": [], "queries": queries, "all": count_query("default")}
         return [_work(mine, statement, parameters), _work(mine, count_statement, counting)]
 
     before = read()
@@ -377,10 +376,11 @@ def test_what_search_needs_is_in_no_export_and_no_part(ready: Store) -> None:
     [row] = cypher(
         ready,
         "MATCH (n:Passage|Element) RETURN count(n) AS nodes, count(n.search_text) AS texts, "
-        "count(n.search_terms) AS terms, count(n.tenant) AS tenants",
+        "count(n.search_terms) AS terms, count(n.search_length) AS lengths, "
+        "count(n.tenant) AS tenants",
     )
     assert len(set(row.values())) == 1
-    stored = {"search_text", "search_terms", "tenant"}
+    stored = {"search_text", "search_terms", "search_length", "tenant"}
     place = {"collection": "default", "document": document_id(parts)}
     rows = ready.rows("core/find_nodes", after="", limit=1000, embedding="", **place)
     assert all(row["properties"].get(name) is None for row in rows for name in stored)

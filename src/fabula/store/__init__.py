@@ -7,6 +7,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -41,7 +42,12 @@ from fabula.store.rows import (
     read_record,
     read_space,
 )
-from fabula.store.search_index import SCORE_UNIT, question_terms, search_query
+from fabula.store.search_index import (
+    WordStatistics,
+    exact_scores,
+    question_terms,
+    search_query,
+)
 from fabula.store.space import (
     Space,
     other_space_error,
@@ -65,11 +71,10 @@ ELEMENT_INDEX = "element_vectors_256"
 """The vector index that a statement over elements names."""
 MAX_QUESTION_CHARACTERS = 1000
 """How much of a question is searched for by its words."""
-POOL_FACTOR = 4
-"""How many times as many passages are ordered by their words as are returned. Passages with equal
-scores come from the index in any order."""
-POOL_GROWTH, MAX_POOL = 8, 50_000
-"""How much larger the pool is made where it ends among equal scores that count, and at most."""
+POOL_FACTOR = 2
+"""How many times as many passages are scored exactly by their words as are returned."""
+POOL_GROWTH, MAX_POOL = 8, 10_000
+"""How much more the index is asked for where its last scores are equal, and at most."""
 DOCUMENTS_PER_PAGE = 500
 MAX_CACHED_BYTES = 256 << 20
 """Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
@@ -369,24 +374,22 @@ class Store(Database):
         after one for the statistics of the collection's words. The other arguments and the errors
         are those of `nearest`.
         """
-        words = self._words_query(schema.TEXTS, filters.collection, question)
-        if not words:
+        search = self._word_search(schema.TEXTS, filters.collection, question)
+        if search is None:
             return self.nearest(vector, limit, filters, model), []
-        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": words}
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": search.query}
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
         statement = read_statement(name)
-        rows = _with_all_equals(
+        rows, candidates = _find_candidates(
             limit,
             lambda pool: self.search_vectors(
                 statement, vector, filters, model, **parameters, pool=pool
             ),
         )
-        for row in rows:
-            if row["alike"] is not None:
-                row["alike"] /= SCORE_UNIT
-        return _ranking(rows, "near"), _ranking(rows, "alike")
+        alike = _ranking(search.score(candidates), "alike")
+        return _ranking(rows, "near"), [hit for hit in alike if hit.score > 0][:limit]
 
     def search_elements(
         self, question: str, kind: str, limit: int, filters: Filters
@@ -403,23 +406,25 @@ class Store(Database):
             The ids and their scores by BM25, best first.
 
         """
-        words = self._words_query(schema.ELEMENT_TEXTS, filters.collection, question)
-        if not words:
+        search = self._word_search(schema.ELEMENT_TEXTS, filters.collection, question)
+        if search is None:
             return {}
         statement = read_statement("core/find_alike_elements")
-        parameters = {"words": words, "kind": kind, "limit": limit}
-        rows = _with_all_equals(
+        parameters = {"words": search.query, "kind": kind}
+        _, candidates = _find_candidates(
             limit, lambda pool: self.read(statement, filters, **parameters, pool=pool)
         )
-        return {row["id"]: row["score"] / SCORE_UNIT for row in rows}
+        rows = sorted(search.score(candidates), key=lambda row: (-row["alike"], row["id"]))
+        return {row["id"]: row["alike"] for row in rows[:limit]}
 
-    def _words_query(self, index: str, collection: str, question: str) -> str:
-        """Return the query for a question's words; '' if the collection has none of them."""
+    def _word_search(self, index: str, collection: str, question: str) -> _WordSearch | None:
+        """Return the search for a question's words; None if the collection has none of them."""
         terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
         if not terms:
-            return ""
-        counts, total = self._word_counts.count(self, index, collection, terms)
-        return search_query(collection, counts, total)
+            return None
+        statistics = self._word_counts.count(self, index, collection, terms)
+        query = search_query(collection, statistics)
+        return _WordSearch(terms, statistics, query) if query else None
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
@@ -792,18 +797,44 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
     return len(rows)
 
 
-def _with_all_equals(
+@dataclass(frozen=True, slots=True)
+class _WordSearch:
+    """A search for a question's words in one collection."""
+
+    terms: Mapping[str, str]
+    statistics: WordStatistics
+    query: str
+
+    def score(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows with their exact scores."""
+        texts = [(row["words"], row["length"]) for row in rows]
+        scores = exact_scores(self.terms, self.statistics, texts)
+        return [{**row, "alike": score} for row, score in zip(rows, scores, strict=True)]
+
+
+def _find_candidates(
     limit: int, ask: Callable[[int], list[dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    """Return the rows of a search by words, asked again if the order of the index decided any."""
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return all rows of a search by words, and those that are to be scored exactly.
+
+    Of rows with equal scores the index returns any first. So those that score as the last one are
+    left out if it had more to return, unless too few remain: then it is asked for more.
+
+    Args:
+        limit: How many rows are needed.
+        ask: Returns the rows for a maximum number of candidates.
+
+    """
     pool = POOL_FACTOR * limit
     while True:
         rows = ask(pool)
-        scores = [row.get("alike", row.get("score")) for row in rows]
-        ends = [end for row in rows if (end := row.pop("pool_end")) is not None]
-        lowest = min((score for score in scores if score is not None), default=None)
-        if not ends or lowest != ends[0] or pool >= MAX_POOL:
-            return rows
+        candidates = [row for row in rows if row["alike"] is not None]
+        if len(candidates) < pool:
+            return rows, candidates
+        lowest = min(row["alike"] for row in candidates)
+        complete = [row for row in candidates if row["alike"] > lowest]
+        if len(complete) >= limit or pool >= MAX_POOL:
+            return rows, complete if len(complete) >= limit else candidates
         pool *= POOL_GROWTH
 
 

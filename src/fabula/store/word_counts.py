@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from fabula.store.database import Database
-from fabula.store.search_index import count_query
+from fabula.store.search_index import WordStatistics, count_query
 
 MAX_COLLECTIONS = 256
 MAX_WORDS = 50_000
 """How many words of a collection are remembered, more than questions use: 5 MB at most."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Counts:
     """The counts of a collection at one revision of it."""
 
     revision: str = ""
-    by_query: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    mean_length: float = 0.0
+    by_query: Mapping[str, int] = field(default_factory=dict)
 
 
 class WordCounts:
@@ -32,33 +34,34 @@ class WordCounts:
         self._counts: OrderedDict[tuple[str, str], _Counts] = OrderedDict()
 
     def count(
-        self, store: Database, index: str, collection: str, terms: Sequence[str]
-    ) -> tuple[Mapping[str, int], int]:
-        """Return how many nodes have each term, and how many there are, in one round trip.
-
-        Args:
-            store: The graph.
-            index: The full-text index.
-            collection: Only its nodes are counted.
-            terms: The terms, as the index has them.
-
-        """
-        queries = {term: count_query(collection, term) for term in ("", *terms)}
+        self, store: Database, index: str, collection: str, terms: Iterable[str]
+    ) -> WordStatistics:
+        """Return how many nodes of a collection have each term, in one round trip."""
+        queries = {term: count_query(collection, term) for term in terms}
         known = self._read(index, collection)
         missing = [query for query in queries.values() if query not in known.by_query]
         [row] = store.rows(
             "core/count_words",
             collection=collection,
-            index=index,
+            index_name=index,
             revision=known.revision,
+            all=count_query(collection),
             missing=missing,
             queries=list(queries.values()),
         )
-        new = {counted["query"]: int(counted["nodes"]) for counted in row["counts"]}
-        if row["revision"] == known.revision:
-            new = known.by_query | new
-        self._save(index, collection, _Counts(row["revision"], new))
-        return {term: new[query] for term, query in queries.items() if term}, new[queries[""]]
+        counts = {counted["query"]: int(counted["nodes"]) for counted in row["counts"]}
+        if row["totals"]:
+            [totals] = row["totals"]
+            mean_length = float(totals["mean_length"] or 0.0)
+            current = _Counts(row["revision"], int(totals["nodes"]), mean_length, counts)
+        else:
+            current = replace(known, by_query={**known.by_query, **counts})
+        self._save(index, collection, current)
+        return WordStatistics(
+            {term: current.by_query[query] for term, query in queries.items()},
+            current.total,
+            current.mean_length,
+        )
 
     def _read(self, index: str, collection: str) -> _Counts:
         with self._lock:
