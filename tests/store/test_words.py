@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -271,7 +272,7 @@ def strange_books(count: int, chunks: int) -> list[list[Part]]:
 
 
 def test_ranks_and_scores_of_a_collection_do_not_depend_on_others(mine: Store) -> None:
-    def seen() -> tuple[object, ...]:
+    def seen() -> tuple[list[Hit], list[Hit], object, dict[str, float], object]:
         near, alike = mine.search_hybrid(vector(9999), QUESTION, 100, HERE, MODEL)
         elements = mine.search_elements("who has name 7", "name", 9, HERE)
         filtered = by_words(mine, QUESTION, replace(HERE, kinds=("chunk",)), 10)
@@ -314,7 +315,7 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
         }
         count_statement = read_statement("core/count_words")
         queries = [count_query("default", term) for term in terms]
-        counting = {"collection": "default", "index_name": schema.TEXTS, "revision": ""}
+        counting: dict[str, Any] = {"collection": "default", "index_name": schema.TEXTS, "revision": ""}
         counting |= {"missing": [], "queries": queries, "all": count_query("default")}
         return [_work(mine, statement, parameters), _work(mine, count_statement, counting)]
 
@@ -324,11 +325,12 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
     assert read() == before
 
 
-def _work(store: Store, statement: str, parameters: dict[str, object]) -> int:
+def _work(store: Store, statement: str, parameters: Mapping[str, Any]) -> int:
     """How many rows the operators of a statement gave, and what they read."""
     with store.session() as session:
         profile = session.run(f"PROFILE {statement}", parameters).consume().profile
-    steps, work = [profile], 0
+    steps: list[Any] = [profile]
+    work = 0
     while steps:
         step = steps.pop()
         steps += step.get("children", [])
