@@ -4,6 +4,7 @@
 // $vector          the question's embedding
 // $words           the query for its words (fabula.store.search_index)
 // $pool            how many to return of those that share words, nearly in order
+// $reach           how many of them are read for that, in the order of the index
 // $model, $slot    its embedding model, and the slot of the collection's embeddings
 // $limit           how many passages to return of the closest in meaning
 // $depth           how many the vector index is asked for; its recall is low for few
@@ -25,6 +26,9 @@ UNION ALL
   CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
   WHERE passage:Passage AND passage.collection = $collection
   WITH passage, score
+  LIMIT $reach
+  WITH passage, score
+  ORDER BY score DESC, passage.id
   LIMIT $pool
   RETURN passage, null AS near, score AS alike
 }

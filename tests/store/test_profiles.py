@@ -191,7 +191,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     page = {"after_title": "", "after": "", "limit": LIMIT}
     named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
     words = search_query("default", WordStatistics({"harbour": 1, "lamp": 1}, 2, 5.0))
-    by_words = nearest | {"words": words, "pool": 2 * LIMIT}
+    by_words = nearest | {"words": words, "pool": 2 * LIMIT, "reach": 2 * LIMIT}
     asked: dict[str, dict[str, Any]] = {
         "core/find_nearest": nearest,
         "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},

@@ -256,7 +256,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     # The query for words takes no collection but its tenant: even another's finds nothing.
     counts = dict.fromkeys((mark(other), "word", "detail", "plot"), 1)
     words = search_query(other, WordStatistics(counts, 2, 5.0))
-    named |= {"documents": [row["document"]], "words": words, "pool": 100}
+    named |= {"documents": [row["document"]], "words": words, "pool": 100, "reach": 100}
     named |= {
         "index_name": "passage_texts",
         "revision": "",

@@ -310,12 +310,17 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
             "limit": 100,
             "depth": 200,
             "pool": 200,
+            "reach": 200,
             "words": words,
             "vector": encode_vector(vector(9999)),
         }
         count_statement = read_statement("core/count_words")
         queries = [count_query("default", term) for term in terms]
-        counting: dict[str, Any] = {"collection": "default", "index_name": schema.TEXTS, "revision": ""}
+        counting: dict[str, Any] = {
+            "collection": "default",
+            "index_name": schema.TEXTS,
+            "revision": "",
+        }
         counting |= {"missing": [], "queries": queries, "all": count_query("default")}
         return [_work(mine, statement, parameters), _work(mine, count_statement, counting)]
 

@@ -71,10 +71,10 @@ ELEMENT_INDEX = "element_vectors_256"
 """The vector index that a statement over elements names."""
 MAX_QUESTION_CHARACTERS = 1000
 """How much of a question is searched for by its words."""
-POOL_FACTOR = 2
-"""How many times as many passages are scored exactly by their words as are returned."""
-POOL_GROWTH, MAX_POOL = 8, 10_000
-"""How much more the index is asked for where its last scores are equal, and at most."""
+MIN_SPARE = 20
+"""How many more passages are scored exactly by their words than are returned, at least."""
+ALL = 2**31 - 1
+"""A limit that no index reaches."""
 DOCUMENTS_PER_PAGE = 500
 MAX_CACHED_BYTES = 256 << 20
 """Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
@@ -384,8 +384,8 @@ class Store(Database):
         statement = read_statement(name)
         rows, candidates = _find_candidates(
             limit,
-            lambda pool: self.search_vectors(
-                statement, vector, filters, model, **parameters, pool=pool
+            lambda pool, reach: self.search_vectors(
+                statement, vector, filters, model, **parameters, pool=pool, reach=reach
             ),
         )
         alike = _ranking(search.score(candidates), "alike")
@@ -412,7 +412,8 @@ class Store(Database):
         statement = read_statement("core/find_alike_elements")
         parameters = {"words": search.query, "kind": kind}
         _, candidates = _find_candidates(
-            limit, lambda pool: self.read(statement, filters, **parameters, pool=pool)
+            limit,
+            lambda pool, reach: self.read(statement, filters, **parameters, pool=pool, reach=reach),
         )
         rows = sorted(search.score(candidates), key=lambda row: (-row["alike"], row["id"]))
         return {row["id"]: row["alike"] for row in rows[:limit]}
@@ -813,29 +814,29 @@ class _WordSearch:
 
 
 def _find_candidates(
-    limit: int, ask: Callable[[int], list[dict[str, Any]]]
+    limit: int, ask: Callable[[int, int], list[dict[str, Any]]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return all rows of a search by words, and those that are to be scored exactly.
 
     Of rows with equal scores the index returns any first. So those that score as the last one are
-    left out if it had more to return, unless too few remain: then it is asked for more.
+    left out if it had more to return. If too few remain, it is asked for all, ordered by their ids.
 
     Args:
         limit: How many rows are needed.
-        ask: Returns the rows for a maximum number of candidates.
+        ask: Returns the rows for a maximum number of candidates, of so many that are read.
 
     """
-    pool = POOL_FACTOR * limit
-    while True:
-        rows = ask(pool)
-        candidates = [row for row in rows if row["alike"] is not None]
-        if len(candidates) < pool:
-            return rows, candidates
-        lowest = min(row["alike"] for row in candidates)
-        complete = [row for row in candidates if row["alike"] > lowest]
-        if len(complete) >= limit or pool >= MAX_POOL:
-            return rows, complete if len(complete) >= limit else candidates
-        pool *= POOL_GROWTH
+    pool = limit + max(limit // 2, MIN_SPARE)
+    rows = ask(pool, pool)
+    candidates = [row for row in rows if row["alike"] is not None]
+    if len(candidates) < pool:
+        return rows, candidates
+    lowest = min(row["alike"] for row in candidates)
+    complete = [row for row in candidates if row["alike"] > lowest]
+    if len(complete) >= limit:
+        return rows, complete
+    rows = ask(pool, ALL)
+    return rows, [row for row in rows if row["alike"] is not None]
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:

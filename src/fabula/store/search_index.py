@@ -42,7 +42,7 @@ SCORE_UNIT = 1000
 MAX_QUERY_WORDS = 120
 """How many words of a question are searched for, the rarest ones: Lucene takes 1,024 clauses."""
 LARGE_COLLECTION = 1000
-"""From this many nodes on, words that more than half of them have are left out of a question that
+"""From this many nodes on, words that more than a third of them have are left out of a question that
 has others: they take most of the time and change the ranking little."""
 MAX_TERM_CHARACTERS = 200
 """Lucene's tokenizer splits a longer word."""
@@ -126,7 +126,7 @@ def search_query(collection: str, statistics: WordStatistics) -> str:
     total = statistics.total
     present = sorted((count, term) for term, count in statistics.counts.items() if count > 0)
     if total > LARGE_COLLECTION:
-        present = [row for row in present if 2 * row[0] <= total] or present
+        present = [row for row in present if 3 * row[0] <= total] or present
     clauses = []
     for count, term in present[:MAX_QUERY_WORDS]:
         rarity = _rarity(count, total)
@@ -158,17 +158,20 @@ def exact_scores(
     scores = []
     for text, length in texts:
         words = text.split()
-        counts = Counter(word for word in words if word in weights)
+        counts = dict.fromkeys(weights, 0)
+        for word in words:
+            if word in counts:
+                counts[word] += 1
         if solid:
             whole = "".join(words)
-            counts |= Counter({word: whole.count(word) for word in solid})
+            counts |= {word: whole.count(word) for word in solid}
         relative = length / (statistics.mean_length or 1.0)
         damped = SATURATION * (1 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * relative)
         scores.append(
             sum(
-                weight * counts[word] * (SATURATION + 1) / (counts[word] + damped)
-                for word, weight in weights.items()
-                if counts[word]
+                weights[word] * count * (SATURATION + 1) / (count + damped)
+                for word, count in counts.items()
+                if count
             )
         )
     return scores
