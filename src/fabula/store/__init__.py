@@ -826,7 +826,7 @@ def _find_candidates(
         ask: Returns the rows for a maximum number of candidates, of so many that are read.
 
     """
-    pool = limit + max(limit // 2, MIN_SPARE)
+    pool = limit + max(limit // 5, MIN_SPARE)
     rows = ask(pool, pool)
     candidates = [row for row in rows if row["alike"] is not None]
     if len(candidates) < pool:

@@ -42,8 +42,8 @@ SCORE_UNIT = 1000
 MAX_QUERY_WORDS = 120
 """How many words of a question are searched for, the rarest ones: Lucene takes 1,024 clauses."""
 LARGE_COLLECTION = 1000
-"""From this many nodes on, words that more than a third of them have are left out of a question that
-has others: they take most of the time and change the ranking little."""
+"""From this many nodes on, words that more than a third of them have choose no candidates if a
+question has others: they take most of the time and change the ranking little."""
 MAX_TERM_CHARACTERS = 200
 """Lucene's tokenizer splits a longer word."""
 LAST_PLAIN_LETTER = "\u0dff"
