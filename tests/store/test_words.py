@@ -333,7 +333,7 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
 def _work(store: Store, statement: str, parameters: Mapping[str, Any]) -> int:
     """How many rows the operators of a statement gave, and what they read."""
     with store.session() as session:
-        profile = session.run(f"PROFILE {statement}", parameters).consume().profile
+        profile = session.run(f"PROFILE {statement}", dict(parameters)).consume().profile
     steps: list[Any] = [profile]
     work = 0
     while steps:
