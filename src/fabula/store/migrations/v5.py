@@ -1,7 +1,7 @@
-"""To version 4: folded words for the full-text indexes, the token of a collection, folded names.
+"""To version 5: folded words for the full-text indexes, the token of a collection, folded names.
 
 The constants and functions of the first half are copies of what Fabula had when it wrote graphs of
-version 4, without ICU. They stay as they are, whatever becomes of the originals.
+version 5, without ICU. They stay as they are, whatever becomes of the originals.
 """
 
 from __future__ import annotations
@@ -281,16 +281,16 @@ INDEXES = ("passage_texts", "element_texts")
 def _drop_indexes(store: Database) -> None:
     """Drop the indexes over the printed texts: without them the words are written faster."""
     for name in INDEXES:
-        store.rows("migrate/4_schema_drop_index", index=name)
+        store.rows("migrate/5_schema_drop_index", index=name)
 
 
 def _save_words(store: Database) -> None:
-    _update(store, "migrate/4_find_passages", "migrate/4_save_passages", _words_of)
-    _update(store, "migrate/4_find_elements", "migrate/4_save_elements", _words_of)
+    _update(store, "migrate/5_find_passages", "migrate/5_save_passages", _words_of)
+    _update(store, "migrate/5_find_elements", "migrate/5_save_elements", _words_of)
 
 
 def _save_names(store: Database) -> None:
-    _update(store, "migrate/4_find_documents", "migrate/4_save_documents", _names_of)
+    _update(store, "migrate/5_find_documents", "migrate/5_save_documents", _names_of)
 
 
 def _update(
@@ -322,7 +322,7 @@ def _names_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_indexes(store: Database) -> None:
-    for name in ("migrate/4_schema_passage_texts", "migrate/4_schema_element_texts"):
+    for name in ("migrate/5_schema_passage_texts", "migrate/5_schema_element_texts"):
         ensure(store, name)
     wait(store, *INDEXES)
 
