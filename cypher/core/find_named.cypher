@@ -3,7 +3,7 @@
 // $collection      its name
 // $id              an id or the beginning of one, of at least four characters, or ''
 // $sources         their possible sources
-// $key             the name, its case folded
+// $key             the name, folded (fabula.text.folding)
 // $part            the same if a part of a title is enough, or ''
 // $limit           how many of each rank
 CYPHER 25

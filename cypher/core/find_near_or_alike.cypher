@@ -2,9 +2,11 @@
 // Returns nothing if the collection's embeddings are now of another model or in another slot.
 // The program replaces passage_vectors_256 by the index of the collection.
 // $vector          the question's embedding
-// $words           its words, lower-cased, nothing else
+// $words           the query for its words (fabula.store.search_index)
+// $pool            how many to return of those that share words, nearly in order
+// $reach           how many of them are read for that, in the order of the index
 // $model, $slot    its embedding model, and the slot of the collection's embeddings
-// $limit           how many passages to return of each
+// $limit           how many passages to return of the closest in meaning
 // $depth           how many the vector index is asked for; its recall is low for few
 // $collection      the collection to stay in
 CYPHER 25
@@ -24,12 +26,17 @@ UNION ALL
   CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
   WHERE passage:Passage AND passage.collection = $collection
   WITH passage, score
-  LIMIT $limit
+  LIMIT $reach
+  WITH passage, score
+  ORDER BY score DESC, passage.id
+  LIMIT $pool
   RETURN passage, null AS near, score AS alike
 }
 WITH passage, max(near) AS near, max(alike) AS alike
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, near, alike
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, near, alike,
+  CASE WHEN alike IS NOT NULL THEN passage.search_text END AS words,
+  CASE WHEN alike IS NOT NULL THEN passage.search_length END AS length
 ORDER BY passage.id

@@ -36,7 +36,8 @@ ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, n {
   .*, embedding: CASE WHEN $embedding <> '' THEN n[$embedding] END, embedding_2: null,
-  run: null, labels: null,
+  run: null, labels: null, search_text: null, search_terms: null, search_length: null,
+  tenant: null,
   created_at: toString(n.created_at), updated_at: toString(n.updated_at)
 } AS properties
 ORDER BY id

@@ -13,7 +13,9 @@ CALL (id) {
 WITH n
 WHERE n.collection = $collection
 RETURN n.id AS id, labels(n) AS labels,
-  n { .*, embedding: null, embedding_2: null, run: null, labels: null } AS properties,
+  n { .*, embedding: null, embedding_2: null, run: null, labels: null,
+    search_text: null, search_terms: null, search_length: null,
+    tenant: null } AS properties,
   CASE WHEN $embedding <> '' AND n[$embedding] IS NOT NULL
     THEN vector(n[$embedding], $dimensions, FLOAT32) END AS embedding,
   COLLECT {

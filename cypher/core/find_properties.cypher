@@ -31,6 +31,7 @@ WITH n
 WHERE n.collection = $collection
 UNWIND keys(n) AS name
 WITH n, name
-WHERE NOT name IN ['id', 'embedding', 'embedding_2', 'run', 'labels']
+WHERE NOT name IN ['id', 'embedding', 'embedding_2', 'run', 'labels', 'search_text', 'search_terms',
+  'search_length', 'tenant']
 RETURN DISTINCT name, valueType(n[name]) AS type
 ORDER BY name, type

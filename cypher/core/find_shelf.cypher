@@ -1,17 +1,17 @@
 // A page of a collection's documents in one of several orders, with the parts of their graphs.
 // $collection     its name
-// $words          words that a title or an author contains, in lower case; '' for all
+// $words          words that a title or an author contains, folded; '' for all
 // $language       the language that they are in; '' for all
 // $order          author, language, length (the longest first), updated (the latest) or title
 // $skip, $limit   how many to skip, and how many to return at most
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE ($words = '' OR document.title_key CONTAINS $words
-    OR toLower(document.author) CONTAINS $words)
+    OR document.author_key CONTAINS $words)
   AND $language IN ['', document.language]
 WITH document
 ORDER BY CASE $order
-    WHEN 'author' THEN toLower(document.author)
+    WHEN 'author' THEN document.author_key
     WHEN 'language' THEN document.language
     WHEN 'length' THEN -document.tokens
     WHEN 'updated' THEN -document.updated_at.epochMillis

@@ -14,8 +14,13 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
+// The words without accents, as the chunks have them in `search_text`.
+WITH document, reduce(folded = '', letter IN split(normalize($words, NFKD), '') |
+    CASE WHEN letter =~ '[\\u0300-\\u036f]' THEN folded ELSE folded + letter END) AS folded_words
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
+  OR chunk.search_text =~ '(?isU).*\\b(' + folded_words + ')\\b.*'
+WITH chunk
 ORDER BY chunk.index
 LIMIT 1
 MATCH path = (chunk)

@@ -15,9 +15,15 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
+// The names without accents, as the chunks have them in `search_text`.
+WITH document, [name IN [$first, $second] | reduce(
+  folded = '', letter IN split(normalize(name, NFKD), '') |
+    CASE WHEN letter =~ '[\\u0300-\\u036f]' THEN folded ELSE folded + letter END)] AS names
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
-WITH document, chunk, chunk.text =~ '(?isU).*\\b(' + $first + ')\\b.*' AS one,
-  chunk.text =~ '(?isU).*\\b(' + $second + ')\\b.*' AS other
+WITH document, chunk, chunk.text =~ '(?isU).*\\b(' + $first + ')\\b.*'
+    OR chunk.search_text =~ '(?isU).*\\b(' + names[0] + ')\\b.*' AS one,
+  chunk.text =~ '(?isU).*\\b(' + $second + ')\\b.*'
+    OR chunk.search_text =~ '(?isU).*\\b(' + names[1] + ')\\b.*' AS other
 WITH document, chunk.section AS section, min(chunk.index) AS place, count(*) AS chunks,
   sum(CASE WHEN one THEN 1 ELSE 0 END) AS first,
   sum(CASE WHEN other THEN 1 ELSE 0 END) AS second,

@@ -13,12 +13,16 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
+// The words without accents, as the chunks have them in `search_text`.
+WITH document, reduce(folded = '', letter IN split(normalize($words, NFKD), '') |
+    CASE WHEN letter =~ '[\\u0300-\\u036f]' THEN folded ELSE folded + letter END) AS folded_words
 // Counted once, and not once for each chunk.
-WITH document,
+WITH document, folded_words,
   count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS total
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk, chunk.index * $parts / total AS part,
-  chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*' AS has
+  chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
+    OR chunk.search_text =~ '(?isU).*\\b(' + folded_words + ')\\b.*' AS has
 ORDER BY chunk.index
 WITH document, part, collect(chunk.section)[0] AS section, count(*) AS chunks,
   sum(CASE WHEN has THEN 1 ELSE 0 END) AS found

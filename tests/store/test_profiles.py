@@ -19,6 +19,7 @@ from fabula.graphs.aspects.values import ClusterMember, Detail, Summary
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import encode_vector, filter_parameters
+from fabula.store.search_index import WordStatistics, search_query
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from graphs import (
@@ -189,13 +190,15 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
     page = {"after_title": "", "after": "", "limit": LIMIT}
     named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
+    words = search_query("default", WordStatistics({"harbour": 1, "lamp": 1}, 2, 5.0))
+    by_words = nearest | {"words": words, "pool": 2 * LIMIT, "reach": 2 * LIMIT}
     asked: dict[str, dict[str, Any]] = {
         "core/find_nearest": nearest,
         "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},
         "core/find_nearest_in_document": nearest,
         "core/find_nearest_elements": nearest | {"kinds": ["name"]},
-        "core/find_near_or_alike": nearest | {"words": "harbour lamp"},
-        "core/find_near_or_alike_filtered": nearest | {"words": "harbour lamp"},
+        "core/find_near_or_alike": by_words,
+        "core/find_near_or_alike_filtered": by_words,
         "core/find_named": everywhere | named,
         "core/find_documents": everywhere | page,
         "core/find_same": everywhere | {"ids": [document], "sha256": ["none"]},

@@ -20,6 +20,7 @@ from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import LAST_CHARACTER, encode_vector
+from fabula.store.search_index import WordStatistics, search_query
 from fabula.store.user_query import run_user_query
 from graphs import (
     DIMENSIONS,
@@ -98,7 +99,8 @@ def mark(collection: str) -> str:
 def marked(parts: list[Part], collection: str) -> list[Part]:
     def one(node: Node) -> Node:
         told = dict(node.properties)
-        said = {"text", "embedded_text", "title", "title_key", "author", "name", "sha256"}
+        said = {"text", "embedded_text", "title", "title_key", "author", "author_key", "name"}
+        said |= {"sha256"}
         for name in said & told.keys():
             told[name] = f"{told[name]} {mark(collection)}."
         return replace(node, properties=told)
@@ -251,7 +253,17 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named = {"document": document, "id": document, "first_document": document}
     named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
     named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
-    named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
+    # The query for words takes no collection but its tenant: even another's finds nothing.
+    counts = dict.fromkeys((mark(other), "word", "detail", "plot"), 1)
+    words = search_query(other, WordStatistics(counts, 2, 5.0))
+    named |= {"documents": [row["document"]], "words": words, "pool": 100, "reach": 100}
+    named |= {
+        "index_name": "passage_texts",
+        "revision": "",
+        "missing": [],
+        "queries": [],
+        "all": words,
+    }
     named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
     new = {"embedding": encode_vector(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
@@ -281,7 +293,9 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     open_ |= {"spans": [[0, 10_000]]}
     open_ |= {"called": "anna", "type": "", "kind": "community"}
     open_ |= {"language": "", "order": "title", "skip": 0}
-    open_ |= {"name": "", "relation": ""} | dict.fromkeys(("title", "title_key", "author"), "x")
+    open_ |= {"name": "", "relation": ""} | dict.fromkeys(
+        ("title", "title_key", "author", "author_key"), "x"
+    )
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 

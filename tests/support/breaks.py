@@ -122,6 +122,13 @@ BREAKS = {
         "MATCH (n:Chunk) REMOVE n.text",
         "MATCH (n:Name) REMOVE n.tokens",
     ],
+    "check_words": [
+        "MATCH (n:Detail) REMOVE n.search_terms",
+        "MATCH (n:Name) REMOVE n.search_text",
+        "MATCH (n:Summary) REMOVE n.tenant",
+        "MATCH (n:Chunk {index: 0}) REMOVE n:PassageText",
+        "MATCH (n:Chunk {index: 0}) REMOVE n.search_length",
+    ],
     "find_indexes": [
         "DROP INDEX passage_texts",
         "DROP INDEX passage_vectors_8",

@@ -165,10 +165,10 @@ def score_sentences(question: str, sentences: Sequence[ContextSentence]) -> Scor
 def score_words(question: str, sentences: Sequence[ContextSentence]) -> Scores:
     """Return the BM25 score of each sentence for a question's words, shape (sentences,)."""
     languages = {sentence.hit.language for sentence in sentences}
-    terms = {term for language in languages for term in stemmer_of(language).terms(question)}
+    terms = {term for language in languages for term in stemmer_of(language).search_terms(question)}
     return bm25(
         terms,
-        [stemmer_of(sentence.hit.language).terms(sentence.text) for sentence in sentences],
+        [stemmer_of(sentence.hit.language).search_terms(sentence.text) for sentence in sentences],
     )
 
 

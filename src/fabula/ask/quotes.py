@@ -68,13 +68,13 @@ def _closeness(
     scores = score_sentences(question, sentences)
     best = np.array([np.sort(scores[rows])[-BEST_SENTENCES:].sum() for rows in within.values()])
     terms = [
-        {term for row in rows for term in stemmer_of(language).terms(sentences[row].text)}
+        {term for row in rows for term in stemmer_of(language).search_terms(sentences[row].text)}
         for rows in within.values()
         for language in [sentences[rows[0]].hit.language]
     ]
     languages = {sentence.hit.language for sentence in sentences}
     question_terms = {
-        term for language in languages for term in stemmer_of(language).terms(question)
+        term for language in languages for term in stemmer_of(language).search_terms(question)
     }
     shared = [question_terms & passage_terms for passage_terms in terms]
     weights = inverse_document_frequencies(shared)
@@ -130,8 +130,8 @@ def _are_named(question: str, passages: Sequence[Passage]) -> bool:
     names = " ".join(find_names(question))
     for passage in passages:
         stemmer = stemmer_of(passage.hit.language)
-        stems = stemmer.content(names)
-        if not stems or not stems.isdisjoint(stemmer.stems(passage.hit.text)):
+        stems = set(stemmer.search_terms(names))
+        if not stems or not stems.isdisjoint(stemmer.search_terms(passage.hit.text)):
             return True
     return False
 

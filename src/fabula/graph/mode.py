@@ -56,6 +56,12 @@ class GraphReader(Protocol):
         """Return the `limit` nearest passages, and those with most of the question's words."""
         ...
 
+    def search_elements(
+        self, question: str, kind: str, limit: int, filters: Filters
+    ) -> dict[str, float]:
+        """Return the elements of a kind with most of the question's words, with their scores."""
+        ...
+
     def find_related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:

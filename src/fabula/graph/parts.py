@@ -29,6 +29,7 @@ from fabula.graph.structure import TextStructure, structure_of
 from fabula.models.usage import Usage
 from fabula.text import ids
 from fabula.text.document import Chunk, Document, empty_vector
+from fabula.text.folding import fold_name
 
 
 def text_part(
@@ -47,9 +48,10 @@ def text_part(
             "source": document.source,
             "sha256": document.sha256,
             "tokens": sum(chunk.tokens for chunk in chunks),
-            "title_key": document.title.casefold(),
-            "file_key": source.name.casefold(),
-            "stem_key": source.stem.casefold(),
+            "title_key": fold_name(document.title),
+            "author_key": fold_name(document.author),
+            "file_key": fold_name(source.name),
+            "stem_key": fold_name(source.stem),
             **edition_properties(document),
         },
         sources=(),

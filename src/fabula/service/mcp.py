@@ -34,6 +34,7 @@ from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
+from fabula.text.folding import fold_name
 from fabula.text.tokens import count
 
 MAX_RESULT_TOKENS = 4000
@@ -287,11 +288,11 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             if not names:
                 raise NotFound("There is no document yet that you may read.")
             collection = names[0]
-        key = query.casefold()
+        key = fold_name(query)
         matches = [
             entry
             for entry in access.collection(context, collection).documents()
-            if key in f"{entry.title}\n{entry.author}".casefold()
+            if key in f"{fold_name(entry.title)}\n{fold_name(entry.author)}"
         ]
         ids = [entry.id for entry in matches]
         first = ids.index(after) + 1 if after in ids else 0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -52,8 +52,16 @@ from fabula.store.rows import (
     read_record,
     read_space,
 )
+from fabula.store.search_index import (
+    WordStatistics,
+    exact_scores,
+    question_terms,
+    search_query,
+)
 from fabula.store.value_cache import CacheUsage, Made, ValueCache
+from fabula.store.word_counts import WordCounts
 from fabula.text.document import Vector
+from fabula.text.folding import fold_name
 
 LOG = logging.getLogger("fabula")
 NameSections = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
@@ -65,6 +73,10 @@ ELEMENT_INDEX = "element_vectors_256"
 """The vector index that a statement over elements names."""
 MAX_QUESTION_CHARACTERS = 1000
 """How much of a question is searched for by its words."""
+MIN_SPARE = 20
+"""How many more passages are scored exactly by their words than are returned, at least."""
+ALL = 2**31 - 1
+"""A limit that no index reaches."""
 DOCUMENTS_PER_PAGE = 500
 MAX_CACHED_BYTES = 256 << 20
 """Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
@@ -87,6 +99,7 @@ class Store(Database):
         self._spaces: dict[str, Space] = {}
         """The spaces as they were last read; `search_vectors` reads an outdated one again."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
+        self._word_counts = WordCounts()
         self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless the server is on this machine."""
@@ -123,7 +136,7 @@ class Store(Database):
         Args:
             collection: The collection.
             page_size: How many are read at once.
-            after: The case-folded title and the id of the document that the first one follows.
+            after: The folded title and the id of the document that the first one follows.
 
         """
         title, after_id = after
@@ -172,13 +185,13 @@ class Store(Database):
             sources: Further sources that the name may mean, such as the whole path of a file.
 
         """
-        key = name.casefold()
+        key = fold_name(name)
         parameters = {
             "collection": collection,
             "id": name.lower() if len(name) >= MIN_ID_CHARACTERS else "",
             "sources": [name, *sources],
             "key": key,
-            "part": "" if whole else key.strip() and key,
+            "part": "" if whole else key,
             "limit": limit,
         }
         rows = self.rows("core/find_named", **parameters)
@@ -359,19 +372,62 @@ class Store(Database):
     ) -> tuple[list[Hit], list[Hit]]:
         """Return the passages closest in meaning, and those closest in words (BM25).
 
-        Both are best first and have at most `limit` passages; they take one round trip together.
-        The other arguments and the errors are those of `nearest`.
+        Both are best first and have at most `limit` passages. They take one round trip together,
+        after one for the statistics of the collection's words. The other arguments and the errors
+        are those of `nearest`.
         """
-        # The parser refuses more than 1024 terms, and no term is shorter than a character.
-        words = " ".join(re.findall(r"\w+", question.lower()))[:MAX_QUESTION_CHARACTERS]
-        if not words:
+        search = self._word_search(schema.TEXTS, filters.collection, question)
+        if search is None:
             return self.nearest(vector, limit, filters, model), []
-        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": words}
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": search.query}
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
-        rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
-        return _ranking(rows, "near"), _ranking(rows, "alike")
+        statement = read_statement(name)
+        rows, candidates = _find_candidates(
+            limit,
+            lambda pool, reach: self.search_vectors(
+                statement, vector, filters, model, **parameters, pool=pool, reach=reach
+            ),
+        )
+        alike = _ranking(search.score(candidates), "alike")
+        return _ranking(rows, "near"), [hit for hit in alike if hit.score > 0][:limit]
+
+    def search_elements(
+        self, question: str, kind: str, limit: int, filters: Filters
+    ) -> dict[str, float]:
+        """Return the elements of a kind whose names and texts match a question's words best.
+
+        Args:
+            question: Any text.
+            kind: The kind of elements, such as entity.
+            limit: How many to return at most.
+            filters: The collection, and the document if it is only one.
+
+        Returns:
+            The ids and their scores by BM25, best first.
+
+        """
+        search = self._word_search(schema.ELEMENT_TEXTS, filters.collection, question)
+        if search is None:
+            return {}
+        statement = read_statement("core/find_alike_elements")
+        parameters = {"words": search.query, "kind": kind}
+        _, candidates = _find_candidates(
+            limit,
+            lambda pool, reach: self.read(statement, filters, **parameters, pool=pool, reach=reach),
+        )
+        rows = sorted(search.score(candidates), key=lambda row: (-row["alike"], row["id"]))
+        return {row["id"]: row["alike"] for row in rows[:limit]}
+
+    def _word_search(self, index: str, collection: str, question: str) -> _WordSearch | None:
+        """Return the search for a question's words; None if the collection has none of them."""
+        terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
+        if not terms:
+            return None
+        statistics = self._word_counts.count(self, index, collection, terms)
+        query = search_query(collection, statistics)
+        return _WordSearch(terms, statistics, query) if query else None
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
@@ -707,7 +763,8 @@ class Store(Database):
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             # A document that is being replaced must not be changed on its way out.
             lock_owners(transaction, [owner])
-            description = {"title": title, "title_key": title.casefold(), "author": author}
+            description = {"title": title, "title_key": fold_name(title), "author": author}
+            description["author_key"] = fold_name(author)
             place = {"collection": owner.collection, "document": owner.document}
             [row] = transaction.run(read_statement("core/save_description"), place | description)
             return bool(row["documents"])
@@ -790,6 +847,47 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
     if rows and "near" in rows[0]:
         return sum(row["near"] is not None for row in rows)
     return len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _WordSearch:
+    """A search for a question's words in one collection."""
+
+    terms: Mapping[str, str]
+    statistics: WordStatistics
+    query: str
+
+    def score(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows with their exact scores."""
+        texts = [(row["words"], row["length"]) for row in rows]
+        scores = exact_scores(self.terms, self.statistics, texts)
+        return [{**row, "alike": score} for row, score in zip(rows, scores, strict=True)]
+
+
+def _find_candidates(
+    limit: int, ask: Callable[[int, int], list[dict[str, Any]]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return all rows of a search by words, and those that are to be scored exactly.
+
+    Of rows with equal scores the index returns any first. So those that score as the last one are
+    left out if it had more to return. If too few remain, it is asked for all, ordered by their ids.
+
+    Args:
+        limit: How many rows are needed.
+        ask: Returns the rows for a maximum number of candidates, of so many that are read.
+
+    """
+    pool = limit + max(limit // 5, MIN_SPARE)
+    rows = ask(pool, pool)
+    candidates = [row for row in rows if row["alike"] is not None]
+    if len(candidates) < pool:
+        return rows, candidates
+    lowest = min(row["alike"] for row in candidates)
+    complete = [row for row in candidates if row["alike"] > lowest]
+    if len(complete) >= limit:
+        return rows, complete
+    rows = ask(pool, ALL)
+    return rows, [row for row in rows if row["alike"] is not None]
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:

@@ -12,7 +12,7 @@ from fabula.store.locks import process_lock
 
 LOG = logging.getLogger("fabula")
 
-VERSION = 4
+VERSION = 5
 FIRST_VERSION = 1
 """The version of graphs that did not record it."""
 

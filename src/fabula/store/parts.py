@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from fabula.graph.queries import read_statement
 from fabula.store import locks
 from fabula.store.embedding_space import Space, other_space_error, refuse_reembedding
 from fabula.store.rows import encode_vector, part_id, part_properties, read_space
+from fabula.store.search_index import search_properties
 from fabula.text.names import MAX_LINE_BYTES, MAX_NAME_BYTES, name_problem, quote_name
 
 ROWS_PER_BATCH = 1000
@@ -230,6 +231,7 @@ def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
             "properties": properties,
         }
     properties["document"] = owner.document
+    properties |= search_properties(owner.collection, searched_text(properties))
     label: queries.Embedded = "passage" if part.is_passage(node) else "element"
     row = {
         "id": node.id,
@@ -241,6 +243,15 @@ def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
         return row
     index_labels = [*row["index_labels"], queries.label_name(space.dimensions, label)]
     return row | {"index_labels": index_labels, "embedding": encode_vector(node.embedding)}
+
+
+def searched_text(properties: Mapping[str, Any]) -> str:
+    """Return what a node is found by: its text, and before it the name that it was given.
+
+    A passage's name is the beginning of its text, which is not counted twice.
+    """
+    name, text = str(properties["name"]), str(properties.get("text", ""))
+    return text if name == make_caption(text) else f"{name}\n{text}"
 
 
 def make_caption(text: str) -> str:

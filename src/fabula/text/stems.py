@@ -7,6 +7,8 @@ import re
 import threading
 from typing import Any
 
+from fabula.text.folding import SOLID, search_words
+
 MAX_REMEMBERED_WORDS = 65_536
 """How many words' stems are remembered: more than a long book has."""
 
@@ -88,6 +90,7 @@ class Stemmer:
         self._lock = threading.Lock()
         self._stem = functools.lru_cache(MAX_REMEMBERED_WORDS)(self._compute_stem)
         self._term = functools.lru_cache(MAX_REMEMBERED_WORDS)(self._compute_term)
+        self._search_term = functools.lru_cache(MAX_REMEMBERED_WORDS)(self._compute_search_term)
 
     def stems(self, text: str) -> list[str]:
         """Return the stem of each word of `text`, in order."""
@@ -100,6 +103,23 @@ class Stemmer:
     def content(self, text: str) -> set[str]:
         """Return the stems of the content words of `text`."""
         return set(self.terms(text))
+
+    def search_terms(self, text: str) -> list[str]:
+        """Return the stem of each content word of `text` as search compares words, in order.
+
+        Unlike `terms`, whose stems graphs are built from, it folds the words first: case,
+        diacritics, ligatures, elided articles (`fabula.text.folding`).
+        """
+        return [term for term in map(self._search_term, search_words(text)) if term]
+
+    def _compute_search_term(self, word: str) -> str:
+        if re.match(SOLID, word):
+            return word
+        if self._language == "en":
+            is_content = word not in _folded_small() and self._stem(word) not in _SMALL
+        else:
+            is_content = len(word) > _SHORT or word.isdigit()
+        return self._stem(word) if is_content else ""
 
     def _is_content(self, word: str) -> bool:
         """Whether a word says what a text is about, unlike a function word."""
@@ -134,6 +154,12 @@ def guess_language(text: str) -> str:
     all_words = words(text)
     small = sum(word in _SMALL for word in all_words)
     return "en" if 4 * small > len(all_words) else ""
+
+
+@functools.cache
+def _folded_small() -> frozenset[str]:
+    """Return the English function words as `search_words` leaves them."""
+    return frozenset(search_words(_ENGLISH))
 
 
 def _algorithm(name: str) -> Any:

@@ -20,6 +20,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
 from fabula.graphs.entities.resolve import person_or_place
+from fabula.text.folding import fold_name
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -122,13 +123,25 @@ def _document_id(fabula: Collection, name: str) -> str:
 
 
 def _find_by_name(fabula: Collection, document: str, name: str, limit: int) -> list[dict[str, Any]]:
-    return fabula.store.rows(
-        "entities/find_called",
-        collection=fabula.name,
-        document=document,
-        called=" ".join(name.lower().replace("’", "'").replace(".", "").split()),
-        limit=limit,
+    def find(called: str) -> list[dict[str, Any]]:
+        return fabula.store.rows(
+            "entities/find_called",
+            collection=fabula.name,
+            document=document,
+            called=" ".join(called.lower().replace("’", "'").replace(".", "").split()),
+            limit=limit,
+        )
+
+    if rows := find(name):
+        return rows
+    # Nobody is printed so: perhaps with accents, or another ligature.
+    cast = fabula.store.rows(
+        "entities/find_cast", collection=fabula.name, document=document, type="", limit=ALL_ROWS
     )
+    folded = fold_name(name).replace(".", "")
+    forms = [form for row in cast for form in row["names"]]
+    alike = [form for form in forms if fold_name(form).replace(".", "") == folded]
+    return find(alike[0]) if alike else []
 
 
 def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:

@@ -243,8 +243,12 @@ def rank_by_cosine_and_words(
     with tools.trace.step("rank", "reports by cosine and words") as step:
         by_cosine = [report.hit for report in rank_by_cosine(vector, reports, filters, tools)]
         languages = {report.hit.language for report in reports}
-        terms = {term for language in languages for term in stemmer_of(language).terms(question)}
-        texts = [stemmer_of(report.hit.language).terms(report.hit.text) for report in reports]
+        terms = {
+            term for language in languages for term in stemmer_of(language).search_terms(question)
+        }
+        texts = [
+            stemmer_of(report.hit.language).search_terms(report.hit.text) for report in reports
+        ]
         scores = bm25(terms, texts).tolist()
         by_words = [
             replace(report.hit, score=score)

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from fabula.graphs.entities.words import all_words, words_of
+from fabula.text.folding import search_words
 from fabula.text.stems import stemmer_of, words
 
 _QUOTES = "\"'“”„‟«»‹›‘’‚‛` "
@@ -121,8 +122,11 @@ class Names(Generic[Id]):
         return self.exact(name) or self.untitled(name) or self.stems(name)
 
     def exact(self, name: str) -> tuple[Id, ...]:
-        """Return who is called so in these words; case, punctuation and possessives don't count."""
-        return self._by_words.get(_casefold(name), ())
+        """Return who is called so in these words; case, punctuation and possessives don't count.
+
+        If nobody is, accents and the like don't count either.
+        """
+        return self._by_words.get(_casefold(name)) or self._by_folded.get(_fold(name), ())
 
     def untitled(self, name: str) -> tuple[Id, ...]:
         """Return who is called so, titles and articles aside.
@@ -155,6 +159,10 @@ class Names(Generic[Id]):
     @cached_property
     def _by_words(self) -> Mapping[tuple[str, ...], tuple[Id, ...]]:
         return self._index(_casefold)
+
+    @cached_property
+    def _by_folded(self) -> Mapping[tuple[str, ...], tuple[Id, ...]]:
+        return self._index(_fold)
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, ...], tuple[Id, ...]]:
@@ -212,6 +220,10 @@ class Names(Generic[Id]):
 def _casefold(name: str) -> tuple[str, ...]:
     parts = name_words(name)
     return parts if name.isascii() else tuple(map(str.casefold, parts))
+
+
+def _fold(name: str) -> tuple[str, ...]:
+    return tuple(search_words(name))
 
 
 def _count_before_name(parts: Sequence[str]) -> int:

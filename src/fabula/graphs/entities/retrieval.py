@@ -5,7 +5,6 @@ The rankings of the modes are of rows and scores and know no database. Here rows
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -31,8 +30,6 @@ STATED = ("triple", "fact")
 NAMESAKES = 4
 """How many times more entities the index is asked for in a collection, where several entities of
 different documents may be one."""
-MAX_WORDS = 200
-"""How many words of a text elements are compared with."""
 
 
 def read_network(filters: Filters, tools: Tools) -> Network | None:
@@ -169,14 +166,11 @@ def _nearest(
     unfiltered = _unfiltered(filters)
     kinds = STATED if kind in STATED else (kind,)
     near = {hit.id: hit.score for hit in tools.elements(vector, unfiltered, limit, kinds)}
-    words = re.findall(r"\w+", text.lower())[:MAX_WORDS]
-    if not (words and tools.models.offline):
+    if not (text and tools.models.offline):
         return near
-    parameters = {"words": " ".join(words), "kind": kind, "limit": limit}
     with tools.trace.step("matching", f"BM25, {kind}") as step:
-        rows = tools.read(read_statement("entities/find_alike"), unfiltered, **parameters)
-        step.note += f", {len(rows)} found"
-    matching = {row["id"]: row["score"] for row in rows}
+        matching = tools.store.search_elements(text, kind, limit, unfiltered)
+        step.note += f", {len(matching)} found"
     sums: dict[str, float] = {}
     for ranking, weight in ((near, 1 - hybrid.WORD_WEIGHT), (matching, hybrid.WORD_WEIGHT)):
         scores = np.array([*ranking.values()])

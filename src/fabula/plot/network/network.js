@@ -443,12 +443,10 @@ const headings = columns.map(([name, , start, title], number) => {
   }).title = title;
   return cell;
 });
-const SPACE = /\s+/gu;
-const normal = (text) => text.normalize("NFC").toLocaleLowerCase().replace(SPACE, " ");
 const searchable = figures.map((figure) =>
-  normal([figure.name, ...figure.names.map(([form]) => form)].join("\n")) + "\n" + normal(figure.text));
+  fold([figure.name, ...figure.names.map(([form]) => form)].join("\n")) + "\n" + fold(figure.text));
 function list() {
-  const query = normal(words.trim());
+  const query = fold(words.trim());
   const isMatch = (figure) => query && searchable[figure.number].includes(query);
   rows = figures.filter((figure) => (query ? isMatch(figure) : figure.shown && figure.now));
   for (const figure of figures) figure.element.classList.toggle("match", Boolean(isMatch(figure)));

@@ -183,12 +183,10 @@ function showOnly(place) {
   rows.forEach((item, number) => item.setAttribute("aria-pressed", String(number === only)));
   choose();
 }
-const SPACE = /\s+/gu;
-const normal = (text) => text.normalize("NFC").toLocaleLowerCase().replace(SPACE, " ");
-const searchable = events.map((event) => normal(Object.values(event.slots).join("\n")));
+const searchable = events.map((event) => fold(Object.values(event.slots).join("\n")));
 const isOfLinks = (place) => ["cause", "time", "contrast", "more"].includes(graph.rows[place]?.[0]);
 function choose() {
-  const query = normal(words.trim());
+  const query = fold(words.trim());
   const kind = only >= 0 && isOfLinks(only) ? graph.rows[only][0] : "";
   const linked = new Set(links.filter((link) => link.kind === kind).flatMap((link) => link.chunks));
   for (const event of events) {

@@ -419,13 +419,14 @@ stage.addEventListener("click", (event) => {
 
 // The search: passages with these words are highlighted and listed.
 const LISTED = 50, AROUND = 60;
-let matches = [], last = -1;
+let matches = [], last = -1, texts = null;
 function search() {
   const words = get("words").value.trim();
-  const parts = words.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
+  texts ??= nodes.map((node) => foldWithPlaces(node.text));
+  const parts = fold(words).split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
   // A line may end between two words.
-  const sought = new RegExp(parts.join("\\s+"), "iu");
-  matches = words ? nodes.flatMap((node, number) => (sought.test(node.text) ? [number] : [])) : [];
+  const sought = new RegExp(parts.join("\\s+"), "u");
+  matches = words ? nodes.flatMap((_, number) => (sought.test(texts[number].folded) ? [number] : [])) : [];
   last = -1;
   for (const element of svg.querySelectorAll(".match")) element.classList.remove("match");
   for (const number of matches) elements[number].classList.add("match");
@@ -438,7 +439,8 @@ function search() {
   for (const number of matches.slice(0, LISTED)) {
     const { what, where, text } = nodes[number];
     const item = listed(items, number);
-    const [found] = sought.exec(text), place = text.search(sought), end = place + found.length;
+    const { folded, places } = texts[number], found = sought.exec(folded);
+    const place = places[found.index], end = places[found.index + found[0].length];
     put(item, "span", "what", what);
     if (where) put(item, "div", "where", where);
     const short = put(item, "span", "short", (place > AROUND ? "…" : "") + text.slice(Math.max(place - AROUND, 0), place));

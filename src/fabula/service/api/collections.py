@@ -26,6 +26,7 @@ from fabula.service.core.views import (
 from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
 from fabula.service.http.etags import not_modified, respond_with_etag
 from fabula.service.http.parameters import After, Key, Limit
+from fabula.text.folding import fold_name
 from fabula.text.names import quote_name
 
 router = APIRouter(tags=["collections"])
@@ -111,7 +112,7 @@ def list_documents(
         )
         for entry in page
     ]
-    next = make_cursor(page[-1].title.casefold(), page[-1].id) if more else None
+    next = make_cursor(fold_name(page[-1].title), page[-1].id) if more else None
     return Page(items=items, next=next)
 
 

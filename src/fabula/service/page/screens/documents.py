@@ -15,6 +15,7 @@ from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
 from fabula.service.page.rendering import show
 from fabula.store.rows import read_entry
+from fabula.text.folding import fold_name
 
 router = APIRouter()
 PAGE_SIZE = 24
@@ -45,7 +46,7 @@ def list_documents(
     look: Literal["cards", "table"] = "cards",
 ) -> Response:
     """Show the documents of a collection, filtered, sorted and paged."""
-    search = {"collection": collection.name, "words": words.strip().casefold()}
+    search = {"collection": collection.name, "words": fold_name(words)}
     rows = collection.store.rows(
         "core/find_shelf",
         **search,

@@ -1,7 +1,8 @@
-// The elements of a kind whose names and texts match some words best.
-// $words       words in lower case, with spaces between them
+// The elements of a kind whose names and texts match some words, nearly in order.
+// $words       the query for the words (fabula.store.search_index)
 // $kind        kind of elements: entity, relation, ...
-// $limit       maximum number of rows
+// $pool        maximum number of rows
+// $reach       how many elements are read for that, in the order of the index
 // $collection                      name of the collection
 // $first_document, $last_document  the id of a document twice, or '' and the last character for all
 CYPHER 25
@@ -9,7 +10,9 @@ CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, scor
 WHERE n:Element AND n.collection = $collection AND n.kind = $kind
   AND n.document >= $first_document AND n.document <= $last_document
 WITH n, score
+LIMIT $reach
+WITH n, score
 ORDER BY score DESC, n.id
-LIMIT $limit
-RETURN n.id AS id, score
-ORDER BY score DESC, id
+LIMIT $pool
+RETURN n.id AS id, score AS alike, n.search_text AS words, n.search_length AS length
+ORDER BY alike DESC, id
