@@ -273,7 +273,7 @@ def encoding_of(label: str) -> str:
     return codec.name if is_text and not codec.name.startswith(("utf-16", "utf-32")) else ""
 
 
-_NO_FILES = frozenset(("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"))
+_NO_FILES = frozenset(("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"))
 
 
 def _stateful(data: bytes) -> DecodedText | None:
@@ -425,6 +425,8 @@ def _non_ascii_sample(data: bytes) -> bytes:
 
 _WITHIN_WORDS = "'’‘-‐–—·ˮ″/.:"
 _OBSOLETE_THAI = "ฃฅ"
+_LEADING_THAI = "เแโใไ"
+"""Vowels that are written before their consonant."""
 _BOXES = ("\u2500", "\u259f")
 
 
@@ -467,9 +469,13 @@ def _weight(
         return 1 if inside and "han" not in (before[0], after[0]) else 0
     if script == "half":
         return 0.5
+    if category == "Nd":
+        return 1 if follows or precedes or "mark" in (before[0], after[0]) else 0
     if category[0] != "L":
         return 0
     weight = 1.0 if char in _OBSOLETE_THAI else 0.0
+    if char in _LEADING_THAI and after[0] != "THAI":
+        weight += 1
     if follows and before[0] not in (script, "mark"):
         weight += 1
     elif precedes and after[0] not in (script, "mark"):
