@@ -119,6 +119,7 @@ the difference of their logarithms. Of texts of 300 characters in 40 languages a
 right guesses had more, nearly all others less."""
 _MIN_DIFFERENT = 3
 """A doubt about fewer characters is not mentioned."""
+_IMPLAUSIBLE_POWER = 6
 _MAX_IMPLAUSIBLE = 0.25
 """By how much more of the characters of a candidate may be implausible than of the best one."""
 _MAX_DECLARED_IMPLAUSIBLE = 0.3
@@ -388,7 +389,7 @@ def _guess(data: bytes) -> _Guess:
             continue
         readings[name] = reading
         implausible[name] = _implausible(reading)
-        scores[name] = languages.evidence(reading) * max(0.0, 1 - implausible[name]) ** 2
+        scores[name] = languages.evidence(reading) * max(0.0, 1 - implausible[name]) ** _IMPLAUSIBLE_POWER
     if _USUAL in scores:
         few = _USUAL_ADVANTAGE_OF_FEW / (2 + sum(byte > 0x7F for byte in sample))
         scores[_USUAL] *= 1 + _USUAL_ADVANTAGE + few
