@@ -39,11 +39,13 @@ def test_this_line_is_a_chapter(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    """第一回 老磨坊夜燃孤燈|第十二章|第3話 夜|卷一|上卷|楔子|第一節 灯|제1장 방앗간|제 2 부|1장|에필로그
-    บทที่ ๑|บทที่หนึ่ง|ตอนที่ 2 กลางคืน|Chương một|Chương II: Đêm|الفصل الأول|الفصل ٢|باب اول|מבוא
-    פרק א|פרק י״ב|פרק ראשון|अध्याय १|पहला अध्याय|प्रथम परिच्छेद|প্রথম পরিচ্ছেদ|ΚΕΦΑΛΑΙΟ Α΄|Κεφάλαιο πρώτο
+    """第一回 老磨坊夜燃孤燈|第十二章|第3話 夜|卷一|上卷|楔子|第一節 灯|제1장 방앗간|제 2 부
+    1장|에필로그|บทที่ ๑|บทที่หนึ่ง|ตอนที่ 2 กลางคืน|Chương một|Chương II: Đêm|الفصل الأول|الفصل ٢
+    باب اول|מבוא|פרק א|פרק י״ב|פרק ראשון|अध्याय १|पहला अध्याय|प्रथम परिच्छेद
+    প্রথম পরিচ্ছেদ|ΚΕΦΑΛΑΙΟ Α΄|Κεφάλαιο πρώτο
     Глава двадцать первая|Розділ п’ятий|Поглавље друго|Druhá kapitola|Első fejezet|II. fejezet
-    Birinci Bölüm|Bab 1|Sura ya Kwanza|Ensimmäinen luku|Partea a doua|თავი პირველი|Գլուխ 1|அத்தியாயம் 1
+    Birinci Bölüm|Bab 1|Sura ya Kwanza|Ensimmäinen luku|Partea a doua|თავი პირველი
+    Գլուխ 1|அத்தியாயம் 1
     Fünfundzwanzigstes Kapitel|Chapitre vingt et unième|SECOND EPILOGUE: 1813""".replace(
         "\n    ", "|"
     ).split("|"),

@@ -1,4 +1,4 @@
-"""Chinese, Japanese, Korean and Thai: lines are joined as the script does, verse keeps its lines."""
+"""Chinese, Japanese, Korean and Thai lines are joined as the script does; verse keeps its lines."""
 
 from __future__ import annotations
 

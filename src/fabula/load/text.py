@@ -23,8 +23,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
 def plain(text: str) -> Draft:
     """Return the draft of a text.
 
-    YAML, or a first block of `Title:`, `Author:` and `Language:` lines, becomes the metadata. A text
-    in the notation of Aozora Bunko is read as it is printed.
+    YAML, or a first block of `Title:`, `Author:` and `Language:` lines, becomes the metadata. A
+    text in the notation of Aozora Bunko is read as it is printed.
     """
     book = gutenberg.strip_library_text(tidy(text))
     front = split_front_matter(book.text)
@@ -49,7 +49,7 @@ def plain(text: str) -> Draft:
 
 
 def _with_stated_headings(paragraphs: list[str], title: str) -> tuple[Block, ...]:
-    """The blocks of a text whose headings are marked; without any, they are found by their words."""
+    """The blocks of a text whose headings are marked; without any, they are found by words."""
     blocks = [
         Block(text[2:], join_title(text[2:]), int(text[1]))
         if text.startswith(aozora.HEADING_MARK)
