@@ -3,7 +3,7 @@
 import pytest
 
 from fabula.errors import LoadError
-from fabula.load.encoding import decode
+from fabula.load.encoding import decode, decode_text, encoding_of
 
 POLISH = """\
 Litwo! Ojczyzno moja! ty jesteś jak zdrowie: Ile cię trzeba cenić, ten tylko się dowie, kto cię
@@ -129,3 +129,118 @@ def test_a_stray_null_byte_in_a_text_does_not_matter() -> None:
 
 def test_nothing_is_an_empty_text() -> None:
     assert decode(b"", "x") == ""
+
+
+DIACRITICS = {
+    FRENCH.replace("’", "'"): "cp437 cp850 cp863 mac_roman",
+    GERMAN * 3: "cp437 cp850 mac_roman",
+    POLISH: "cp852 mac_latin2",
+    CZECH * 2: "cp852 mac_latin2",
+    TURKISH * 3: "cp857 mac_turkish",
+    RUSSIAN * 2: "cp866 mac_cyrillic iso8859_5 cp855 koi8_r",
+    JAPANESE: "iso2022_jp",
+    "Ελληνικά γράμματα: ο γέρος μυλωνάς άναψε ένα φανάρι δίπλα στο φράγμα.": "cp737 mac_greek",
+    "הטוחן הזקן הדליק פנס ליד הסכר, ואיש בכפר לא ידע מדוע צלצל הפעמון.": "cp862 cp1255",
+    "ชายชราจุดตะเกียงไว้ข้างฝายน้ำ ไม่มีใครในหมู่บ้านรู้ว่าทำไมระฆังจึงดัง": "cp874 tis_620",
+    "老磨坊主在堰边点起一盏灯，村里没有人知道钟为什么响了两次。": "hz gb18030",
+    "老磨坊主在堰邊點起一盞燈，村裡沒有人知道鐘為什麼響了兩次。": "big5 big5hkscs",
+    "늙은 방앗간 주인은 둑 옆에 등불을 켰다. 누구도 종이 왜 울렸는지 몰랐다.": "cp949 iso2022_kr",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [(text, encoding) for text, names in DIACRITICS.items() for encoding in names.split()],
+)
+def test_code_pages_of_dos_and_macintosh_and_of_asia_are_recognised(
+    text: str, encoding: str
+) -> None:
+    printed = text.encode(encoding, "replace").decode(encoding)
+    assert decode(text.encode(encoding, "replace"), "x.txt") == printed
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding"),
+    [
+        ("Codepage 850", "cp850"),
+        ("Code page 437", "cp437"),
+        ("IBM852", "cp852"),
+        ("DOS 866", "cp866"),
+        ("MacintoshRoman", "mac_roman"),
+        ("x-mac-cyrillic", "mac_cyrillic"),
+        ("Macintosh", "mac_roman"),
+        ("ISO Latin-1", "cp1252"),
+        ("ISO-8859-1", "cp1252"),
+        ("Windows-1250", "cp1250"),
+        ("HZ-GB-2312", "hz"),
+        ("TIS-620", "cp874"),
+        ("Big5-HKSCS", "big5hkscs"),
+        ("UTF-7", "utf-7"),
+        ("Unicode UTF-8", "utf-8"),
+        ("martian", ""),
+        ("unicode_escape", ""),
+        ("utf-16", ""),
+    ],
+)
+def test_what_files_call_encodings_is_understood(label: str, encoding: str) -> None:
+    assert encoding_of(label) == encoding
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "Character set encoding: {}\n",
+        "---\nencoding: {}\n---\n",
+        "-*- coding: {} -*-\n",
+        "# vim: set fileencoding={} :\n",
+    ],
+)
+def test_declarations_of_plain_text_are_believed(declaration: str) -> None:
+    text = f"{declaration.format('cp850')}Il était là."
+    assert decode(text.encode("cp850"), "x") == text
+
+
+def test_a_declared_encoding_that_makes_no_words_is_not_believed() -> None:
+    text = f"Character set encoding: ISO-8859-1\n{FRENCH.replace(chr(0x2019), chr(39)) * 3}"
+    assert decode(text.encode("cp437"), "x") == text
+    assert decode(text.encode("utf-8"), "x") == text
+
+
+def test_utf_7_is_read_where_it_is_declared() -> None:
+    text = "Character set encoding: UTF-7\nIl était là."
+    assert decode(text.encode("utf-7"), "x") == text
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman", "cp437"])
+def test_two_encodings_in_a_file_are_both_read(encoding: str) -> None:
+    utf_8, other = "Le vieux meunier était près de l'écluse.", "Il était tard, déjà, près du pré."
+    for separator in (b" ", b"\n"):
+        lines = separator.join([utf_8.encode(), other.encode(encoding)] * 5)
+        decoded = decode_text(lines, "x")
+        assert decoded.text == separator.decode().join([utf_8, other] * 5)
+        assert "UTF-8" in decoded.warnings[0] and "line" in decoded.warnings[0]
+
+
+def test_what_was_encoded_twice_is_mended() -> None:
+    twice = FRENCH.encode().decode("cp1252", "replace")
+    decoded = decode_text(f"{twice}\n{FRENCH}".encode(), "x")
+    assert "couché de bonne heure" in decoded.text and "Ã" not in decoded.text
+    assert "2 lines were encoded twice" in decoded.warnings[0]
+    russian = RUSSIAN.encode().decode("latin-1")
+    assert decode(russian.encode(), "x") == RUSSIAN
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["« Voilà\xa0» dit-elle, « déjà\xa0» et « là\xa0».", "SÃO JOÃO, CAFÉ\xa0», É\xa0»", POLISH],
+)
+def test_text_that_was_encoded_once_stays(text: str) -> None:
+    assert decode_text(text.encode(), "x").text == text
+    assert decode_text(text.encode(), "x").warnings == ()
+
+
+def test_a_doubtful_guess_is_a_warning_that_names_the_encoding_and_the_cure() -> None:
+    decoded = decode_text(bytes(range(0x80, 0x100)) * 3, "x")
+    [warning] = decoded.warnings
+    assert "encoding" in warning and "iconv -f" in warning and "UTF-8" in warning
+    assert decode_text(FRENCH.encode("cp1252"), "x").warnings == ()

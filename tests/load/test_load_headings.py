@@ -39,6 +39,34 @@ def test_this_line_is_a_chapter(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
+    """第一回 老磨坊夜燃孤燈|第十二章|第3話 夜|卷一|上卷|楔子|第一節 灯|제1장 방앗간|제 2 부
+    1장|에필로그|บทที่ ๑|บทที่หนึ่ง|ตอนที่ 2 กลางคืน|Chương một|Chương II: Đêm|الفصل الأول|الفصل ٢
+    باب اول|מבוא|פרק א|פרק י״ב|פרק ראשון|अध्याय १|पहला अध्याय|प्रथम परिच्छेद
+    প্রথম পরিচ্ছেদ|ΚΕΦΑΛΑΙΟ Α΄|Κεφάλαιο πρώτο
+    Глава двадцать первая|Розділ п’ятий|Поглавље друго|Druhá kapitola|Első fejezet|II. fejezet
+    Birinci Bölüm|Bab 1|Sura ya Kwanza|Ensimmäinen luku|Partea a doua|თავი პირველი
+    Գլուխ 1|அத்தியாயம் 1
+    Fünfundzwanzigstes Kapitel|Chapitre vingt et unième|SECOND EPILOGUE: 1813""".replace(
+        "\n    ", "|"
+    ).split("|"),
+)
+def test_this_line_is_a_chapter_in_its_language(line: str) -> None:
+    assert is_chapter_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    """第一封信寄给了死去十一年的人|第一部小说的名字|第一回，他来了。|第一天早上|제일 좋은 날이었다
+    פרק זה|Chapter on Whales|Letter to Mother|บทที่หนึ่งของเรื่องนี้ยาวมาก|I book a room""".replace(
+        "\n    ", "|"
+    ).split("|"),
+)
+def test_this_line_is_no_chapter_in_its_language(line: str) -> None:
+    assert not is_chapter_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
     """Part of the food was for their own lunch.|Part two of the plan was ready
     Chapter after chapter
     Book two seats at the theatre, please|Księga ustaw wojennych, teraz w Litwie całej
@@ -175,3 +203,102 @@ def test_a_headings_number_is_the_same_in_words_and_figures(
 ) -> None:
     found = chapter_number(heading)
     assert (found and (found.kind, found.value)) == number
+
+
+def levels(text: str) -> list[tuple[int, str]]:
+    document = read_text(text, source="x", collection="c")
+    return [(section.level, section.title) for section in document.sections]
+
+
+@pytest.mark.parametrize("length", [1, 20])
+@pytest.mark.parametrize("contents", ["", "\n\n", "\n"])
+def test_in_a_novel_of_many_books_every_chapter_is_a_section(contents: str, length: int) -> None:
+    numbers = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN ELEVEN TWELVE THIRTEEN FOURTEEN"
+    books = [f"BOOK {number}: 1805" for number in f"{numbers} FIFTEEN".split()]
+    books += ["FIRST EPILOGUE: 1813 - 20", "SECOND EPILOGUE"]
+    names = ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    listed = "\n\n".join(contents.join([book, *names]) for book in books)
+    sentence = "Then he went up to the old house, and nobody there knew who he was. "
+    body = "\n\n\n".join(
+        f"{book}\n\n" + "\n\n".join(f"{name}\n\n{sentence * length}" for name in names)
+        for book in books
+    )
+    text = f"WAR AND PEACE\n\n{f'CONTENTS{chr(10)}{chr(10)}{listed}' if contents else ''}\n\n{body}"
+    expected = [[(1, book), *((2, name) for name in names)] for book in books]
+    assert levels(text) == [heading for headings in expected for heading in headings]
+
+
+def test_a_volume_has_books_and_a_book_has_chapters_whose_headings_follow_each_other() -> None:
+    text = f"PART ONE\n\nBOOK I\n\n{book('CHAPTER I', 'CHAPTER II')}\n\nBOOK II\n\n"
+    text += f"{book('CHAPTER I')}\n\nPART TWO\n\nBOOK III\n\n{book('CHAPTER I')}"
+    assert levels(text) == [
+        (1, "PART ONE"),
+        (2, "BOOK I"),
+        (3, "CHAPTER I"),
+        (3, "CHAPTER II"),
+        (2, "BOOK II"),
+        (3, "CHAPTER I"),
+        (1, "PART TWO"),
+        (2, "BOOK III"),
+        (3, "CHAPTER I"),
+    ]
+
+
+def test_numerals_are_below_parts_and_a_preface_is_beside_chapters() -> None:
+    parts = f"PART ONE\n\n{book('I', 'II')}\n\nPART TWO\n\n{book('I', 'II')}"
+    assert [level for level, _ in levels(parts)] == [1, 2, 2, 1, 2, 2]
+    assert [level for level, _ in levels(book("PREFACE", "CHAPTER I", "CHAPTER II"))] == [1, 1, 1]
+
+
+def test_short_chapters_are_no_table_of_contents() -> None:
+    text = "\n\n".join(f"第{number}章\n\n她的哥哥回家，一句话也没有说。" for number in "一二三四")
+    assert [title for _, title in levels(text)] == ["第一章", "第二章", "第三章", "第四章"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "names"),
+    [
+        (
+            ["3 May. Bistritz.--", "4 May.--", "5 May. The Castle.--"],
+            ["3 May. Bistritz", "4 May", "5 May. The Castle"],
+        ),
+        (
+            ["Monday, January 1st, 1660\n\n", "Tuesday, January 2nd\n\n", "Jan. 3rd.\n\n"],
+            ["Monday, January 1st, 1660", "Tuesday, January 2nd", "Jan. 3rd"],
+        ),
+        (
+            ["Dienstag, den 3. März\n", "Mittwoch, den 4. März\n", "5. März 1890\n"],
+            ["Dienstag, den 3. März", "Mittwoch, den 4. März", "5. März 1890"],
+        ),
+        (
+            ["5月3日\n\n", "5月4日 晴れ\n\n", "五月五日（水）\n\n"],
+            ["5月3日", "5月4日 晴れ", "五月五日（水）"],
+        ),
+        (["3 мая 1890 г.\n\n", "4 мая.\n\n", "5 мая.\n\n"], ["3 мая 1890 г", "4 мая", "5 мая"]),
+        (
+            ["To Mrs. Saville, England\n\n", "To Mr. Lee\n\n", "To my Sister\n\n"],
+            ["To Mrs. Saville, England", "To Mr. Lee", "To my Sister"],
+        ),
+    ],
+)
+def test_entries_of_a_diary_and_letters_are_sections(starts: list[str], names: list[str]) -> None:
+    text = "\n\n".join(f"{start}{BODY}\n\n{BODY}" for start in starts)
+    assert [title for _, title in levels(f"A JOURNAL\n\n{text}")] == names
+
+
+def test_entries_are_below_their_chapter() -> None:
+    days = "\n\n".join(f"{day} May.--{BODY}" for day in (3, 4, 5))
+    assert levels(f"CHAPTER I\n\n{days}\n\nCHAPTER II\n\n{BODY}\n\n{BODY * 2}") == [
+        (1, "CHAPTER I"),
+        (2, "3 May"),
+        (2, "4 May"),
+        (2, "5 May"),
+        (1, "CHAPTER II"),
+    ]
+
+
+def test_a_few_dates_in_a_novel_are_no_sections() -> None:
+    dates = "\n\n".join(f"May {day}, 1890.\n\nA note." for day in (3, 4, 5))
+    text = f"{book('CHAPTER I', 'CHAPTER II')}\n\n{dates}\n\n{book('CHAPTER III', 'CHAPTER IV')}"
+    assert len(levels(text)) == 4
+    assert titles(f"{BODY}\n\n3 May was a cold day.\n\n{BODY}") == []

@@ -1,4 +1,4 @@
-"""Chinese, Japanese, Korean and Thai: lines are joined as the script does, verse keeps its lines."""
+"""Chinese, Japanese, Korean and Thai lines are joined as the script does; verse keeps its lines."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def test_lines_of_japanese_are_paragraphs_where_they_are_indented() -> None:
         "のか知らなかった。おきよは日暮れ前に鵞鳥を数え、その数を戸に書い\nた。\n"
     )
     first = "老いた粉屋は堰のそばに灯をともした。村の誰も、鐘がなぜ二度鳴ったのか知らなかった。"
-    assert clean(wrapped * 3).split("\n\n") == [
-        f"{first}おきよは日暮れ前に鵞鳥を数え、その数を戸に書いた。"
-    ] * 3
+    assert (
+        clean(wrapped * 3).split("\n\n")
+        == [f"{first}おきよは日暮れ前に鵞鳥を数え、その数を戸に書いた。"] * 3
+    )
 
 
 def test_a_chapter_between_lines_of_a_novel_is_a_paragraph_of_its_own() -> None:

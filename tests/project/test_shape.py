@@ -66,6 +66,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "tiktoken": "text/tokens.py",
     "tokenizers": "models/offline/embedder.py",
     "webencodings": "load/encoding.py",
+    "yaml": "load/front_matter.py",
     "uvicorn": "service/",
 }
 

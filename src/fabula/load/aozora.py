@@ -1,8 +1,8 @@
 """Read the notation of Aozora Bunko, Japan's public library, which web novels use, too.
 
-`漢字《かんじ》` and `｜base《reading》` give the reading of a word, `［＃...］` are notes of those who
-typed the text: headings, page breaks, indents, rare characters. A block below the title explains
-them, and a colophon begins with `底本：`.
+`漢字《かんじ》` and `｜base《reading》` give the reading of a word, `［＃...］` are notes of
+those who typed the text: headings, page breaks, indents, rare characters. A block below the title
+explains them, and a colophon begins with `底本：`.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def strip_notation(text: str) -> AozoraText:
 
 def _split_frame(text: str, left_out: Counter[str]) -> tuple[str, str, str]:
     """The text without legend and colophon, its title and its author."""
-    rules = [match for match in _RULE.finditer(text, 0, _MAX_LEGEND_CHARACTERS)]
+    rules = list(_RULE.finditer(text, 0, _MAX_LEGEND_CHARACTERS))
     title = author = ""
     if len(rules) > 1 and _LEGEND_TITLE in text[rules[0].end() : rules[1].start()]:
         title, author = _title_and_author(text[: rules[0].start()])

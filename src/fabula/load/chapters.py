@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import pairwise
 
 MAX_HEADING_CHARACTERS = 90
 """A longer line is not a heading."""
@@ -262,7 +263,7 @@ def strip_page_number(line: str) -> str:
 
 
 def _is_name(folded: str) -> bool:
-    """Whether a folded line is a heading like 'Epilogue', 'SECOND EPILOGUE: 1813' or 'Prolog II'."""
+    """Whether a folded line is a heading like 'Epilogue' or 'SECOND EPILOGUE: 1813'."""
     words = _words()
     name = folded.partition(":")[0].rstrip(". ")
     if len(name) > MAX_HEADING_CHARACTERS // 2:
@@ -448,7 +449,7 @@ def _letter_value(letters: str, values: Mapping[str, int]) -> int:
     """The sum of letters that are numbers, the greater ones first; 0 if they are not."""
     numbers = [values.get(letter, 0) for letter in letters]
     lengths = [len(str(number)) for number in numbers]
-    falls = all(a > b for a, b in zip(lengths, lengths[1:], strict=False))
+    falls = all(a > b for a, b in pairwise(lengths))
     return sum(numbers) if numbers and all(numbers) and falls else 0
 
 
@@ -578,7 +579,8 @@ def _split_keyword(word: str) -> tuple[str, str]:
 @functools.cache
 def _fold_char(char: str) -> str:
     """A letter in lower case without its accent."""
-    base, *marks = unicodedata.normalize("NFD", char)
+    decomposed = unicodedata.normalize("NFD", char)
+    base, marks = decomposed[0], decomposed[1:]
     folded = base if marks and all(map(unicodedata.combining, marks)) else char
     lower = folded.casefold()
     return lower if len(lower) == 1 else folded.lower()[:1]
@@ -590,7 +592,7 @@ def fold(text: str) -> str:
 
 
 @functools.cache
-def _words() -> _Words:
+def _words() -> _Words:  # noqa: C901
     table = tomllib.loads(files("fabula.load").joinpath("headings.toml").read_text("utf-8"))
     ranks: dict[str, int] = {}
     keyword_languages: defaultdict[str, set[str]] = defaultdict(set)

@@ -13,9 +13,9 @@ from fabula.load.wrap import paragraphs
 
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
 _PAGE_ENDS = re.compile("[\f\v\u2029]")
-# Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word joiners, byte
-# order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and Persian need
-# them.
+# Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word
+# joiners, byte order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and
+# Persian need them.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u2060\ufeff\ufffe\uffff]"
     f"|{SOFT_HYPHEN}(?![ \t]*\n)"

@@ -1,8 +1,8 @@
 """Decode bytes whose encoding is not known; binary data is refused.
 
-Declared encodings are believed if they fit the bytes. The others are recognised by what they make of
-the bytes: letters between letters, not signs and drawings of boxes, and a text in some language. A
-doubtful guess is returned with a warning.
+Declared encodings are believed if they fit the bytes. The others are recognised by what they make
+of the bytes: letters between letters, not signs and drawings of boxes, and a text in some language.
+A doubtful guess is returned with a warning.
 """
 
 from __future__ import annotations
@@ -114,11 +114,13 @@ _USUAL_ADVANTAGE_OF_FEW = 0.15
 """The advantage of `_USUAL`, which nearly all English files with a few accents have: a share of the
 evidence, and another one divided by the number of characters beyond ASCII."""
 _MIN_MARGIN = 0.75
-"""By how much a guess has to be likelier than the next one, for each character in which they differ:
-the difference of their logarithms. Of texts of 300 characters in 40 languages and all code pages,
-right guesses had more, nearly all others less."""
+"""By how much a guess has to be likelier than the next one, for each character in which they
+differ: the difference of their logarithms. Of texts of 300 characters in 40 languages and all code
+pages, right guesses had more, nearly all others less."""
 _MIN_DIFFERENT = 3
 """A doubt about fewer characters is not mentioned."""
+_IMPLAUSIBLE_POWER = 6
+"""How much implausible characters weigh against evidence of a language."""
 _MAX_IMPLAUSIBLE = 0.25
 """By how much more of the characters of a candidate may be implausible than of the best one."""
 _MAX_DECLARED_IMPLAUSIBLE = 0.3
@@ -244,7 +246,7 @@ def _is_plausible(text: str, encoding: str) -> bool:
 
 
 def _declared(data: bytes) -> str:
-    """The encoding that the text declares, by Python's name; '' if it declares none that is known."""
+    """The encoding that the text declares, by Python's name; '' if none that is known."""
     for pattern in _DECLARED:
         if match := re.search(pattern, data[:8192], re.IGNORECASE):
             return encoding_of(match[1].decode("ascii").strip())
@@ -273,7 +275,7 @@ def encoding_of(label: str) -> str:
     return codec.name if is_text and not codec.name.startswith(("utf-16", "utf-32")) else ""
 
 
-_NO_FILES = frozenset(("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"))
+_NO_FILES = frozenset(("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"))
 
 
 def _stateful(data: bytes) -> DecodedText | None:
@@ -388,7 +390,9 @@ def _guess(data: bytes) -> _Guess:
             continue
         readings[name] = reading
         implausible[name] = _implausible(reading)
-        scores[name] = languages.evidence(reading) * max(0.0, 1 - implausible[name]) ** 2
+        scores[name] = (
+            languages.evidence(reading) * max(0.0, 1 - implausible[name]) ** _IMPLAUSIBLE_POWER
+        )
     if _USUAL in scores:
         few = _USUAL_ADVANTAGE_OF_FEW / (2 + sum(byte > 0x7F for byte in sample))
         scores[_USUAL] *= 1 + _USUAL_ADVANTAGE + few
@@ -425,6 +429,8 @@ def _non_ascii_sample(data: bytes) -> bytes:
 
 _WITHIN_WORDS = "'’‘-‐–—·ˮ″/.:"
 _OBSOLETE_THAI = "ฃฅ"
+_LEADING_THAI = "เแโใไ"
+"""Vowels that are written before their consonant."""
 _BOXES = ("\u2500", "\u259f")
 
 
@@ -449,7 +455,7 @@ def _implausible(text: str) -> float:
     return weight / total if total else 0.0
 
 
-def _weight(
+def _weight(  # noqa: C901
     char: str, script: str, category: str, before: tuple[str, str], after: tuple[str, str]
 ) -> float:
     """How implausible a character is at its place: 0 is usual, 1 or more is wrong."""
@@ -467,9 +473,13 @@ def _weight(
         return 1 if inside and "han" not in (before[0], after[0]) else 0
     if script == "half":
         return 0.5
+    if category == "Nd":
+        return 1 if follows or precedes or "mark" in (before[0], after[0]) else 0
     if category[0] != "L":
         return 0
     weight = 1.0 if char in _OBSOLETE_THAI else 0.0
+    if char in _LEADING_THAI and after[0] != "THAI":
+        weight += 1
     if follows and before[0] not in (script, "mark"):
         weight += 1
     elif precedes and after[0] not in (script, "mark"):

@@ -118,7 +118,10 @@ def _date_pattern() -> re.Pattern[str]:
     first_day = rf"(?:the )?{day} (?:of |de |di |d')?{month}(?:,? ?{year})?"
     first_month = rf"{month},? (?:the )?{day}(?:\b|(?<=\W))(?:,? ?{year})?"
     date = rf"(?:{first_day}|{first_month})"
-    introduced = rf"(?:{weekday}[,.]?(?: (?:den|le|dia|dne|el|am|the|dnia))? )?(?:den |le |am |dnia |το )?{date}(?:,? ?\(?{weekday}\)?)?"
+    introduced = (
+        rf"(?:{weekday}[,.]?(?: (?:den|le|dia|dne|el|am|the|dnia))? )?"
+        rf"(?:den |le |am |dnia |το )?{date}(?:,? ?\(?{weekday}\)?)?"
+    )
     numeric = r"\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
     weekday_only = rf"{weekday}(?:,? (?:{_PARTS_OF_DAYS}))?"
     han = (
@@ -129,10 +132,12 @@ def _date_pattern() -> re.Pattern[str]:
     dates = rf"(?:{introduced}|{year}[.,]? {date}|{numeric}|{han}|{korean})"
     return re.compile(
         # A line of its own: the date, and a place, an hour or a remark in brackets.
-        rf"(?P<title>(?P<line>(?:{dates}(?:[,.]? ?\([^()]{{1,40}}\)|[,.] ?(?P<remark>[^.!?—–-][^.!?\n—–]{{1,40}}))?"
+        rf"(?P<title>(?P<line>(?:{dates}(?:[,.]? ?\([^()]{{1,40}}\)"
+        rf"|[,.] ?(?P<remark>[^.!?—–-][^.!?\n—–]{{1,40}}))?"
         rf"|{weekday_only})[.:]?$)"
         # A date, perhaps a place, and a dash.
-        rf"|(?:{dates}|{weekday_only})[.,:]?(?: ?(?P<place>[^\s.!?—–-][^.!?\n—–]{{1,40}}?)[.,]?)?(?= ?(?:--|—|–| - ))"
+        rf"|(?:{dates}|{weekday_only})[.,:]?"
+        rf"(?: ?(?P<place>[^\s.!?—–-][^.!?\n—–]{{1,40}}?)[.,]?)?(?= ?(?:--|—|–| - ))"
         # A date with a full stop, a colon or a remark in brackets, and the text.
         rf"|{dates}(?=[.:] \S| ?\([^()]{{1,40}}\)[.,:]?|(?<=\.) [^\W\d_]))"
     )

@@ -1,4 +1,4 @@
-"""Read the metadata in front of plain text and Markdown: YAML, TOML, fields, and pandoc's titles."""
+"""Read the metadata in front of text and Markdown: YAML, TOML, fields, and pandoc's titles."""
 
 from __future__ import annotations
 

@@ -318,7 +318,9 @@ def _real_tail(
     )
     if is_continued:
         return chain
-    tail = run[-2:] if run[-2].kind != run[-1].kind else run[-1:]
+    tail = chain
+    if len(chain) == 1 and run[-2].kind != run[-1].kind:
+        tail = run[-2:]
     place = start + len(run) - len(tail)
     return [heading for number, heading in enumerate(tail, place) if last[heading.key] == number]
 

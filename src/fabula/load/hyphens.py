@@ -6,6 +6,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 SOFT_HYPHEN = "\u00ad"
 _HYPHENS = "-\u2010\u00ac\u00ad\u2e17\u058a="
@@ -37,7 +38,7 @@ class Hyphens:
         divided = [
             (before, after)
             for paragraph in lines
-            for before, after in zip(paragraph, paragraph[1:], strict=False)
+            for before, after in pairwise(paragraph)
             if _DIVIDED.search(before)
         ]
         if not divided:

@@ -31,7 +31,10 @@ _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
 _ITEM = re.compile(r"(?:[-*•·‣+]|\(?\d{1,3}[.)]|[IVXLC]+\.) ")
-_WIDE = r"\u1100-\u115f\u2e80-\u303f\u3040-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+_WIDE = (
+    r"\u1100-\u115f\u2e80-\u303f\u3040-\ua4cf"
+    r"\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+)
 _WIDE_CHARACTER = re.compile(f"[{_WIDE}\U0001f300-\U0001faff\U00020000-\U0003fffd]")
 _HAS_WIDE = re.compile(f"[{_WIDE}]")
 # Chinese and Japanese with their punctuation, Thai, Lao, Burmese and Khmer.
@@ -44,7 +47,7 @@ _UNSPACED_START = re.compile(f"(?:[{_NO_SPACE}]|[“”‘’…—]+(?=[{_NO_SP
 _PAGE_NUMBER = re.compile(r"[\[({–—-]*\s*(?:pg|page|p)?\.?\s*(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
 _MIN_DIVIDED = 2
 _MIN_DIVIDED_SHARE = 0.1
-"""The fewest divided words at line ends, and the least share of lines with one, that prove prose."""
+"""The fewest divided words at line ends, and the least share of lines with one, of prose."""
 _OPENING = "\"'“‘„«»([_*—-–… "
 
 
