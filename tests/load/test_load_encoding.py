@@ -228,6 +228,7 @@ def test_what_was_encoded_twice_is_mended() -> None:
     assert "2 lines were encoded twice" in decoded.warnings[0]
     russian = RUSSIAN.encode().decode("latin-1")
     assert decode(russian.encode(), "x") == RUSSIAN
+    assert decode(twice.encode("utf-8-sig"), "x") == decode(twice.encode(), "x")
 
 
 @pytest.mark.parametrize(

@@ -354,9 +354,9 @@ def test_lines_in_large_type_are_headings() -> None:
     draft = opened(drawn(pages))
     assert draft.title == "The Mill"
     assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
-        ("Geese at Dusk", 2),
-        ("The Ferry", 2),
-        ("A Lantern", 2),
+        ("Geese at Dusk", 1),
+        ("The Ferry", 1),
+        ("A Lantern", 1),
     ]
 
 

@@ -537,7 +537,11 @@ def test_headings_have_the_depth_of_their_divisions() -> None:
 
 def labels(data: bytes, kind: str) -> list[tuple[str, str]]:
     text = document(opened(data), "book.xml", "default")
-    return [(m.label, text.text[m.start :][:5]) for m in text.locators if m.kind == kind]
+    return [
+        (mark.label, text.text[mark.start :][:5])
+        for mark in text.locators
+        if mark.kind == kind and mark.label
+    ]
 
 
 def test_pages_are_marked_where_they_begin() -> None:

@@ -166,6 +166,8 @@ def test_it_is_what_an_ingest_makes_now(old: Store) -> None:
             if "Document" in one["labels"]:
                 # By which version a file was read was not recorded.
                 assert (was.pop("reading", 1), now.pop("reading")) == (1, READING_VERSION)
+                # Nor the levels of headings, whose depths are inferred from their titles.
+                assert (was.pop("section_levels"), now.pop("section_levels")) == ([0] * 3, [1] * 3)
             assert {key: was.get(key) for key in {*was, *now} if was.get(key) != now.get(key)} == {}
             assert one == other
 

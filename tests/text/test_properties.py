@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fabula.errors import LoadError
 from fabula.load import read_text
 from fabula.load.clean import clean, tidy
 from fabula.load.encoding import decode
+from fabula.load.mojibake import mend
 from fabula.text import tokens
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document, Section
@@ -126,6 +127,8 @@ def test_any_bytes_are_decoded_or_refused_with_the_files_name(data: bytes) -> No
 
 @given(texts.map(tidy), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
 def test_a_byte_order_mark_decides_the_encoding(text: str, encoding: str) -> None:
+    # What was encoded twice before it got its mark is mended: see test_encoding.
+    assume(mend(text) == (text, 0))
     assert decode(text.encode(encoding), "a.txt") == text
 
 

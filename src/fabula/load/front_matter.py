@@ -98,9 +98,13 @@ def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter
     for key, value in values.items():
         name = _NAMES.get(str(key).casefold(), "")
         line = one_line(", ".join(_texts(value)))
-        line = {"title": real_title, "author": real_author}.get(name, str)(line)
         if name and line:
             fields.setdefault(name, line)
+    # A person may have written "Anonymous"; where the title is a program's, a program wrote both.
+    if "title" in fields and not real_title(fields["title"]):
+        del fields["title"]
+        if not real_author(fields.get("author", "")):
+            fields.pop("author", None)
     return FrontMatter(fields, text[end:], len(text[:end].strip()))
 
 
