@@ -444,9 +444,9 @@ const headings = columns.map(([name, , start, title], number) => {
   return cell;
 });
 const searchable = figures.map((figure) =>
-  fold([figure.name, ...figure.names.map(([form]) => form)].join("\n")) + "\n" + fold(figure.text));
+  foldText([figure.name, ...figure.names.map(([form]) => form)].join("\n")) + "\n" + foldText(figure.text));
 function list() {
-  const query = fold(words.trim());
+  const query = foldText(words.trim());
   const isMatch = (figure) => query && searchable[figure.number].includes(query);
   rows = figures.filter((figure) => (query ? isMatch(figure) : figure.shown && figure.now));
   for (const figure of figures) figure.element.classList.toggle("match", Boolean(isMatch(figure)));

@@ -35,7 +35,7 @@ function foldWithPlaces(text) {
   places.push(place);
   return { folded, places };
 }
-const fold = (text) => foldWithPlaces(text).folded.replace(/\s+/gu, " ");
+const foldText = (text) => foldWithPlaces(text).folded.replace(/\s+/gu, " ");
 
 function button(parent, cssClass, text, onClick) {
   const element = put(parent, "button", cssClass, text);

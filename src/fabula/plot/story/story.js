@@ -183,10 +183,10 @@ function showOnly(place) {
   rows.forEach((item, number) => item.setAttribute("aria-pressed", String(number === only)));
   choose();
 }
-const searchable = events.map((event) => fold(Object.values(event.slots).join("\n")));
+const searchable = events.map((event) => foldText(Object.values(event.slots).join("\n")));
 const isOfLinks = (place) => ["cause", "time", "contrast", "more"].includes(graph.rows[place]?.[0]);
 function choose() {
-  const query = fold(words.trim());
+  const query = foldText(words.trim());
   const kind = only >= 0 && isOfLinks(only) ? graph.rows[only][0] : "";
   const linked = new Set(links.filter((link) => link.kind === kind).flatMap((link) => link.chunks));
   for (const event of events) {

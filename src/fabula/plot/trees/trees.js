@@ -423,7 +423,7 @@ let matches = [], last = -1, texts = null;
 function search() {
   const words = get("words").value.trim();
   texts ??= nodes.map((node) => foldWithPlaces(node.text));
-  const parts = fold(words).split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
+  const parts = foldText(words).split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
   // A line may end between two words.
   const sought = new RegExp(parts.join("\\s+"), "u");
   matches = words ? nodes.flatMap((_, number) => (sought.test(texts[number].folded) ? [number] : [])) : [];
