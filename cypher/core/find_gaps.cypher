@@ -6,7 +6,8 @@ WHERE gap.collection = $collection
 RETURN gap.graph AS graph, gap.sources AS sources,
   gap {
     .*, id: null, collection: null, document: null, graph: null, kind: null, sources: null,
-    run: null, labels: null
+    run: null, labels: null, search_text: null, search_terms: null, search_length: null,
+    tenant: null
   } AS properties,
   COLLECT {
     MATCH (gap)-[lacks:LACKS]->(end:Passage|Element)

@@ -163,6 +163,8 @@ def test_query_as_json_is_complete(ingested: Result) -> None:
         "id",
         "kind",
         "level",
+        "lines",
+        "pages",
         "score",
         "section",
         "start",
