@@ -56,11 +56,15 @@ def lines(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def in_graph(store: Store, collection: str) -> tuple[list[dict[str, Any]], Counter[str]]:
-    """The properties of a collection's nodes by id, and its relationships by type."""
+    """The properties of a collection's nodes by id, and its relationships by type.
+
+    The words by which a node is found are made of its text anew wherever it is read.
+    """
     nodes = cypher(
         store,
         "MATCH (n:Document|Part|Passage {collection: $collection}) "
-        "RETURN n {.*, embedding: NULL, created_at: toString(n.created_at), "
+        "RETURN n {.*, embedding: NULL, search_text: NULL, search_terms: NULL, "
+        "search_length: NULL, tenant: NULL, created_at: toString(n.created_at), "
         "updated_at: toString(n.updated_at)} AS n ORDER BY n.id",
         collection=collection,
     )

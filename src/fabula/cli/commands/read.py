@@ -36,7 +36,6 @@ NUMBER = re.compile(r"\d{1,6}")
         "read 3",
         'read "A Christmas Carol" --at 4210-4380',
         'read "A Christmas Carol" --at "Stave Two"',
-        'read "War and Peace" --at "BOOK NINE CHAPTER XI"',
         'read "A Christmas Carol" --at 12 --json',
     ),
 )
