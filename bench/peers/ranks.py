@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import zlib
-from itertools import accumulate, pairwise
 from pathlib import Path
 
 from fabula.text import tokens
@@ -18,12 +17,7 @@ def write_ranks(folder: Path) -> None:
     file = folder / FILE
     if file.is_file():
         return
-    data = zlib.decompress(tokens.RANKS.read_bytes())
-    words = data[tokens.RANKS_COUNT :]
-    ends = accumulate(data[: tokens.RANKS_COUNT], initial=0)
-    lines = [
-        base64.b64encode(words[start:end]) + b" %d\n" % rank
-        for rank, (start, end) in enumerate(pairwise(ends))
-    ]
+    words = zlib.decompress(tokens.RANKS.read_bytes()).split(tokens.SEPARATOR)
+    lines = [base64.b64encode(word) + b" %d\n" % rank for rank, word in enumerate(words)]
     folder.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"".join(lines))
