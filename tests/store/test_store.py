@@ -79,6 +79,10 @@ def test_a_document_becomes_the_schema(ready: Store) -> None:
         "end": 10,
         "text": "word 0.",
         "tokens": 3,
+        "search_text": "word 0",
+        "search_terms": "word_g 0_g",
+        "search_length": 2.0,
+        "tenant": "cfe98b07b1ba6b3a2",
     }
 
 
