@@ -58,12 +58,14 @@ class WordStatistics:
         counts: How many nodes have each term of a question.
         total: How many nodes there are.
         mean_length: Their mean length in words.
+        revision: That of the collection when they were counted.
 
     """
 
     counts: Mapping[str, int]
     total: int
     mean_length: float
+    revision: str = ""
 
 
 def tenant_token(collection: str) -> str:
