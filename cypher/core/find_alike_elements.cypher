@@ -5,14 +5,15 @@
 // $pool        maximum number of rows
 // $reach       how many elements are read for that, in the order of the index
 // $collection                      name of the collection
+// $locks       the beginning of the ids of its locks
 // $first_document, $last_document  the id of a document twice, or '' and the last character for all
 CYPHER 25
 CALL () {
-  MATCH (part:Part)
-  WHERE part.id STARTS WITH $collection + '/' AND part.collection = $collection
-  WITH [count(part), max(part.updated_at.epochMillis), sum(part.updated_at.epochMillis),
-    sum(part.updated_at.nanosecond)] AS parts
-  RETURN reduce(text = '', number IN parts | text + '/' + coalesce(toString(number), '')) AS revision
+  MATCH (lock:Lock)
+  WHERE lock.id STARTS WITH $locks
+  WITH [count(lock), max(lock.taken_at.epochMillis), sum(lock.taken_at.epochMillis),
+    sum(lock.taken_at.nanosecond)] AS times
+  RETURN reduce(text = '', number IN times | text + '/' + coalesce(toString(number), '')) AS revision
 }
 CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, score
 WHERE n:Element AND n.collection = $collection AND n.kind = $kind

@@ -11,6 +11,7 @@
 // $limit           how many passages to return of the closest in meaning
 // $depth           how many the vector index is asked for; its recall is low for few
 // $collection                      the collection to stay in
+// $locks           the beginning of the ids of its locks
 // $first_document, $last_document  the same id twice, or '' and the last character for all
 // $kinds                           such as chunk, summary, detail; [] for all
 // $aspects                         '' for passages without an aspect; [] for all
@@ -20,11 +21,11 @@ MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,
   CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds
 CALL () {
-  MATCH (part:Part)
-  WHERE part.id STARTS WITH $collection + '/' AND part.collection = $collection
-  WITH [count(part), max(part.updated_at.epochMillis), sum(part.updated_at.epochMillis),
-    sum(part.updated_at.nanosecond)] AS parts
-  RETURN reduce(text = '', number IN parts | text + '/' + coalesce(toString(number), '')) AS revision
+  MATCH (lock:Lock)
+  WHERE lock.id STARTS WITH $locks
+  WITH [count(lock), max(lock.taken_at.epochMillis), sum(lock.taken_at.epochMillis),
+    sum(lock.taken_at.nanosecond)] AS times
+  RETURN reduce(text = '', number IN times | text + '/' + coalesce(toString(number), '')) AS revision
 }
 CALL (aspects, kinds) {
   MATCH (passage:Passage)

@@ -16,7 +16,7 @@ from fabula.graph import Part
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.store import Store, schema
-from fabula.store.parts import stage
+from fabula.store.parts import lock_prefix, stage
 from fabula.store.rows import encode_vector
 from fabula.store.search_index import WordStatistics, count_query, question_terms, search_query
 from fabula.text.document import Chunk
@@ -312,12 +312,13 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
             "pool": 200,
             "reach": 200,
             "words": words,
+            "locks": lock_prefix("default"),
             "vector": encode_vector(vector(9999)),
         }
         count_statement = read_statement("core/count_words")
         queries = [count_query("default", term) for term in terms]
         counting: dict[str, Any] = {
-            "collection": "default",
+            "locks": lock_prefix("default"),
             "index_name": schema.TEXTS,
             "revision": "",
         }

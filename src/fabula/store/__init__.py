@@ -38,6 +38,7 @@ from fabula.store.parts import (
     find_searchable,
     lock_collection,
     lock_owners,
+    lock_prefix,
     refuse_invalid,
     refuse_long_line,
     stage,
@@ -381,6 +382,7 @@ class Store(Database):
             name = "core/find_near_or_alike_filtered"
         statement = read_statement(name)
         parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
+        parameters |= {"locks": lock_prefix(filters.collection)}
         matches = self._search_words(
             schema.TEXTS,
             filters.collection,
@@ -424,7 +426,13 @@ class Store(Database):
             question,
             limit,
             lambda query, pool, reach: self.read(
-                statement, filters, words=query, kind=kind, pool=pool, reach=reach
+                statement,
+                filters,
+                locks=lock_prefix(filters.collection),
+                words=query,
+                kind=kind,
+                pool=pool,
+                reach=reach,
             ),
         )
         if matches is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fabula.store.database import Database
+from fabula.store.parts import lock_prefix
 from fabula.store.search_index import WordStatistics, count_query
 
 MAX_COLLECTIONS = 256
@@ -53,7 +54,7 @@ class WordCounts:
         missing = [query for query in queries.values() if query not in known.by_query]
         [row] = store.rows(
             "core/count_words",
-            collection=collection,
+            locks=lock_prefix(collection),
             index_name=index,
             revision=known.revision,
             all=count_query(collection),
