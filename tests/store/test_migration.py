@@ -123,15 +123,12 @@ def test_it_checks_clean(migrated: Store) -> None:
 
 def answers_of(app: App) -> list[list[Hit]]:
     """What a graph answers to each recorded question."""
-    return [
-        app.collection(answer["collection"]).retrieve(
-            answer["question"],
-            mode=answer["mode"],
-            k=6,
-            **{name: tuple(values) for name, values in answer["filters"].items()},
-        )
-        for answer in ANSWERS
-    ]
+    answers = []
+    for answer in ANSWERS:
+        filters: dict[str, Any] = {name: tuple(ids) for name, ids in answer["filters"].items()}
+        collection = app.collection(answer["collection"])
+        answers.append(collection.retrieve(answer["question"], mode=answer["mode"], k=6, **filters))
+    return answers
 
 
 def test_it_answers_the_same(migrated: Store) -> None:

@@ -382,7 +382,6 @@ class Store(Database):
             name = "core/find_near_or_alike_filtered"
         statement = read_statement(name)
         parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
-        parameters |= {"locks": lock_prefix(filters.collection)}
         matches = self._search_words(
             schema.TEXTS,
             filters.collection,
@@ -394,6 +393,7 @@ class Store(Database):
                 filters,
                 model,
                 **parameters,
+                locks=lock_prefix(filters.collection),
                 words=query,
                 pool=pool,
                 reach=reach,

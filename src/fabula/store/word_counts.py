@@ -13,7 +13,7 @@ from fabula.store.search_index import WordStatistics, count_query
 
 MAX_COLLECTIONS = 256
 MAX_WORDS = 50_000
-"""How many words of a collection are remembered, more than questions use: 5 MB at most."""
+"""How many words of a collection are remembered, more than questions use: 10 MB for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
