@@ -9,6 +9,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (part:Part {collection: $collection})-[:PART_OF]->(document)
 RETURN document.title AS title, part.graph AS graph, document.tokens AS tokens,
   part.calls AS calls, part.prompt_tokens AS prompt_tokens,

@@ -14,6 +14,7 @@ MATCH (space:Collection {name: $collection})
 WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
 MATCH (summary)-[:SUMMARIZES]->(member:Chunk|Summary {collection: $collection})

@@ -15,6 +15,7 @@ MATCH (space:Collection {name: $collection})
 WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 CALL (embedding, document, chunk) {
   MATCH (other:Passage)

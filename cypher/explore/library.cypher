@@ -9,6 +9,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 RETURN document.title AS title, document.author AS author, document.tokens AS tokens,
   COLLECT {
     MATCH (part:Part {collection: $collection})-[:PART_OF]->(document)

@@ -12,6 +12,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
 RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level,

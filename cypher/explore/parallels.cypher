@@ -20,12 +20,14 @@ MATCH (space:Collection {name: $collection})
 WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
 MATCH (first:Document {collection: $collection})
 WHERE first.id = $first OR toLower(first.title) CONTAINS toLower($first)
+  OR first.title_key CONTAINS toLower($first)
 WITH embedding, first
 ORDER BY first.title, first.id
 LIMIT 1
 MATCH (second:Document {collection: $collection})
 WHERE second <> first
-  AND (second.id = $second OR toLower(second.title) CONTAINS toLower($second))
+  AND (second.id = $second OR toLower(second.title) CONTAINS toLower($second)
+    OR second.title_key CONTAINS toLower($second))
 WITH embedding, first, second
 ORDER BY second.title, second.id
 LIMIT 1

@@ -10,6 +10,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})

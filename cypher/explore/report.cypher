@@ -12,6 +12,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (report:Element&Report {collection: $collection, document: document.id})
   -[:REPORTS]->(community:Community {collection: $collection})
 WHERE $report IN ['', report.id, community.id]

@@ -11,6 +11,7 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+  OR document.title_key CONTAINS toLower($document)
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk.section AS section, count(*) AS chunks, sum(chunk.tokens) AS tokens,
   min(chunk.start) AS start, max(chunk.end) AS end

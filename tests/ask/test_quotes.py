@@ -52,6 +52,21 @@ def test_the_closest_passage_comes_first_and_whole() -> None:
     assert BOOK[first.hit.start : first.hit.end] == MILL[4]
 
 
+@pytest.mark.parametrize(
+    ("question", "printed"),
+    [
+        ("Where did Natasha dance?", "Natásha danced at the hunting lodge."),
+        ("Where did Natásha dance?", "Natasha danced at the hunting lodge."),
+        ("Why did the officer sleep?", "The oﬃcer slept in the mill."),
+        ("What did the sexton dig?", "The ſexton dug behind the mill."),
+    ],
+)
+def test_a_sentence_matches_however_its_words_are_printed(question: str, printed: str) -> None:
+    others = ["The river rose in the spring. Nobody slept.\n", "A cart stood by the wall.\n"]
+    first = ask(question, [*others, f"Snow lay on the roofs. {printed}\n"])[0]
+    assert [first.hit.text[a:b] for a, b in first.matches] == [printed]
+
+
 def test_the_sentences_that_match_are_told_by_their_places() -> None:
     quotes = ask("Who showed her the silver watch?")
     matching = [quote.hit.text[a:b] for quote in quotes for a, b in quote.matches]

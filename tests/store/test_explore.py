@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,18 @@ from fabula.graph.explore import query_names, shipped_query
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
-from graphs import in_space, put, small_graph
+from fabula.text.document import Chunk
+from fabula.text.ids import chunk_id
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    in_space,
+    parts_of,
+    put,
+    small_document,
+    small_graph,
+    vector,
+)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +87,59 @@ def test_words_are_found_where_they_are_densest(graph: Store) -> None:
     assert sum(row["found"] for row in rows) == 2
     assert rows[-1]["found"] == 0
     assert found(graph, "density", document="lighthouse", words="stor", parts="1")[0]["found"] == 0
+
+
+@pytest.fixture(scope="module")
+def accented(graph: Store) -> Iterator[dict[str, str]]:
+    """The collection of two books, one printed with accents, one without."""
+    collection = "accented"
+    graph.prepare(collection, MODEL, DIMENSIONS)
+    for source, title, text in (
+        ("natasha.txt", "Les Misérables de Natásha", "Natásha danced. The oﬃcer slept."),
+        ("plain.txt", "The Uncle of Natasha", "He took the guitar, and Natasha danced."),
+    ):
+        document = replace(small_document(source, text, collection), title=title)
+        chunk = Chunk(chunk_id(document.id, text, 0), 0, "I", 0, len(text), text, 9, vector(1))
+        put(graph, parts_of(document, [chunk], (), ()))
+    yield {"collection": collection}
+    for source in ("natasha.txt", "plain.txt"):
+        graph.remove(collection, small_document(source, collection=collection).id)
+
+
+@pytest.mark.parametrize("words", ["Natasha", "Natásha", "NATASHA|cello", "natásha"])
+def test_words_are_counted_however_they_are_printed(
+    graph: Store, accented: dict[str, str], words: str
+) -> None:
+    for document in ("miserables", "uncle"):
+        given = {**accented, "document": document, "words": words, "parts": "1"}
+        assert [row["found"] for row in found(graph, "density", **given)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("document", "title"),
+    [
+        ("miserables", "Les Misérables de Natásha"),
+        ("MISÉRABLES", "Les Misérables de Natásha"),
+        ("uncle of natásha", "The Uncle of Natasha"),
+        ("Uncle of Natasha", "The Uncle of Natasha"),
+    ],
+)
+def test_a_document_is_named_however_its_title_is_printed(
+    graph: Store, accented: dict[str, str], document: str, title: str
+) -> None:
+    for name in ("density", "sections", "read"):
+        rows = found(graph, name, **accented, document=document)
+        assert {row["title"] for row in rows} == {title}, name
+
+
+def test_a_title_in_neo4j_browser_is_found_as_it_is_printed_or_without_accents(
+    graph: Store, accented: dict[str, str]
+) -> None:
+    """No program folds there what is typed."""
+    query = shipped_query("sections")
+    for document in ("Misérables", "miserables"):
+        values = query.fill(accented) | {"document": document}
+        assert run_user_query(graph, query.statement, values).rows
 
 
 def test_a_theme_is_measured_along_the_book(graph: Store) -> None:

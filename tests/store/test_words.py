@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from database import cypher
+from database import connect, cypher
 from fabula.ask.fusion import fuse_by_scores
 from fabula.ask.hybrid import WORD_WEIGHT
 from fabula.graph import Part
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import for_embeddings, read_statement
+from fabula.server import Address
 from fabula.store import Store, schema
-from fabula.store.parts import stage
+from fabula.store.parts import lock_prefix, stage
 from fabula.store.rows import encode_vector
 from fabula.store.search_index import WordStatistics, count_query, question_terms, search_query
 from fabula.text.document import Chunk
@@ -312,12 +313,13 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
             "pool": 200,
             "reach": 200,
             "words": words,
+            "locks": lock_prefix("default"),
             "vector": encode_vector(vector(9999)),
         }
         count_statement = read_statement("core/count_words")
         queries = [count_query("default", term) for term in terms]
         counting: dict[str, Any] = {
-            "collection": "default",
+            "locks": lock_prefix("default"),
             "index_name": schema.TEXTS,
             "revision": "",
         }
@@ -367,6 +369,26 @@ def test_a_word_that_comes_or_goes_counts_from_then_on(ready: Store) -> None:
     for name in ("b.txt", "c.txt"):
         ready.remove("default", document_id(small_graph(name)))
     assert by_words(ready, "lighthouse") == []
+
+
+def test_what_another_process_writes_counts_at_once(ready: Store, address: Address) -> None:
+    put(ready, small_graph("a.txt"))
+    with connect(address) as other:
+        for source in ("b.txt", "c.txt", "d.txt"):
+            before = by_words(ready, "lighthouse")
+            put(other, small_graph(source, words="lighthouse"))
+            after = by_words(ready, "lighthouse")
+            assert after == by_words(other, "lighthouse") != before
+            assert after == by_words_anew(ready, "lighthouse")
+        for source in ("b.txt", "c.txt", "d.txt"):
+            other.remove("default", document_id(small_graph(source)))
+            assert by_words(ready, "lighthouse") == by_words_anew(ready, "lighthouse")
+
+
+def by_words_anew(store: Store, question: str) -> list[tuple[str, float]]:
+    """What a search returns that has counted no word before."""
+    store._word_counts = type(store._word_counts)()
+    return by_words(store, question)
 
 
 def test_equal_scores_are_ordered_by_id_wherever_the_index_ends(ready: Store) -> None:

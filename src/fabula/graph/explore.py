@@ -25,11 +25,16 @@ from fabula.errors import BadValue, FabulaError, NotFound, did_you_mean
 from fabula.graph.nesting import find_excess
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import UNREAD
+from fabula.text.folding import fold_name
 from fabula.text.names import quote_name
 
 SHIPPED = FOLDER / "explore"
 NO_ROWS = "No rows: "
 """Begins the lines of a header that say why a query may find nothing."""
+DOCUMENT = "a document's id"
+"""How the description of a parameter begins that names a document."""
+TITLE_KEY = "title_key"
+"""The property of a document that holds its title, folded."""
 _SETTING = re.compile(r":param\s+(\w+)\s*=>\s*(.*?);?$")
 
 
@@ -41,6 +46,11 @@ class Parameter:
     default: Any = None
     about: str = ""
     required: bool = False
+
+    @property
+    def names_document(self) -> bool:
+        """Whether its value is the id of a document or a part of its title."""
+        return self.about.startswith(DOCUMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,10 @@ class AnalystQuery:
         )
 
     def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every parameter, as given or its default; raises as `values` does."""
+        """Return the value of every parameter, as given or its default; raises as `values` does.
+
+        The name of a document is folded if the statement compares it with folded titles.
+        """
         known = {parameter.name: parameter for parameter in self.parameters}
         unknown = [name for name in given if name not in known]
         if unknown:
@@ -83,7 +96,12 @@ class AnalystQuery:
         required = (parameter.name for parameter in self.parameters if parameter.required)
         if missing := [name for name in required if name not in given]:
             raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
-        return {name: given.get(name, parameter.default) for name, parameter in known.items()}
+        values = {name: given.get(name, parameter.default) for name, parameter in known.items()}
+        if TITLE_KEY in self.statement:
+            for name, value in values.items():
+                if known[name].names_document and isinstance(value, str):
+                    values[name] = fold_name(value)
+        return values
 
     @property
     def _called(self) -> str:

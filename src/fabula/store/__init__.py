@@ -38,6 +38,7 @@ from fabula.store.parts import (
     find_searchable,
     lock_collection,
     lock_owners,
+    lock_prefix,
     refuse_invalid,
     refuse_long_line,
     stage,
@@ -372,26 +373,36 @@ class Store(Database):
     ) -> tuple[list[Hit], list[Hit]]:
         """Return the passages closest in meaning, and those closest in words (BM25).
 
-        Both are best first and have at most `limit` passages. They take one round trip together,
-        after one for the statistics of the collection's words. The other arguments and the errors
-        are those of `nearest`.
+        Both are best first and have at most `limit` passages. They take one round trip together;
+        one more counts words that were not counted since the collection changed. The other
+        arguments and the errors are those of `nearest`.
         """
-        search = self._word_search(schema.TEXTS, filters.collection, question)
-        if search is None:
-            return self.nearest(vector, limit, filters, model), []
-        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": search.query}
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
         statement = read_statement(name)
-        rows, candidates = _find_candidates(
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
+        matches = self._search_words(
+            schema.TEXTS,
+            filters.collection,
+            question,
             limit,
-            lambda pool, reach: self.search_vectors(
-                statement, vector, filters, model, **parameters, pool=pool, reach=reach
+            lambda query, pool, reach: self.search_vectors(
+                statement,
+                vector,
+                filters,
+                model,
+                **parameters,
+                locks=lock_prefix(filters.collection),
+                words=query,
+                pool=pool,
+                reach=reach,
             ),
         )
-        alike = _ranking(search.score(candidates), "alike")
-        return _ranking(rows, "near"), [hit for hit in alike if hit.score > 0][:limit]
+        if matches is None:
+            return self.nearest(vector, limit, filters, model), []
+        alike = _ranking(matches.candidates, "alike")
+        return _ranking(matches.rows, "near"), [hit for hit in alike if hit.score > 0][:limit]
 
     def search_elements(
         self, question: str, kind: str, limit: int, filters: Filters
@@ -408,26 +419,75 @@ class Store(Database):
             The ids and their scores by BM25, best first.
 
         """
-        search = self._word_search(schema.ELEMENT_TEXTS, filters.collection, question)
-        if search is None:
-            return {}
         statement = read_statement("core/find_alike_elements")
-        parameters = {"words": search.query, "kind": kind}
-        _, candidates = _find_candidates(
+        matches = self._search_words(
+            schema.ELEMENT_TEXTS,
+            filters.collection,
+            question,
             limit,
-            lambda pool, reach: self.read(statement, filters, **parameters, pool=pool, reach=reach),
+            lambda query, pool, reach: self.read(
+                statement,
+                filters,
+                locks=lock_prefix(filters.collection),
+                words=query,
+                kind=kind,
+                pool=pool,
+                reach=reach,
+            ),
         )
-        rows = sorted(search.score(candidates), key=lambda row: (-row["alike"], row["id"]))
+        if matches is None:
+            return {}
+        rows = sorted(matches.candidates, key=lambda row: (-row["alike"], row["id"]))
         return {row["id"]: row["alike"] for row in rows[:limit]}
 
-    def _word_search(self, index: str, collection: str, question: str) -> _WordSearch | None:
-        """Return the search for a question's words; None if the collection has none of them."""
+    def _search_words(
+        self,
+        index: str,
+        collection: str,
+        question: str,
+        limit: int,
+        ask: Callable[[str, int, int], list[dict[str, Any]]],
+    ) -> _WordMatches | None:
+        """Search for a question's words by the statistics of its collection.
+
+        The statistics are those in memory if the rows have their revision. Else the words are
+        counted, and the rows are read again unless nothing has changed.
+
+        Args:
+            index: The full-text index.
+            collection: The collection to search in.
+            question: Any text.
+            limit: How many rows are needed.
+            ask: Returns the rows for a query, a maximum number of candidates, and of so many that
+                are read.
+
+        Returns:
+            The rows; None if the collection has none of the words.
+
+        """
         terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
         if not terms:
             return None
-        statistics = self._word_counts.count(self, index, collection, terms)
-        query = search_query(collection, statistics)
-        return _WordSearch(terms, statistics, query) if query else None
+
+        def search(statistics: WordStatistics) -> _WordMatches | None:
+            query = search_query(collection, statistics)
+            if not query:
+                return None
+            rows, candidates = _find_candidates(limit, lambda *sizes: ask(query, *sizes))
+            texts = [(row["words"], row["length"]) for row in candidates]
+            scores = exact_scores(terms, statistics, texts)
+            scored = [
+                {**row, "alike": score} for row, score in zip(candidates, scores, strict=True)
+            ]
+            return _WordMatches(rows, scored)
+
+        cached = self._word_counts.recall(index, collection, terms)
+        matches = search(cached) if cached else None
+        if cached and matches and {row["revision"] for row in matches.rows} == {cached.revision}:
+            return matches
+        # There may also be no rows, which have no revision.
+        current = self._word_counts.count(self, index, collection, terms)
+        return matches if current == cached else search(current)
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
@@ -850,18 +910,11 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _WordSearch:
-    """A search for a question's words in one collection."""
+class _WordMatches:
+    """What a search for words returned: all rows, and those that have the words, scored exactly."""
 
-    terms: Mapping[str, str]
-    statistics: WordStatistics
-    query: str
-
-    def score(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return rows with their exact scores."""
-        texts = [(row["words"], row["length"]) for row in rows]
-        scores = exact_scores(self.terms, self.statistics, texts)
-        return [{**row, "alike": score} for row, score in zip(rows, scores, strict=True)]
+    rows: Sequence[Mapping[str, Any]]
+    candidates: Sequence[Mapping[str, Any]]
 
 
 def _find_candidates(

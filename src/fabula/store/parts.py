@@ -144,8 +144,13 @@ def lock_collection(transaction: Transaction, collection: str) -> None:
     transaction.run(read_statement("core/take_locks"), locks=locks).consume()
 
 
+def lock_prefix(collection: str) -> str:
+    """Return what the ids of all locks of a collection begin with."""
+    return f"{_digest(collection)}/"
+
+
 def _stripe(collection: str, number: int) -> str:
-    return f"{_digest(collection)}/{number}"
+    return f"{lock_prefix(collection)}{number}"
 
 
 def _digest(name: str) -> str:

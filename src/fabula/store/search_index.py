@@ -26,7 +26,13 @@ MEAN_WORDS = 100
 """The length of a text whose words the classes neither raise nor lower. It is a constant, because
 they are stored: the collection's mean changes with every document. Exact scores use that."""
 CLASSES = 8
-"""How many classes of weight there are; each is a clause of a query for each word."""
+"""How many classes of weight there are; each is a clause of a query for each word.
+
+With 8, the 120 best nodes by the query, which are scored exactly for the best 100, had all of the
+exact best 10 and 99.2 to 99.8 % of the exact best 100; with 4 classes 94.5 to 99.0 % of these, with
+16 99.6 to 100 %. These were 156 to 926 chunks of 150, of 400 or of 12 to 400 words, of one English
+novel and of four books, and 100 or 150 questions of 9 words in a row. Other languages, scripts
+without spaces, and what it does to answers were not measured."""
 LOWEST_BOUND, HIGHEST_BOUND = 0.5, 2.0
 """The weights below and above which all words are of the first and the last class. A word that
 stands once in a text of 100 words weighs 1, and none weighs more than 2.2."""
@@ -43,7 +49,8 @@ MAX_QUERY_WORDS = 120
 """How many words of a question are searched for, the rarest ones: Lucene takes 1,024 clauses."""
 LARGE_COLLECTION = 1000
 """From this many nodes on, words that more than a third of them have choose no candidates if a
-question has others: they take most of the time and change the ranking little."""
+question has others: they take most of the time. In 2,313 chunks of four books, the 120 best nodes
+had all of the exact best 10 without them, and 93 % of the exact best 100; with them 99.6 %."""
 MAX_TERM_CHARACTERS = 200
 """Lucene's tokenizer splits a longer word."""
 LAST_PLAIN_LETTER = "\u0dff"
@@ -58,12 +65,14 @@ class WordStatistics:
         counts: How many nodes have each term of a question.
         total: How many nodes there are.
         mean_length: Their mean length in words.
+        revision: That of the collection when they were counted.
 
     """
 
     counts: Mapping[str, int]
     total: int
     mean_length: float
+    revision: str = ""
 
 
 def tenant_token(collection: str) -> str:

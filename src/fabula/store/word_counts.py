@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fabula.store.database import Database
+from fabula.store.parts import lock_prefix
 from fabula.store.search_index import WordStatistics, count_query
 
 MAX_COLLECTIONS = 256
 MAX_WORDS = 50_000
-"""How many words of a collection are remembered, more than questions use: 5 MB at most."""
+"""How many words of a collection are remembered, more than questions use: 10 MB for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +34,27 @@ class WordCounts:
         self._lock = threading.Lock()
         self._counts: OrderedDict[tuple[str, str], _Counts] = OrderedDict()
 
+    def recall(self, index: str, collection: str, terms: Iterable[str]) -> WordStatistics | None:
+        """Return the statistics as they were counted last; None if one of the terms was not.
+
+        They are outdated if the collection has another revision by now.
+        """
+        known = self._read(index, collection)
+        queries = {term: count_query(collection, term) for term in terms}
+        if not known.revision or any(query not in known.by_query for query in queries.values()):
+            return None
+        return _statistics(known, queries)
+
     def count(
         self, store: Database, index: str, collection: str, terms: Iterable[str]
     ) -> WordStatistics:
-        """Return how many nodes of a collection have each term, in one round trip."""
+        """Return how many nodes of a collection have each term now, in one round trip."""
         queries = {term: count_query(collection, term) for term in terms}
         known = self._read(index, collection)
         missing = [query for query in queries.values() if query not in known.by_query]
         [row] = store.rows(
             "core/count_words",
-            collection=collection,
+            locks=lock_prefix(collection),
             index_name=index,
             revision=known.revision,
             all=count_query(collection),
@@ -57,11 +69,7 @@ class WordCounts:
         else:
             current = replace(known, by_query={**known.by_query, **counts})
         self._save(index, collection, current)
-        return WordStatistics(
-            {term: current.by_query[query] for term, query in queries.items()},
-            current.total,
-            current.mean_length,
-        )
+        return _statistics(current, queries)
 
     def _read(self, index: str, collection: str) -> _Counts:
         with self._lock:
@@ -75,3 +83,13 @@ class WordCounts:
             self._counts.move_to_end((index, collection))
             while len(self._counts) > MAX_COLLECTIONS:
                 self._counts.popitem(last=False)
+
+
+def _statistics(counts: _Counts, queries: Mapping[str, str]) -> WordStatistics:
+    """Return the statistics of terms, each with the query that counts it."""
+    return WordStatistics(
+        {term: counts.by_query[query] for term, query in queries.items()},
+        counts.total,
+        counts.mean_length,
+        counts.revision,
+    )

@@ -3,7 +3,7 @@
 `fold` removes what the eye passes over: case, diacritics, vowel points, ligatures, the long s.
 `search_words` splits a text into the words that search compares: without possessives and elided
 articles, with hyphenated line ends joined, and with words of scripts that are written without
-spaces. The graph stores both beside the printed text (`fabula.text.search_terms`), and questions
+spaces. The graph stores both beside the printed text (`fabula.store.search_index`), and questions
 are folded by the same functions.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -150,6 +150,12 @@ def fold(text: str) -> str:
 def fold_name(name: str) -> str:
     """Return a title or a name as it is compared: folded, with single spaces."""
     return " ".join(fold(name).split())
+
+
+def find_alike(name: str, names: Iterable[str]) -> str | None:
+    """Return the first of some names that is the same as another, folded, without full stops."""
+    folded = fold_name(name).replace(".", "")
+    return next((form for form in names if fold_name(form).replace(".", "") == folded), None)
 
 
 def search_words(text: str) -> list[str]:

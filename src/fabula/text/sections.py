@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from fabula.text.document import Section
+from fabula.text.folding import fold
 from fabula.text.names import MAX_LINE_BYTES
 
 SEPARATOR = " · "
@@ -250,7 +251,7 @@ def _keyword(title: str) -> tuple[str, str, bool] | None:
 
 def _first_keyword(title: str) -> tuple[str, str, bool] | None:
     """Return the same of a title that begins with its keyword or its number."""
-    folded = fold(title)
+    folded = fold_title(title)
     if match := _IDEOGRAPHIC.match(folded):
         word, number = (match[2], match[1]) if match[2] else (match[3], match[4])
         return word, f"{word} {number}", True
@@ -389,15 +390,14 @@ def _outranks(outer: _Heading, inner: _Heading) -> bool:
 # Places by their names
 
 
-def fold(text: str) -> str:
-    """Return a text without case and diacritics."""
-    spread = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in spread if not unicodedata.combining(c)))
+def fold_title(text: str) -> str:
+    """Return a title as titles are compared: folded, and without all marks on letters."""
+    return "".join(letter for letter in fold(text) if not unicodedata.combining(letter))
 
 
 def fold_words(text: str) -> tuple[str, ...]:
     """Return the words of a text, without case, diacritics and punctuation."""
-    return tuple(re.findall(r"[^\W_]+|§", fold(text)))
+    return tuple(re.findall(r"[^\W_]+|§", fold_title(text)))
 
 
 def find_named_sections(
@@ -431,7 +431,7 @@ def find_named_sections(
     cut_off: list[int] = []
     within: list[int] = []
     above: list[tuple[int, tuple[str, ...]]] = []
-    joined = f" {' '.join(words)} "
+    joined, part = f" {' '.join(words)} ", fold_title(name).strip()
     for index, (section, depth) in enumerate(zip(outline.sections, outline.depths, strict=True)):
         while above and above[-1][0] >= depth:
             above.pop()
@@ -448,7 +448,7 @@ def find_named_sections(
             for size in range(min(len(words), len(title)), 0, -1)
         ):
             cut_off.append(index)
-        elif joined in f" {' '.join(title)} " or fold(name).strip() in fold(section.title):
+        elif joined in f" {' '.join(title)} " or part in fold_title(section.title):
             within.append(index)
     return exact or whole or cut_off or within
 
@@ -467,7 +467,7 @@ def _fits(words: tuple[str, ...], titles: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _fold_all(words: str) -> Iterable[str]:
-    return (fold(word) for word in words.split())
+    return (fold_title(word) for word in words.split())
 
 
 _RANKS: Mapping[str, int] = {

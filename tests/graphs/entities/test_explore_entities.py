@@ -207,6 +207,12 @@ def test_one_is_told_by_any_name(typed: Any) -> None:
     assert len(json.loads(typed("Elias", "--document", "Ferry", "--json").output)) == 1
 
 
+def test_a_name_is_typed_with_accents_or_without(typed: Any) -> None:
+    for name in ("Mr. Jóhn Hále", "JÓHN HÁLE", "jóhn  hále"):
+        assert typed(name).output.startswith("John Hale · person · The Ferry\n"), name
+    assert typed("Elías", "--document", "Férry").output.startswith("Elias · person · The Ferry\n")
+
+
 def test_who_is_not_there_is_told_with_what_is(typed: Any) -> None:
     result = typed("Nobody")
     assert result.exit_code == 1

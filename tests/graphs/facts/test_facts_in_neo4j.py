@@ -106,6 +106,14 @@ def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
     assert "sibling" not in listed
 
 
+def test_a_name_is_typed_with_accents_or_without(typed: Any) -> None:
+    plain = typed("The Hales", "--name", "Anna Hale", "--json").output
+    assert json.loads(plain)
+    for name in ("Ánna Hále", "ANNA  HÁLE"):
+        assert typed("The Hales", "--name", name, "--json").output == plain
+    assert typed("The Hales", "--name", "Ánna Nobody").exit_code == 1
+
+
 def test_no_facts_are_told_in_words(typed: Any) -> None:
     result = typed("The Hales", "--relation", "kills")
     assert result.exit_code == 1

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".cypher", ".cql", ".txt")
 FLAGS = tuple(name for name in GRAPH if name != "preset")
-DOCUMENT = "a document's id"
-"""How the description of a parameter begins that names a document."""
 COLLECTION = "collection"
 """The parameter whose default is the collection of the settings."""
 
@@ -129,7 +127,7 @@ def command(
             fabula.store, query.statement, values, write=write, timeout_seconds=seconds or None
         )
         if not table.rows and uses_settings and query.no_rows:
-            _refuse_missing(fabula.store, query, values)
+            _refuse_missing(fabula.store, query, {**values, **dict(parameters)})
     _print(table, as_json, as_csv)
     if not table.rows and query.no_rows:
         echo(query.no_rows, err=True)
@@ -146,11 +144,7 @@ def _refuse_missing(store: Store, query: AnalystQuery, values: Mapping[str, Any]
         raise empty_collection_error(collection)
     for parameter in query.parameters:
         name = str(values[parameter.name])
-        if (
-            parameter.about.startswith(DOCUMENT)
-            and name
-            and not store.find_named(collection, name, 1)
-        ):
+        if parameter.names_document and name and not store.find_named(collection, name, 1):
             find_document(store, collection, name)
 
 

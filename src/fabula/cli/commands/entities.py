@@ -20,7 +20,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
 from fabula.graphs.entities.resolve import person_or_place
-from fabula.text.folding import fold_name
+from fabula.text.folding import find_alike
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -138,10 +138,8 @@ def _find_by_name(fabula: Collection, document: str, name: str, limit: int) -> l
     cast = fabula.store.rows(
         "entities/find_cast", collection=fabula.name, document=document, type="", limit=ALL_ROWS
     )
-    folded = fold_name(name).replace(".", "")
-    forms = [form for row in cast for form in row["names"]]
-    alike = [form for form in forms if fold_name(form).replace(".", "") == folded]
-    return find(alike[0]) if alike else []
+    form = find_alike(name, (form for row in cast for form in row["names"]))
+    return find(form) if form else []
 
 
 def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:

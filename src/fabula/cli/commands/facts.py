@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -17,6 +17,10 @@ from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.rdf import write_facts
+from fabula.text.folding import find_alike
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 ALL_ROWS = 1_000_000
 
@@ -60,14 +64,7 @@ def command(
     """
     with open_for_reading(settings) as fabula:
         within = fabula.document(document).id if document else ""
-        facts = fabula.store.rows(
-            "facts/find_facts",
-            collection=fabula.name,
-            document=within,
-            name=" ".join(name.lower().split()),
-            relation=relation,
-            limit=ALL_ROWS if as_json or out else limit,
-        )
+        facts = _find_facts(fabula, within, name, relation, ALL_ROWS if as_json or out else limit)
         collection = fabula.name
     if not facts:
         narrowed = " of this name or relation" if name or relation else ""
@@ -81,6 +78,31 @@ def command(
         print_json(facts)
     else:
         print_table(_fact_table(facts, with_titles=len({row["document"] for row in facts}) > 1))
+
+
+def _find_facts(
+    fabula: Collection, document: str, name: str, relation: str, limit: int
+) -> list[dict[str, Any]]:
+    place = {"collection": fabula.name, "document": document}
+
+    def find(called: str, rows: int) -> list[dict[str, Any]]:
+        return fabula.store.rows(
+            "facts/find_facts",
+            **place,
+            name=" ".join(called.lower().split()),
+            relation=relation,
+            limit=rows,
+        )
+
+    facts = find(name, limit)
+    if facts or not name:
+        return facts
+    # Nobody is printed so: perhaps with accents, or another ligature.
+    cast = fabula.store.rows("entities/find_cast", **place, type="", limit=ALL_ROWS)
+    forms = [form for row in cast for form in row["names"]]
+    forms += [row[end] for row in find("", ALL_ROWS) for end in ("subject", "object")]
+    form = find_alike(name, forms)
+    return find(form, limit) if form else []
 
 
 def _fact_table(facts: Sequence[Mapping[str, Any]], *, with_titles: bool) -> Table:
