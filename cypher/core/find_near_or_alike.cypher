@@ -13,7 +13,7 @@
 // $locks           the beginning of the ids of its locks
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
-CALL () {
+CALL (space) {
   MATCH (lock:Lock)
   WHERE lock.id STARTS WITH $locks
   WITH [count(lock), max(lock.taken_at.epochMillis), sum(lock.taken_at.epochMillis),

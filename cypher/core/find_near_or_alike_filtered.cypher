@@ -20,7 +20,7 @@ CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,
   CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds
-CALL () {
+CALL (kinds) {
   MATCH (lock:Lock)
   WHERE lock.id STARTS WITH $locks
   WITH [count(lock), max(lock.taken_at.epochMillis), sum(lock.taken_at.epochMillis),

@@ -337,7 +337,7 @@ def test_running_heads_are_counted() -> None:
         for n, page in enumerate(DIFFERENT, start=7)
     ]
     draft = opened(drawn(pages))
-    assert draft.left_out == {"running heads": len("THE MILL 7") * 3 + len("THE MILL 10") * 2}
+    assert draft.left_out == {"running heads": len("THEMILL7") * 3 + len("THEMILL10") * 2}
     assert labels_of(draft) == ["7", "8", "9", "10", "11"]
 
 

@@ -69,7 +69,7 @@ def test_contents_and_running_heads_are_no_text() -> None:
     head = r"{\header A RUNNING HEAD}{\footer\chpgn}"
     draft = opened(f"{head}{contents}{CHAPTERS}")
     assert draft.blocks == opened(CHAPTERS).blocks
-    assert draft.left_out == {"running heads": 14, "contents": 10}
+    assert draft.left_out == {"running heads": 12, "contents": 8}
     assert texts(r"See {\field{\*\fldinst PAGEREF x}{\fldrslt there}}.\par") == ["See there."]
 
 

@@ -19,6 +19,7 @@ from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
+from fabula.store.parts import lock_prefix
 from fabula.store.rows import LAST_CHARACTER, encode_vector
 from fabula.store.search_index import WordStatistics, search_query
 from fabula.store.user_query import run_user_query
@@ -53,6 +54,7 @@ BEYOND = {
     "core/clear_staging": "sweeps the whole graph",
     "core/count_hidden": "counts what no reader sees",
     "core/count_run": "a run's name is its own",
+    "core/count_words": "its queries and its locks are those of one collection's token",
     "core/find_collections": "lists the collections",
     "core/find_constraint_makers": "tells of the server",
     "core/find_indexes": "tells of the server",
@@ -257,6 +259,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     counts = dict.fromkeys((mark(other), "word", "detail", "plot"), 1)
     words = search_query(other, WordStatistics(counts, 2, 5.0))
     named |= {"documents": [row["document"]], "words": words, "pool": 100, "reach": 100}
+    named |= {"locks": lock_prefix(other)}
     named |= {
         "index_name": "passage_texts",
         "revision": "",

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fabula.load.left_out import count_characters
+
 _LEGEND_TITLE = "【テキスト中に現れる記号について】"
 _RULE = re.compile(r"^[-－―─━]{10,}$", re.MULTILINE)
 _COLOPHON = re.compile(r"^[ \u3000]*底本[：:]", re.MULTILINE)
@@ -103,7 +105,7 @@ def strip_notation(text: str) -> AozoraText:
 
     def leave_out(kind: str, pattern: re.Pattern[str], replacement: str = "") -> None:
         nonlocal text
-        left_out[kind] += sum(map(len, pattern.findall(text)))
+        left_out[kind] += sum(count_characters(match[0]) for match in pattern.finditer(text))
         text = pattern.sub(replacement, text)
 
     leave_out("illustration marks", _PICTURE_NOTE)
@@ -120,12 +122,12 @@ def _split_frame(text: str, left_out: Counter[str]) -> tuple[str, str, str]:
     title = author = ""
     if len(rules) > 1 and _LEGEND_TITLE in text[rules[0].end() : rules[1].start()]:
         title, author = _title_and_author(text[: rules[0].start()])
-        left_out["legend"] += len(text[rules[0].start() : rules[1].end()].strip())
+        left_out["legend"] += count_characters(text[rules[0].start() : rules[1].end()])
         text = f"{text[: rules[0].start()].rstrip()}\n\n\n{text[rules[1].end() :].lstrip(chr(10))}"
     colophons = list(_COLOPHON.finditer(text))
     if colophons and len(text) - colophons[-1].start() <= _MAX_COLOPHON_CHARACTERS:
         start = colophons[-1].start()
-        left_out["colophon"] += len(text[start:].strip())
+        left_out["colophon"] += count_characters(text[start:])
         text = text[:start].rstrip() + "\n"
         if not title:
             title, author = _title_and_author(

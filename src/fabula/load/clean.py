@@ -9,6 +9,7 @@ import unicodedata
 from fabula.load.chapters import is_chapter_line
 from fabula.load.entries import is_date_line
 from fabula.load.hyphens import SOFT_HYPHEN
+from fabula.load.left_out import count_characters
 from fabula.load.wrap import paragraphs
 
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
@@ -110,8 +111,8 @@ def remove_markers(text: str) -> str:
 
 
 def count_markers(text: str) -> int:
-    """Return the number of characters that `remove_markers` removes."""
-    return sum(end - start for start, end in _find_markers(text))
+    """Return the number of characters that `remove_markers` removes, without spaces."""
+    return sum(count_characters(text[start:end]) for start, end in _find_markers(text))
 
 
 def _find_markers(text: str) -> list[tuple[int, int]]:

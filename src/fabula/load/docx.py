@@ -17,6 +17,7 @@ from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.left_out import count_characters
 from fabula.load.locators import without_marks
 from fabula.load.markup import elements, local_name, metadata
 from fabula.load.office import (
@@ -207,7 +208,7 @@ class _Package:
                 for part in element.iter()
                 if local_name(part) in ("t", "delText", "v")
             )
-            self.left_out[kind] += len(one_line("".join(texts)))
+            self.left_out[kind] += count_characters("".join(texts))
 
     def note(self, kind: str, note_id: str) -> tuple[int, str]:
         """The number of a note, and its text where it is called first; 0 if there is no note."""

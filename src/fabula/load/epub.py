@@ -22,6 +22,7 @@ from fabula.load.encoding import decode
 from fabula.load.epub_contents import Contents, Entry, read_contents
 from fabula.load.epub_names import Names, container_folder
 from fabula.load.headings import confirm
+from fabula.load.left_out import count_characters
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
 from fabula.load.xml_encoding import decode_xml
@@ -382,7 +383,7 @@ class _Metadata:
 
 def _characters(content: html.PageContent) -> int:
     """The characters of a page's text, without spaces."""
-    return sum(len("".join(without_marks(block.text).split())) for block in content.blocks)
+    return sum(count_characters(block.text) for block in content.blocks)
 
 
 def _is_nav(item: _Item) -> bool:

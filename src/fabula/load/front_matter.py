@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.load.clean import one_line
+from fabula.load.left_out import count_characters
 from fabula.load.titles import real_author, real_title
 
 _NAMES = {
@@ -105,7 +106,7 @@ def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter
         del fields["title"]
         if not real_author(fields.get("author", "")):
             fields.pop("author", None)
-    return FrontMatter(fields, text[end:], len(text[:end].strip()))
+    return FrontMatter(fields, text[end:], count_characters(text[:end]))
 
 
 def _values(body: str, fence: str) -> dict[str, Any]:

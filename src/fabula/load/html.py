@@ -16,6 +16,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.left_out import count_characters
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, note_label, raised
@@ -497,14 +498,14 @@ class _BlockBuilder:
             return
         if frame.role != "page":
             if frame.label:
-                self.left_out[frame.label] += len(printed)
+                self.left_out[frame.label] += count_characters(printed)
             return
         label = _PAGE_LABEL.fullmatch(printed)
         is_text = not frame.is_number or len(printed) > MAX_LABEL_CHARACTERS
         if printed and not label and is_text:
             self._text.append(text)
         elif printed:
-            self.left_out["page numbers"] += len(printed)
+            self.left_out["page numbers"] += count_characters(printed)
         self._begin_page(label[1] if label else frame.label)
 
     def _begin_page(self, number: str) -> None:
@@ -518,7 +519,7 @@ class _BlockBuilder:
         if mark := line_mark(printed if printed.isdecimal() else ""):
             breaks = (i for i in range(len(self._text), 0, -1) if "\n" in self._text[i - 1])
             self._text.insert(next(breaks, 0), mark)
-            self.left_out["line numbers"] += len(printed)
+            self.left_out["line numbers"] += count_characters(printed)
         else:
             self._text.append(f" {printed} ")
 
@@ -596,7 +597,7 @@ class _BlockBuilder:
             or (frame.role == "raised" and is_first)
         )
         if frame.role == "link" and text.strip(" []()\ufe0e\ufe0f").casefold() in _BACK_SIGNS:
-            self.left_out["navigation"] += len(text.strip())
+            self.left_out["navigation"] += count_characters(text)
             self._text[frame.start :] = []
         elif is_note:
             self._text[frame.start :] = [f"[{label}]" + (" " if is_first else "")]
@@ -700,4 +701,4 @@ def _lost(text: str, left: str) -> int:
     """How many characters that are not spaces a text has lost."""
     if "[" not in text:
         return 0
-    return len("".join(tidy(text).split())) - len("".join(left.split()))
+    return count_characters(tidy(text)) - count_characters(left)

@@ -13,6 +13,7 @@ from fabula.load.blocks import Block
 from fabula.load.clean import lines, one_line
 from fabula.load.doctype import WINDOWS_CONTROLS
 from fabula.load.headings import join_title
+from fabula.load.left_out import count_characters
 from fabula.load.locators import without_marks
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
@@ -107,7 +108,7 @@ def read_blocks(root: Element, rules: TextRules) -> tuple[tuple[Block, ...], Cou
             stack.append(element)
             if kinds[-1] == "skipped":
                 if name := rules.left_out(path):
-                    left_out[name] += len("".join("".join(element.itertext()).split()))
+                    left_out[name] += count_characters("".join(element.itertext()))
             else:
                 builder.begin(kinds[-1])
                 if title := rules.title(path):

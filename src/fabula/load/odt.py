@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element
 from fabula.errors import LoadError
 from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
-from fabula.load.clean import one_line
 from fabula.load.headings import confirm, stated_title
+from fabula.load.left_out import count_characters
 from fabula.load.markup import Kind, blocks, elements, local_name, metadata
 from fabula.load.office import (
     MAX_SECTION_LEVEL,
@@ -136,7 +136,7 @@ def _skipped_as(element: Element, name: str, styles: _Styles) -> str | None:
 def _length(element: Element) -> int:
     """How many characters the paragraphs of an element have, or all of it if it has none."""
     paragraphs = [*elements(element, "p"), *elements(element, "h")] or [element]
-    return len(one_line(" ".join("".join(part.itertext()) for part in paragraphs)))
+    return sum(count_characters("".join(part.itertext())) for part in paragraphs)
 
 
 def _heading_level(element: Element, name: str, styles: _Styles) -> int:

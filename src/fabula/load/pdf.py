@@ -19,6 +19,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, subtitle_line
 from fabula.load.clean import one_line, prose, tidy
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.left_out import count_characters
 from fabula.load.locators import page_mark
 from fabula.load.titles import real_author, real_title
 
@@ -402,14 +403,14 @@ def _remove_edges(
             is_chapter = is_chapter_line(line.text)
             if is_edge and number and not is_chapter:
                 numbers[-1].append(number[1])
-                left_out["page numbers"] += len(line.text)
+                left_out["page numbers"] += count_characters(line.text)
             elif is_edge and (
                 line.text in seen
                 if is_chapter
                 else _shape(line.text) in (repeated if is_apart else certain)
             ):
                 numbers[-1] += re.findall(r"^\d{1,4}\b|\b\d{1,4}$", line.text)
-                left_out["running heads"] += len(line.text)
+                left_out["running heads"] += count_characters(line.text)
             else:
                 body[-1].append(line)
             # The heading of a chapter stays at its first place.

@@ -12,6 +12,7 @@ from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.left_out import count_characters
 from fabula.load.locators import without_marks
 from fabula.load.office import (
     MAX_SECTION_LEVEL,
@@ -330,9 +331,11 @@ class _Parser:
             if state.field is not None and self._is_instruction():
                 state.field.instruction += text
             elif state.left_out_as:
-                self.left_out[state.left_out_as] += len(text)
+                self.left_out[state.left_out_as] += count_characters(text)
         elif state.is_deleted or state.is_hidden:
-            self.left_out["deleted text" if state.is_deleted else "hidden text"] += len(text)
+            self.left_out["deleted text" if state.is_deleted else "hidden text"] += (
+                count_characters(text)
+            )
         else:
             state.output.pieces.append((text, state.is_raised))
 
@@ -369,7 +372,7 @@ class _Parser:
     def _end_instruction(self, ended: _Field) -> None:
         ended.left_out_as = hidden_field(ended.instruction)
         if reading := split_reading(ended.instruction):
-            self.left_out["readings"] += len(reading[0])
+            self.left_out["readings"] += count_characters(reading[0])
             self._add(reading[1])
 
     def _end_inner(self, role: str, inner: _Paragraphs, around: _Paragraphs | None) -> None:
