@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fabula.load import html, xml
 from fabula.load.clean import clean
 from fabula.load.text import plain
 
@@ -59,3 +60,15 @@ def test_korean_is_joined_with_spaces_and_thai_without() -> None:
     assert clean(f"{korean}\n{korean}\n몰랐다.\n\n" * 2).startswith(f"{korean} {korean} 몰랐다.")
     thai = "ชายชราจุดตะเกียงไว้ข้างฝายน้ำ ไม่มีใครในหมู่บ้านรู้ว่าทำไมระฆังจึงดังสอง"
     assert clean(f"{thai}\n{thai}\nครั้ง\n\n" * 2).startswith(f"{thai}{thai}ครั้ง")
+
+
+def test_line_breaks_in_the_source_of_a_page_are_no_spaces_in_chinese() -> None:
+    lines = wrap(CHINESE, 20).replace("\n", "\n      ")
+    page = f"<p>\n  {lines}\n</p><p>Le vieux meunier\n  rêvait, <i>naïf</i>\n  et seul.</p>"
+    assert [block.text for block in html.read(page.encode(), "page.html").blocks] == [
+        CHINESE,
+        "Le vieux meunier rêvait, naïf et seul.",
+    ]
+    book = f"<TEI><text><body>{page}</body></text></TEI>".replace("<i>", "<hi>")
+    blocks = xml.read(book.replace("</i>", "</hi>").encode(), "book.xml", 10**6).blocks
+    assert [block.text for block in blocks] == [CHINESE, "Le vieux meunier rêvait, naïf et seul."]

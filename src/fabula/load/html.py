@@ -21,6 +21,7 @@ from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, wit
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, note_label, raised
 from fabula.load.titles import real_author, real_title
+from fabula.load.wrap import join_source_lines
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
@@ -391,7 +392,7 @@ class _BlockBuilder:
             self._skipped.append(text)
         else:
             # Outside <pre>, a line break is a space; only tags break lines.
-            self._text.append(text if self._verbatim else text.replace("\n", " "))
+            self._text.append(text if self._verbatim else join_source_lines(text))
 
     def comment(self, text: str) -> None:
         """Ignore comments."""

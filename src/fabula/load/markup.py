@@ -15,6 +15,7 @@ from fabula.load.doctype import WINDOWS_CONTROLS
 from fabula.load.headings import join_title
 from fabula.load.left_out import count_characters
 from fabula.load.locators import without_marks
+from fabula.load.wrap import join_source_lines
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
 """What an element is in the text. `whole` is a block whose inner blocks are its lines, as a speech
@@ -164,7 +165,7 @@ class _BlockBuilder:
 
     def data(self, text: str | None) -> None:
         if text:
-            self._text.append(text.replace("\n", " ").translate(WINDOWS_CONTROLS))
+            self._text.append(join_source_lines(text).translate(WINDOWS_CONTROLS))
 
     def mark(self, mark: str) -> None:
         if mark:

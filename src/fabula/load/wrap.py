@@ -45,6 +45,7 @@ _NO_SPACE = (
 _UNSPACED_END = re.compile(f"(?:[{_NO_SPACE}]|(?<=[{_NO_SPACE}])[“”‘’…—]+)$")
 _UNSPACED_START = re.compile(f"(?:[{_NO_SPACE}]|[“”‘’…—]+(?=[{_NO_SPACE}]))")
 _PAGE_NUMBER = re.compile(r"[\[({–—-]*\s*(?:pg|page|p)?\.?\s*(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
+_SOURCE_BREAK = re.compile(r"[ \t]*\n\s*")
 _MIN_DIVIDED = 2
 _MIN_DIVIDED_SHARE = 0.1
 """The fewest divided words at line ends, and the least share of lines with one, of prose."""
@@ -294,3 +295,15 @@ def space_between(before: str, after: str) -> str:
     if after.isascii() and before.isascii():
         return " "
     return "" if _UNSPACED_END.search(before[-3:]) or _UNSPACED_START.match(after[:3]) else " "
+
+
+def join_source_lines(text: str) -> str:
+    """Return a piece of HTML or XML on one line: its line breaks are only those of the source."""
+    if "\n" not in text or text.isascii() or text.isspace():
+        return text.replace("\n", " ")
+
+    def space(match: re.Match[str]) -> str:
+        start, end = match.span()
+        return space_between(text[max(0, start - 3) : start], text[end : end + 3])
+
+    return _SOURCE_BREAK.sub(space, text)
