@@ -371,3 +371,11 @@ def test_the_number_of_a_note_is_no_part_of_a_heading() -> None:
     page = html(f"<h2>Chapter 1<sup><a href='#n'>1</a></sup></h2>{BODY}<h2>Chapter 2</h2>{BODY}")
     assert headings(page) == ["Chapter 1", "Chapter 2"]
     assert texts(page)[0] == "Chapter 1[1]"
+
+
+def test_what_was_doubtful_in_the_encoding_of_a_page_is_a_warning() -> None:
+    twice = "Il était déjà là, près de l’église.".encode().decode("cp1252", "replace")
+    page = html(f"<p>{twice}</p>")
+    assert texts(page)[0].startswith("Il était déjà là, près")
+    [warning] = page.warnings
+    assert "encoded twice" in warning

@@ -18,7 +18,7 @@ from fabula.load import gutenberg, html
 from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
-from fabula.load.encoding import decode
+from fabula.load.encoding import decode_text
 from fabula.load.epub_contents import Contents, Entry, read_contents
 from fabula.load.epub_names import Names, container_folder
 from fabula.load.headings import confirm
@@ -263,7 +263,10 @@ class _Book:
             if data[:200].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
                 text = decode_xml(data, lambda what: self._warn(f"{called} {what}."))
             else:
-                text = decode(data, called)
+                decoded = decode_text(data, called)
+                text = decoded.text
+                for warning in decoded.warnings:
+                    self._warn(f"{called}: {warning}")
             content = html.page(text, called, labels)
         except EntryError:
             raise

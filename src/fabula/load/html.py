@@ -14,7 +14,7 @@ from fabula.errors import LoadError
 from fabula.load import doctype, gutenberg
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
-from fabula.load.encoding import decode
+from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
@@ -162,7 +162,8 @@ class PageContent:
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an HTML file. Raises LoadError if it is not text."""
-    parsed = page(decode(data, source), source)
+    decoded = decode_text(data, source)
+    parsed = page(decoded.text, source)
     name, writer = gutenberg.split_title(real_title(parsed.metadata.get("title", "")))
     left_out = Counter(parsed.left_out)
     blocks = remove_library_text(parsed.blocks, left_out)
@@ -174,6 +175,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         language=parsed.metadata.get("language", ""),
         published=parsed.metadata.get("published", "").partition("T")[0],
         left_out=left_out,
+        warnings=decoded.warnings,
     )
 
 
