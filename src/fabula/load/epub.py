@@ -19,8 +19,8 @@ from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
 from fabula.load.encoding import decode_text
-from fabula.load.epub_contents import Contents, Entry, read_contents
-from fabula.load.epub_names import Names, container_folder
+from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
+from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
 from fabula.load.left_out import count_characters
 from fabula.load.locators import page_mark, without_marks
@@ -78,7 +78,7 @@ class _Book:
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._names = Names(archive.sizes, container_folder(archive.sizes))
+        self._names = ArchiveNames(archive.sizes, container_folder(archive.sizes))
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
         self._opf, self._package = self._open_package()
@@ -290,10 +290,10 @@ class _Outline:
         # The last heading that the contents list: its depth there, and the level of its tag.
         self._level, self._tag = 0, 0
 
-    def apply(self, content: html.PageContent, entries: Sequence[Entry]) -> list[Block]:
+    def apply(self, content: html.PageContent, entries: Sequence[ContentsEntry]) -> list[Block]:
         """The blocks of a page; one without a heading gets its titles in the contents."""
         blocks = list(content.blocks)
-        listed: dict[int, Entry] = {}
+        listed: dict[int, ContentsEntry] = {}
         has_headings = any(block.heading for block in blocks)
         for number, entry in enumerate(entries):
             start = content.ids.get(entry.fragment, None if entry.fragment and number else 0)
@@ -317,8 +317,8 @@ class _Outline:
 def _heading_at(
     blocks: Sequence[Block],
     start: int,
-    entry: Entry,
-    listed: Mapping[int, Entry],
+    entry: ContentsEntry,
+    listed: Mapping[int, ContentsEntry],
     has_headings: bool,
 ) -> int | None:
     """The block that is the heading of an entry of the contents; None if there is none."""

@@ -14,11 +14,11 @@ from fabula.load.markup import attribute, elements, local_name
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from fabula.load.epub_names import Names
+    from fabula.load.epub_names import ArchiveNames
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ContentsEntry:
     """An entry of a table of contents.
 
     Attributes:
@@ -39,12 +39,12 @@ class Entry:
 class Contents:
     """The table of contents, and the numbers of printed pages by page and id."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ContentsEntry, ...]
     pages: Mapping[str, Mapping[str, str]]
 
-    def by_page(self) -> dict[str, list[Entry]]:
+    def by_page(self) -> dict[str, list[ContentsEntry]]:
         """Return the entries by the names of their pages."""
-        by_page: dict[str, list[Entry]] = {}
+        by_page: dict[str, list[ContentsEntry]] = {}
         for entry in self.entries:
             by_page.setdefault(entry.name, []).append(entry)
         return by_page
@@ -56,17 +56,17 @@ class Contents:
         if not is_book or len(self.entries) == 1:
             return self
         inner = (entry for entry in self.entries if entry.level > 1)
-        entries = (Entry(e.name, e.fragment, e.title, e.level - 1) for e in inner)
+        entries = (ContentsEntry(e.name, e.fragment, e.title, e.level - 1) for e in inner)
         return Contents(tuple(entries), self.pages)
 
 
-def read_contents(archive: Archive, names: Names, files: Sequence[str]) -> Contents:
+def read_contents(archive: Archive, names: ArchiveNames, files: Sequence[str]) -> Contents:
     """Return the contents in the files of an EPUB that have them.
 
     The first file with a table of contents counts, and so does the first with a list of pages; a
     damaged one costs its labels, and is named in the archive's warnings.
     """
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ContentsEntry, ...] = ()
     pages: dict[str, dict[str, str]] = {}
     for file in files:
         try:
@@ -83,7 +83,7 @@ def read_contents(archive: Archive, names: Names, files: Sequence[str]) -> Conte
     return Contents(entries, pages)
 
 
-def _entries(root: Element, file: str, names: Names) -> Iterator[Entry]:
+def _entries(root: Element, file: str, names: ArchiveNames) -> Iterator[ContentsEntry]:
     if local_name(root) == "ncx" or next(elements(root, "navMap"), None) is not None:
         links = _nav_points(root)
     else:
@@ -91,7 +91,7 @@ def _entries(root: Element, file: str, names: Names) -> Iterator[Entry]:
     for title, address, level in links:
         name, fragment = _target(names, file, address)
         if name and title:
-            yield Entry(name, fragment, title, level)
+            yield ContentsEntry(name, fragment, title, level)
 
 
 def _nav_points(root: Element) -> Iterator[tuple[str, str, int]]:
@@ -141,7 +141,7 @@ def _page_list(root: Element) -> Iterator[tuple[str, str]]:
             yield page.get("name", "").strip(), page.get("href", "")
 
 
-def _target(names: Names, file: str, address: str) -> tuple[str, str]:
+def _target(names: ArchiveNames, file: str, address: str) -> tuple[str, str]:
     """The name in the zip and the id that a link leads to."""
     fragment = unquote(urldefrag(address.strip()).fragment)
     return names.find(file, address), fragment

@@ -20,7 +20,7 @@ def container_folder(names: Iterable[str]) -> str:
     return min(folders, key=len, default="")
 
 
-class Names:
+class ArchiveNames:
     """The names of a zip's files.
 
     Args:
