@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where Python may not keep what it compiled, each of the tests' many processes compiles it all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve check test nightly lint lowest bench clean
+.PHONY: demo serve check test nightly lint lowest versions bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
@@ -37,6 +37,10 @@ lowest:
 	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
 	  --resolution lowest-direct --editable '.[bench,png,rdf,serve]' --group test
 	$(VENV)-lowest/bin/python -m pytest -m 'not server and not slow and not nightly'
+
+# After `make clean`: the newest versions of today, for .ci/run.
+versions: $(VENV)/installed-lint $(VENV)/readers
+	$(BIN)/python -m pip freeze --exclude-editable > .ci/versions.txt
 
 bench: $(VENV)/installed-test
 	$(BIN)/python -m bench

@@ -363,9 +363,9 @@ def test_lines_in_large_type_are_headings() -> None:
 def test_the_outline_says_how_deep_a_heading_is() -> None:
     pages = [["The weir", *LINES, "The house", *LINES * 4], ["The road", *LINES * 4]]
     writer = rewritten(pdf(pages), title="A Tale")
-    part = writer.add_outline_item("The Weir", 0)
-    writer.add_outline_item("1. The House", 0, parent=part)
-    writer.add_outline_item("2. The Road", 1, parent=part)
+    part = writer.add_outline_item(title="The Weir", page_number=0)
+    writer.add_outline_item(title="1. The House", page_number=0, parent=part)
+    writer.add_outline_item(title="2. The Road", page_number=1, parent=part)
     draft = opened(written(writer))
     assert [(block.heading, block.level) for block in draft.blocks if block.heading] == [
         ("The Weir", 1),
