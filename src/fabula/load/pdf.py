@@ -19,6 +19,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, subtitle_line
 from fabula.load.clean import one_line, prose, tidy
 from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
 from fabula.load.locators import page_mark
 from fabula.load.titles import real_author, real_title
@@ -53,7 +54,6 @@ _EDGE_LINES = 2
 """The lines at either end of a page that may be running heads and feet."""
 _MIN_REPETITIONS = 3
 _USUAL_SHARE = 0.4
-_HYPHENS = "-‐¬"
 _SOFT_HYPHEN = "\ufdd5"
 """A non-character for soft hyphens, which cleaning would remove."""
 _MAX_SOFT_SHARE = 0.04
@@ -79,13 +79,6 @@ _MIN_SIGNS = 3
 """The fewest indents or gaps that show how a file begins its paragraphs."""
 _NARROW_CHARACTERS = 45
 """Lines shorter than this would be taken for verse."""
-_MIN_WORD_CHARACTERS = 3
-_SUFFIX_NAMES = (
-    "able ance ant ate ed ence ent er ers est ful ible ing ings ion ions ish ism ist ity ive less"
-    " ling ly ment ments ness ous self ship some ted ten ting tion tions ward"
-)
-_SUFFIXES = frozenset(_SUFFIX_NAMES.split())
-"""The second halves of words that are not words beside a hyphen."""
 
 
 _Piece = tuple[str, float, float, float]
@@ -703,43 +696,22 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
 
 
 def _join_hyphenated(lines: Sequence[_Line]) -> list[_Line]:
-    """The lines with words that were hyphenated at a line's end joined on the first line."""
-    inner = [re.sub(rf"^\S+|\S+[{_HYPHENS}]$", "", line.text) for line in lines]
-    hyphenated = {word for line in lines for word in re.findall(r"\w+-\w+", line.text)}
-    words = {word for text in inner for word in re.findall(r"(?<![\w-])\w+(?![\w-])", text)}
+    """The lines with words that were divided at a line's end joined on the first line."""
+    hyphens = Hyphens([[line.text for line in lines]])
     joined: list[_Line] = []
     for line in lines:
         last = joined[-1] if joined else None
-        start = re.search(rf"(\w+)([{_HYPHENS}])$", last.text) if last else None
-        rest = re.match(r"(\w+)(\S*)\s*(.*)", line.text)
-        if last and start and rest and _is_parted(start[1], rest[1]):
-            first, second = start[1], rest[1]
-            hyphen = "-" if _has_hyphen(first, second, start[2], hyphenated, words) else ""
-            whole = f"{last.text[:-1]}{hyphen}{line.mark}{second}{rest[2]}"
-            joined[-1] = replace(last, text=whole)
-            if rest[3]:
-                joined.append(
-                    replace(line, text=rest[3], mark="", is_apart=False, is_indented=False)
-                )
+        # A line that begins with a capital may be a heading.
+        if last and (line.text[:1].islower() or last.text[-3:-1].isupper()):
+            hyphen = hyphens.join(last.text, line.text)
         else:
+            hyphen = None
+        if last is None or hyphen is None:
             joined.append(line)
+            continue
+        second, *rest = line.text.split(maxsplit=1)
+        whole = f"{last.text[:-1]}{hyphen}{line.mark}{second}"
+        joined[-1] = replace(last, text=whole)
+        if rest:
+            joined.append(replace(line, text=rest[0], mark="", is_apart=False, is_indented=False))
     return joined
-
-
-def _is_parted(first: str, second: str) -> bool:
-    """Whether the ends of two lines may be halves of a word: in small letters, or in capitals."""
-    in_capitals = first.isupper() and second.isupper() and first.isalpha() and second.isalpha()
-    return second[0].islower() or (in_capitals and min(len(first), len(second)) > 1)
-
-
-def _has_hyphen(first: str, second: str, sign: str, hyphenated: set[str], words: set[str]) -> bool:
-    """Whether the author wrote the hyphen at a line's end, which then is found inside a line."""
-    if f"{first}-{second}" in hyphenated:
-        return True
-    return (
-        sign != "¬"
-        and f"{first}{second}" not in words
-        and second not in _SUFFIXES
-        and min(len(first), len(second)) >= _MIN_WORD_CHARACTERS
-        and {first, second} <= words
-    )
