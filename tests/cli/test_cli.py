@@ -95,6 +95,12 @@ def test_the_outcomes_of_ingest_are_printed_as_json(graph_url: str, tmp_path: Pa
         assert "of the text was left out: contents " in warning
         assert (nowhere["status"], nowhere["left_out"]) == ("failed", {})
         assert "nowhere.txt" in nowhere["error"]
+    # The graph keeps it.
+    shown = json.loads(run("show", "The Lighthouse", "--json").stdout)
+    assert (shown["left_out"], shown["warnings"]) == (book["left_out"], book["warnings"])
+    lines = run("show", "The Lighthouse").stdout.splitlines()
+    assert f"warning: {warning}" in lines
+    assert any(line.startswith("left out of its file: contents 1,0") for line in lines)
 
 
 def test_ingest_names_what_it_cannot_read_and_goes_on(

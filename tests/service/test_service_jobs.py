@@ -128,6 +128,8 @@ def test_what_a_reader_left_out_is_shown(service: Served) -> None:
         item["left_out"],
         item["warnings"],
     ]
+    [document] = client.get(f"{BASE}/collections/cut/documents").json()["items"]
+    assert (document["left_out"], document["warnings"]) == (item["left_out"], item["warnings"])
     page = client.get(f"/jobs/{id}")
     assert page.status_code == 200
     assert "left out: contents " in page.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Entry:
     """The edition that the file was made from; '' if unknown."""
     reading: int = 1
     """The version of the way that its file was read."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """The characters of its file that are not in the text, by kind."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with its file, in full sentences."""
 
     def __repr__(self) -> str:
         title = full_title(self.title, self.author)

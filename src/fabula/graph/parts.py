@@ -73,6 +73,8 @@ def edition_properties(document: Document) -> dict[str, Any]:
         "published": document.published,
         "edition": document.edition,
         "reading": document.reading,
+        "left_out": json.dumps(dict(document.left_out), ensure_ascii=False, sort_keys=True),
+        "warnings": list(document.warnings),
         **structure_of(document).properties(),
     }
 
@@ -123,6 +125,8 @@ def document_of(entry: Entry, chunks: Sequence[Chunk], structure: TextStructure)
         edition=entry.edition,
         locators=structure.locators,
         reading=entry.reading,
+        left_out=entry.left_out,
+        warnings=entry.warnings,
     )
 
 

@@ -23,7 +23,9 @@ LAST_CHARACTER = "\U0010ffff"
 def read_entry(row: Mapping[str, Any]) -> Entry:
     """Return the document of a row."""
     graphs = {part["graph"]: read_record(part) for part in row["parts"]}
-    return Entry(**row["document"], graphs=graphs)
+    document = dict(row["document"])
+    left_out, warnings = json.loads(document.pop("left_out")), tuple(document.pop("warnings"))
+    return Entry(**document, graphs=graphs, left_out=left_out, warnings=warnings)
 
 
 def read_record(part: Mapping[str, Any]) -> Record:

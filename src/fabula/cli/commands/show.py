@@ -19,6 +19,7 @@ from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
+from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import Usage
 
 Gaps = Mapping[str, Sequence[Gap]]
@@ -64,6 +65,8 @@ def describe_document(entry: Entry, stale: Stale, gaps: Gaps) -> str:
         f"id {entry.id}, collection {entry.collection}, language {entry.language or 'unknown'}",
         f"author {entry.author or 'unknown'}, from {entry.source}",
         f"{entry.tokens:,} tokens of text; updated {entry.updated_at[:16].replace('T', ' ')}",
+        *([f"left out of its file: {describe_left_out(entry.left_out)}"] if entry.left_out else []),
+        *(f"warning: {warning}" for warning in entry.warnings),
         f"cost: {_cost(entry.usage)}",
     ]
     for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name)):

@@ -110,7 +110,8 @@ class DocumentView(MoneyView):
     """A document in a list; `layers` and `stale` are null unless the request includes them.
 
     `outdated_reading` is whether an earlier version of Fabula read its file, so that another ingest
-    of the file may read it better.
+    of the file may read it better. `left_out` is how many characters of the file are not in the
+    document's text, by kind, and `warnings` say what was wrong with the file.
     """
 
     id: str
@@ -127,6 +128,8 @@ class DocumentView(MoneyView):
     published: str
     edition: str
     outdated_reading: bool
+    left_out: dict[str, int]
+    warnings: list[str]
     graphs: dict[str, GraphView]
     usage: UsageByStep
     layers: list[LayerView] | None = None
@@ -149,6 +152,8 @@ class DocumentView(MoneyView):
         return cls(
             **fields,
             outdated_reading=entry.reading < READING_VERSION,
+            left_out=dict(entry.left_out),
+            warnings=list(entry.warnings),
             graphs={name: GraphView.of(record) for name, record in entry.graphs.items()},
             usage=usage_view(entry.usage),
             **money(settings, entry.usage),
