@@ -8,10 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from chromium import PATIENCE
 from fabula.server import Address
-
-PATIENCE = 60_000
-"""Milliseconds: the page is 7 MB of program, and the machine may be busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +41,16 @@ class Analyst:
         frame = self.page.get_by_test_id("frame")
         if frame.count():
             self._enter(":clear")
-            expect(frame).to_have_count(0, timeout=PATIENCE)
+            expect(frame).to_have_count(0)
         self._enter(text)
         frame.get_by_test_id("frameContents").filter(has_text=re.compile(r"\S")).wait_for()
-        expect(frame.get_by_test_id("spinner")).to_have_count(0, timeout=PATIENCE)
+        expect(frame.get_by_test_id("spinner")).to_have_count(0)
         return frame
 
     def set(self, *lines: str) -> Locator:
         """Pastes two or more `:param` lines, all at once; the frame that says that all are set."""
         frame = self.run("\n".join(lines))
-        expect(frame.get_by_title("Status: success")).to_have_count(len(lines), timeout=PATIENCE)
+        expect(frame.get_by_title("Status: success")).to_have_count(len(lines))
         return frame
 
     def drop(self, file: Path) -> Locator:

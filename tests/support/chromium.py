@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 NAMES = (
     "chromium-headless-shell",
@@ -24,6 +24,8 @@ REQUIRED = os.environ.get("FABULA_BROWSER") == "required"
 """Read at once, as no test sees the settings of whoever runs it."""
 
 
+PATIENCE = 60_000
+"""Milliseconds that a test waits for what is to appear, as the machine may be busy."""
 CONTRAST = {"runOnly": ["color-contrast"]}
 """All that darkness changes."""
 LOOKS: tuple[tuple[Any, int, dict[str, Any]], ...] = (
@@ -44,6 +46,7 @@ def browser() -> Iterator[Browser]:
         missing(f"there is no Chromium on the PATH: none of {', '.join(NAMES)}")
     # Chromium's sandbox does not run as root, as in a container.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=found, args=arguments)
         try:
