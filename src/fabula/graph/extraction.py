@@ -21,7 +21,7 @@ from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import escape_marks, fill_template, number_texts
 from fabula.models.replies import ask
 from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
@@ -59,10 +59,8 @@ class TextWindow:
     @property
     def passages(self) -> str:
         """The chunks as prompts have them, numbered from 1, after the text before them."""
-        numbered = [
-            f"[{number}] {chunk.text.strip()}" for number, chunk in enumerate(self.chunks, 1)
-        ]
-        before = [f"[before] {self.before}"] if self.before else []
+        numbered = number_texts(chunk.text for chunk in self.chunks)
+        before = [f"[before] {escape_marks(self.before)}"] if self.before else []
         return "\n\n".join([*before, *numbered])
 
     def values(self, **others: object) -> dict[str, object]:
