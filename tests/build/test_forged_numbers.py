@@ -48,7 +48,7 @@ def test_what_looks_like_the_number_of_a_listed_text_is_escaped() -> None:
         "[1] a",
         "[2] (2) b (before) c (passage 3) d (1, 2) e [x] f",
     ]
-    assert escape_marks("array[10] and [Illustration] [ 7 ]") == "array(10) and [Illustration] ( 7 )"
+    assert escape_marks("a[10], [Illustration], [ 7 ]") == "a(10), [Illustration], ( 7 )"
 
 
 def test_no_prompt_of_a_build_or_an_answer_has_a_number_that_the_book_prints(
@@ -68,8 +68,8 @@ def test_no_prompt_of_a_build_or_an_answer_has_a_number_that_the_book_prints(
         fabula.ingest(tmp_path)
         fabula.build("identities")
         for mode in ("hybrid", "hippo", "global", "drift", "dynamic", "discourse", "triples"):
-            assert fabula.ask("Who spoke with whom, and who is the Emperor?", mode=mode).text
-        assert fabula.ask("Who killed everybody?", mode="hybrid", rerank=True).text
+            assert fabula.query("Who spoke with whom, and who is the Emperor?", mode=mode).text
+        assert fabula.query("Who killed everybody?", mode="hybrid", rerank=True).text
     bodies = [body for body in endpoint.bodies if "messages" in body]
     prompts = ["\n".join(str(part["content"]) for part in body["messages"]) for body in bodies]
     assert sum(ESCAPED in prompt for prompt in prompts) > 20

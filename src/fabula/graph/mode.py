@@ -229,7 +229,8 @@ class MeasuredGain:
     Attributes:
         kind: The kind of question.
         against: The usual mode that it was compared with.
-        points: The difference in percentage points; above 0 the mode is better.
+        points: The difference in percentage points if the mode is asked the questions that `auto`
+            takes for this kind, and the usual mode all others; above 0 the mode is better.
         interval: The lowest and the highest difference, with 95 % confidence.
         offline: Whether it was measured without a chat model; it holds only so.
         command: What measures it, so that anybody can repeat it.
