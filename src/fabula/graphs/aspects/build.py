@@ -91,7 +91,15 @@ def build(
         make_nodes(text.chunks, summaries, details),
         make_edges(summaries, details),
         facts(options, aspects, summaries, details, assigned, previous.changed, steps.missing),
-        make_gaps(text.chunks, summaries, steps.missing),
+        make_gaps(text.chunks, summaries, _in_order(steps.missing)),
+    )
+
+
+def _in_order(missing: Sequence[MissingReply]) -> list[MissingReply]:
+    """Return missing replies in an order that does not depend on threads."""
+    return sorted(
+        missing,
+        key=lambda each: (each.step, each.level, each.aspect, [one.id for one in each.members]),
     )
 
 
