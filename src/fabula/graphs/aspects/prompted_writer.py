@@ -22,6 +22,7 @@ from fabula.graphs.aspects.schemas import (
 from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, DetailsForm, TextWords
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.prompts import number_texts
 from fabula.models.replies import ask, ask_once, read_summary, shorten
 from fabula.text import tokens
 
@@ -168,7 +169,7 @@ class PromptedWriter:
 
     def _condense_several(self, texts: Sequence[str]) -> dict[int, tuple[str, ...]]:
         """Return details by the texts' numbers from 1; nothing if the reply cannot be used."""
-        numbered = "\n\n".join(f"[passage {n}] {text}" for n, text in enumerate(texts, 1))
+        numbered = "\n\n".join(number_texts(texts, "passage "))
         request = Prompt(
             system=prompt(f"{self._condense}_several_system", kind=self.words.kind),
             user=prompt(

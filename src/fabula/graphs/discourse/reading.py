@@ -6,6 +6,7 @@ A model reads both in one call (the system that this is after made two); without
 from __future__ import annotations
 
 import functools
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,9 @@ def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Event
         max_tokens=600,
         temperature=0,
         schema=_reply(paths),
+        placeholder=lambda: json.dumps(
+            {"senses": [], **{slot: [] for slot in SLOTS}, "who": question.split()[:MAX_SENSES]}
+        ),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, senses, language))
 

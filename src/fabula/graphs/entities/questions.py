@@ -6,6 +6,7 @@ published systems has prompts of its own for this, and makes several calls.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -122,6 +123,12 @@ def ask_model(question: str, network: Network, chat: Chat) -> Sought:
         max_tokens=600,
         temperature=0,
         schema=SoughtReply,
+        placeholder=lambda: json.dumps(
+            {
+                **{name: [] for name in SoughtReply.model_fields},
+                "low": question.split()[:MAX_TEXTS],
+            }
+        ),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, types))
 
