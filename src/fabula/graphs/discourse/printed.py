@@ -106,7 +106,9 @@ class _Stems:
     @classmethod
     def of(cls, text: str, language: str) -> _Stems:
         ordered = sorted({fold(word) for word in words(text)})
-        return cls(frozenset(normal(text, language).split()), tuple(ordered))
+        # Values of one letter are possible in scripts without spaces, where stems are pairs.
+        stems = {*normal(text, language).split(), *words(text)}
+        return cls(frozenset(stems), tuple(ordered))
 
     def has(self, stem: str) -> bool:
         if stem in self.stems:

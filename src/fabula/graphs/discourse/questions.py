@@ -52,6 +52,9 @@ not listed, or it says the same as another."""
 INVENTED, NAMELESS = "invented", "nameless"
 """Why an event is left out, or its who or where: the text does not print them, and in the first
 case nothing else of the event either."""
+MIN_WORDS_ELSEWHERE = 2
+"""Words of an event that another passage has to print, and its own none of them, for it to be taken
+for the event of that one."""
 UNANSWERED = "unanswered"
 """Counts the pairs that a reply does not mention."""
 USUAL = {"mean_events": 1.5, "mean_slots": 4.0, "mean_words": 2.5, "mean_linked": 0.5}
@@ -154,8 +157,7 @@ def read_events(reply: str, text: WindowText) -> DiscourseRecords[Event]:
     """Return at most two events of each passage, which replies call by numbers from 1.
 
     Whoever or wherever the window does not print is left out, and the whole event if the window
-    prints nothing else of it. An event of which the passage prints no word is of the passage that
-    prints most of it.
+    prints nothing else of it. An event that only another passage prints is of that one.
 
     Raises:
         BadReply: It has no list of events.
@@ -215,14 +217,19 @@ def _printed_slots(
 
 
 def _chunk_of(slots: Mapping[str, str], stated: Chunk, text: WindowText) -> Chunk:
-    """The passage of an event: the one that the reply names, if it prints anything of it."""
+    """The passage of an event: the one that the reply names, unless only another one prints it.
+
+    Who acts and the verb do not count: a passage may have a pronoun, and another form of the verb.
+    """
     if len(text.window.chunks) == 1:
         return stated
+    values = [value for slot, value in slots.items() if slot not in ("who", "predicate")]
 
     def count(chunk: Chunk) -> int:
-        return sum(text.holds(value, chunk) for value in slots.values())
+        return sum(text.holds(value, chunk) for value in values)
 
-    return stated if count(stated) else max((stated, *text.window.chunks), key=count)
+    best = max((stated, *text.window.chunks), key=count)
+    return best if not count(stated) and count(best) >= MIN_WORDS_ELSEWHERE else stated
 
 
 def expected_events(window: TextWindow, means: Mapping[str, float]) -> str:

@@ -83,23 +83,10 @@ def nodes_of(
 def edges_of(facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]) -> list[Edge]:
     """Return the edges of facts to their chunks and to the entities that they are about.
 
-    A statement that was left out is kept on the edge of a fact to its chunk. Where no fact is of
-    its chunk, or that edge has enough of them, it is kept on another one: each has MAX_LEFT_OUT at
-    most. The chunks of what finds no place are kept as `forgotten` on the first edge: a model is
-    asked about them again.
+    What was left out is kept on the edges to chunks. The chunks of what finds no place there are
+    kept as `forgotten` on the first edge: a model is asked about them again.
     """
-    waiting: dict[str, list[FactStatement]] = defaultdict(list)
-    for statement in left_out:
-        waiting[statement.chunk].append(statement)
-    ends = {(fact.id, chunk): statements for fact in facts for chunk, statements in _by_chunk(fact)}
-    kept: dict[tuple[str, str], list[FactStatement]] = {}
-    for end in ends:
-        kept[end] = waiting[end[1]][:MAX_LEFT_OUT]
-        waiting[end[1]] = waiting[end[1]][MAX_LEFT_OUT:]
-    rest = iter([statement for statements in waiting.values() for statement in statements])
-    for statements in kept.values():
-        statements += islice(rest, MAX_LEFT_OUT - len(statements))
-    forgotten = sorted({statement.chunk for statement in rest})
+    kept, forgotten = _place_left_out(facts, left_out)
     edges: list[Edge] = []
     for fact in facts:
         for chunk, stated in _by_chunk(fact):
@@ -113,6 +100,29 @@ def edges_of(facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]) -
             if end.entity:
                 edges.append(Edge(type, fact.id, end.entity))
     return edges
+
+
+def _place_left_out(
+    facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]
+) -> tuple[dict[tuple[str, str], list[FactStatement]], list[str]]:
+    """What was left out, by the fact and the chunk of the edge that keeps it.
+
+    It is kept on the edge of a fact to its chunk. Where no fact is of its chunk, or that edge has
+    enough, it is kept on another one: each has MAX_LEFT_OUT at most. Besides, the ids of the chunks
+    of what finds no place.
+    """
+    waiting: dict[str, list[FactStatement]] = defaultdict(list)
+    for statement in left_out:
+        waiting[statement.chunk].append(statement)
+    kept: dict[tuple[str, str], list[FactStatement]] = {}
+    for fact in facts:
+        for chunk, _ in _by_chunk(fact):
+            kept[fact.id, chunk] = waiting[chunk][:MAX_LEFT_OUT]
+            waiting[chunk] = waiting[chunk][MAX_LEFT_OUT:]
+    rest = iter([statement for statements in waiting.values() for statement in statements])
+    for others in kept.values():
+        others.extend(islice(rest, MAX_LEFT_OUT - len(others)))
+    return kept, sorted({statement.chunk for statement in rest})
 
 
 def _by_chunk(fact: OntologyFact) -> list[tuple[str, list[FactStatement]]]:

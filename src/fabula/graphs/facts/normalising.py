@@ -6,8 +6,8 @@ one name are two choices. Candidates for a name are those of the nearest names b
 embeddings, which cost nothing: both are of the text's language. Relations are all listed, as long
 as the ontology has no more than the option `listed_relations` says: its words are English, and
 static vectors do not know that "zabił" is "kills". Of more relations the nearest five by the
-collection's own embeddings are listed, as in Wikontic. An answer is kept with the name, and holds until others
-have the same name.
+collection's own embeddings are listed, as in Wikontic. An answer is kept with the name, and holds
+until others have the same name.
 """
 
 from __future__ import annotations
