@@ -42,9 +42,6 @@ from fabula.text.names import name_problem, quote_name
 
 # What no question needs is imported in the methods that use it: `fabula query` imports this module,
 # and takes longer to import than to answer.
-ALL_ROWS = 1_000_000
-"""More facts than a collection has."""
-
 if TYPE_CHECKING:
     from fabula.app.reading import Reading
     from fabula.app.rereading import ReadingChange
@@ -58,6 +55,9 @@ if TYPE_CHECKING:
     from fabula.models.progress import Progress
     from fabula.store import Store
     from fabula.store.integrity import Findings
+
+ALL_ROWS = 1_000_000
+"""More facts than a collection has."""
 
 
 class Conversation:

@@ -1,10 +1,10 @@
 """Write facts, events and discourse relations for other programs: as RDF, or facts as CSV.
 
-RDF is written by rdflib, which the extra `rdf` installs, as N-Triples or Turtle. Each fact becomes a
-triple, and a statement about the triple (rdf:Statement) has its proof and place in the text. Each
-event has its who, what, when and so on, and each discourse relation is a triple of two passages with
-a statement about its form and connective: the chunk graph that the `discourse` graph is after is kept
-as RDF by its authors.
+RDF is written by rdflib, which the extra `rdf` installs, as N-Triples or Turtle. Each fact becomes
+a triple, and a statement about the triple (rdf:Statement) has its proof and place in the text. Each
+event has its who, what, when and so on, and each discourse relation is a triple of two passages
+with a statement about its form and connective: the published chunk graph that `discourse` follows
+is RDF, too.
 """
 
 from __future__ import annotations

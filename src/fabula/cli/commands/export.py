@@ -50,8 +50,8 @@ def command(
 
     JSONL has one object per line: all nodes, then all relationships, in the format of Neo4j's
     apoc.export.json. GraphML is for Gephi, yEd and NetworkX; it has no embeddings, and no control
-    characters, which XML can't contain. Turtle and N-Triples (.ttl, .nt) are RDF, with facts, events
-    and discourse relations alone; they need fabula[rdf]. An existing file is replaced.
+    characters, which XML can't contain. Turtle and N-Triples (.ttl, .nt) are RDF, with facts,
+    events and discourse relations alone; they need fabula[rdf]. An existing file is replaced.
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
