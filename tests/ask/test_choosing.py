@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from fabula.ask.choosing import (
+    ModeChoice,
+    ModeGain,
     ask_kind,
+    certain_gains,
     choose,
     choose_modes,
-    graphs_of_auto,
     mode_options,
     recognise_kind,
 )
@@ -22,33 +25,13 @@ from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
-from fabula.experiments.report.published import read_published
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.mode import KINDS, Kind, Mode, ModeRun, NoOptions, Tools
+from fabula.graph.mode import KINDS, Kind, MeasuredGain, Mode, ModeRun, NoOptions, Tools
 from fabula.graph.trace import Trace as Steps
 from fabula.graph.trace import TraceStep
 from fabula.models import Chat, Prompt, Reply
 from fabula.models.parallel import Workers
 from scripted import Says
-
-ENTITIES = ("entities",)
-ALL = ("entities", "communities")
-TYPES: Mapping[Kind, str] = {
-    "fact": "Fact Retrieval",
-    "reasoning": "Complex Reasoning",
-    "overview": "Contextual Summarize",
-    "creative": "Creative Generation",
-}
-NAMES = {
-    "hippo": "HippoRAG 2",
-    "fast": "Fast GraphRAG",
-    "local": "Microsoft GraphRAG, local",
-    "global": "Microsoft GraphRAG, global",
-    "light": "LightRAG",
-    "hybrid": "naive RAG",
-    "collapsed": "naive RAG",
-}
-
 
 # The kind of a question
 
@@ -114,13 +97,13 @@ def model(reply: str) -> Says:
     return Says(lambda _: reply)
 
 
-def test_offline_facts_are_looked_up_over_entities_and_all_else_as_ever() -> None:
-    asked = {kind: question for question, kind in ASKED}
-    found = {kind: choose(one, "hybrid", ENTITIES, None).mode for kind, one in asked.items()}
-    assert found == {kind: "fast" if kind == "fact" else "hybrid" for kind in KINDS}
-    assert {choose(one, "hybrid", (), None).mode for one in asked.values()} == {"hybrid"}
+def gain(mode: str, kind: Kind, points: float = 5.0, low: float = 1.0) -> ModeGain:
+    """A gain over the mode hybrid, as it might be measured."""
+    interval = (low, 2 * points - low)
+    return ModeGain(mode, MeasuredGain(kind, "hybrid", points, interval, False, "measured"))
 
 
+GAINS = (gain("fast", "fact"), gain("local", "overview"), gain("global", "overview", 7.0))
 ASKED: Sequence[tuple[str, Kind]] = (
     ("Who is Fred?", "fact"),
     ("Why does he laugh?", "reasoning"),
@@ -130,23 +113,47 @@ ASKED: Sequence[tuple[str, Kind]] = (
 )
 
 
-def test_with_a_model_the_mode_is_the_one_with_the_best_figure_of_the_kind() -> None:
+def test_without_a_gain_every_question_is_asked_by_the_usual_mode_and_no_model_is_asked() -> None:
+    def none() -> Chat:
+        raise AssertionError("a model was asked")
+
+    for question, _ in ASKED:
+        for usual in ("hybrid", "collapsed"):
+            choice = choose(question, usual, (), none)
+            assert choice == ModeChoice(usual, "no other mode was measured to be better")
+
+
+def test_the_mode_with_the_largest_gain_for_the_kind_is_taken() -> None:
+    found = {kind: choose(question, "hybrid", GAINS, None).mode for question, kind in ASKED}
+    assert found == {
+        "fact": "fast",
+        "reasoning": "hybrid",
+        "overview": "global",
+        "comparison": "hybrid",
+        "creative": "hybrid",
+    }
+    of_several = (gain("hippo", "reasoning"),)
+    assert choose("Compare Fred and Bob.", "hybrid", of_several, None).mode == "hippo"
+
+
+def test_a_model_recognises_the_kind_in_one_call() -> None:
     says = model('{"choice": 3}')
-    choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
-    assert choice.mode == "local"
-    assert choice.why.startswith(
-        "it is one for an overview, by the model (local 64.4, hippo 64.1, "
+    choice = choose("Who is Fred?", "hybrid", GAINS, lambda: says)
+    assert choice.mode == "global"
+    assert choice.why == (
+        "it is one for an overview, by the model (global +7.0 points, local +5.0 points)"
     )
     assert len(says.asked) == 1
-    assert choose("Who?", "collapsed", ALL, lambda: model('{"choice": 1}')).mode == "hippo"
 
 
 def test_no_model_is_asked_where_each_kind_leads_to_one_mode() -> None:
     def none() -> Chat:
         raise AssertionError("a model was asked")
 
-    assert choose("Who is Fred?", "collapsed", (), none).mode == "collapsed"
-    assert choose("Who is Fred?", "hybrid", ENTITIES, none).mode == "hippo"
+    measured: Sequence[Kind] = ("fact", "reasoning", "overview", "creative")
+    everywhere = [gain("fast", kind) for kind in measured]
+    choice = choose("Who is Fred?", "hybrid", everywhere, none)
+    assert choice == ModeChoice("fast", "measured to be better for every kind of question")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +161,8 @@ def test_no_model_is_asked_where_each_kind_leads_to_one_mode() -> None:
 )
 def test_what_is_no_kind_leaves_it_to_the_rules(reply: str) -> None:
     says = model(reply)
-    choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
-    assert (choice.mode, len(says.asked)) == ("hippo", 1)
+    choice = choose("Who is Fred?", "hybrid", GAINS, lambda: says)
+    assert (choice.mode, len(says.asked)) == ("fast", 1)
     assert "a question for a fact, by rules, as the model's reply was unusable" in choice.why
 
 
@@ -164,21 +171,54 @@ def test_a_question_that_an_endpoint_refuses_is_left_to_the_rules() -> None:
         def complete(self, prompt: Prompt) -> Reply:
             raise TextRefused("It says no.")
 
-    assert choose("What is the plot?", "collapsed", ALL, lambda: Refuses(str)).mode == "local"
+    choice = choose("What is the plot?", "hybrid", GAINS, lambda: Refuses(str))
+    assert choice.mode == "global"
 
 
-def test_the_figures_of_modes_are_those_that_were_published() -> None:
-    [table] = read_published("graphrag-bench-novel")
-    for name, mode in modes().items():
-        if mode.serves:
-            columns = zip(table.columns, table.values[NAMES[name]], strict=True)
-            told = {one.kind: value for one, value in columns if one.metric == "answer_accuracy"}
-            assert mode.serves == {kind: told[called] for kind, called in TYPES.items()}
+@pytest.mark.parametrize(
+    ("points", "interval", "is_certain"),
+    [
+        (2.9, (0.1, 5.7), True),
+        (3.0, (-1.0, 7.0), True),
+        (2.9, (-0.1, 5.9), False),
+        (2.9, (0.0, 5.8), False),
+        (-4.0, (-6.0, -2.0), False),
+    ],
+)
+def test_a_gain_is_certain_from_three_points_on_or_if_its_interval_is_above_0(
+    points: float, interval: tuple[float, float], is_certain: bool
+) -> None:
+    measured = MeasuredGain("fact", "hybrid", points, interval, True, "measured")
+    assert measured.is_certain == is_certain
 
 
-def test_only_graphs_of_modes_with_figures_are_looked_for() -> None:
-    assert graphs_of_auto(offline=True) == ["entities"]
-    assert graphs_of_auto(offline=False) == ["communities", "entities"]
+def test_every_gain_of_an_installed_mode_is_a_figure_of_ours() -> None:
+    """Figures of other implementations are documentation; a gain names the command behind it."""
+    gains = [gain for mode in modes().values() for gain in mode.gains]
+    assert gains
+    for each in gains:
+        assert each.command.startswith(("python -m bench", "fabula bench run"))
+        assert each.interval[0] <= each.points <= each.interval[1]
+        assert each.against in ("hybrid", "collapsed")
+
+
+def test_no_mode_is_chosen_over_the_usual_one_by_what_is_measured_today() -> None:
+    """Of hippo, fast, light, local and global nothing certain is measured with Fabula yet."""
+    for usual in ("hybrid", "collapsed"):
+        for offline in (False, True):
+            assert certain_gains(usual, offline=offline) == []
+
+
+def test_a_gain_counts_only_against_the_usual_mode_and_as_it_was_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    better = MeasuredGain("fact", "hybrid", 9.0, (4.0, 14.0), True, "measured")
+    noise = MeasuredGain("overview", "hybrid", 1.0, (-4.0, 6.0), True, "measured")
+    installed = modes() | {"fast": replace(modes()["fast"], gains=(better, noise))}
+    monkeypatch.setattr("fabula.ask.choosing.modes", lambda: installed)
+    assert certain_gains("hybrid", offline=True) == [ModeGain("fast", better)]
+    assert certain_gains("hybrid", offline=False) == []
+    assert certain_gains("collapsed", offline=True) == []
 
 
 # Several modes at once
@@ -318,6 +358,6 @@ def test_a_bad_reply_is_the_only_trouble_that_rules_stand_in_for() -> None:
             raise SettingsError("No key.")
 
     with pytest.raises(SettingsError, match="No key"):
-        choose("Who?", "collapsed", ALL, lambda: Broke(str))
+        choose("Who?", "hybrid", GAINS, lambda: Broke(str))
     with pytest.raises(BadReply):
         ask_kind("Who?", model("none"))

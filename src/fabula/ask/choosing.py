@@ -1,8 +1,9 @@
 """By which modes a question is asked: those it names or, with `auto`, the one that serves it best.
 
-With `auto` the kind of question decides. Rules in `kinds.toml` recognise the kind or, with a chat
-model, one small call does. Each mode states how well it serves each kind (`Mode.serves`), and the
-modes whose graphs are there are compared.
+With `auto` it is the usual mode, unless another one was measured to be better for the kind of
+question by more than noise (`Mode.gains`), and its graphs are there as they were measured. Rules in
+`kinds.toml` recognise the kind or, with a chat model, one small call does. So a graph that is built
+besides changes the answer to a question only where that was shown to help.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fabula.errors import BadReply, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
-from fabula.graph.mode import KINDS, Kind, Mode, ModeRun, Tools
+from fabula.graph.mode import KINDS, Kind, MeasuredGain, Mode, ModeRun, Tools
 from fabula.graph.trace import Trace
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
@@ -36,7 +37,7 @@ RULES = Path(__file__).with_name("kinds.toml")
 IN_ORDER: tuple[Kind, ...] = ("creative", "comparison", "overview", "reasoning")
 """The kinds in the order of their rules; a question that fits none is taken for one for a fact."""
 UNMEASURED: Mapping[Kind, Kind] = {"comparison": "reasoning"}
-"""Kinds without published figures, and the kind whose figures are used: comparing takes several
+"""Kinds that no data set measures, and the kind whose figures are used: comparing takes several
 passages, too."""
 DESCRIPTIONS: Mapping[Kind, str] = {
     "fact": "a question for a fact",
@@ -125,6 +126,14 @@ def mode_options(name: str, query: Query) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeGain:
+    """A gain that was measured, and the mode that it is of."""
+
+    mode: str
+    gain: MeasuredGain
+
+
+@dataclass(frozen=True, slots=True)
 class ModeChoice:
     """The mode by which a question is best asked, and the reason in words."""
 
@@ -133,38 +142,52 @@ class ModeChoice:
 
 
 def choose(
-    question: str, usual: str, graphs: Collection[str], chat: Callable[[], Chat] | None
+    question: str,
+    usual: str,
+    gains: Sequence[ModeGain],
+    chat: Callable[[], Chat] | None,
 ) -> ModeChoice:
-    """Return the mode that serves the question's kind best, of those whose graphs are there.
+    """Return the mode with the largest gain for the question's kind; without one, the usual mode.
 
     Args:
         question: The question.
-        usual: The mode that is used unless another one has a better figure.
-        graphs: The graphs that all documents in question have.
+        usual: The usual mode.
+        gains: The certain gains of other modes over the usual one, as `certain_gains` returns them.
         chat: Makes the model that recognises the kind; None without a chat model. It is not asked
             if every kind leads to the same mode.
 
     """
-    offline = chat is None
-    best = {kind: _best_mode(kind, usual, graphs, offline=offline) for kind in KINDS}
+    best = {kind: _best_mode(kind, usual, gains) for kind in KINDS}
+    if set(best.values()) == {usual}:
+        return ModeChoice(usual, "no other mode was measured to be better")
     if len(set(best.values())) == 1:
-        return ModeChoice(best["fact"], "the best available mode for every kind of question")
+        return ModeChoice(best["fact"], "measured to be better for every kind of question")
     kind, source = recognise_kind(question), "rules"
     if chat is not None:
         try:
             kind, source = ask_kind(question, chat()), "the model"
         except BadReply:
             source = "rules, as the model's reply was unusable"
-    figures = _figures(kind, usual, graphs, offline=offline)
-    best_first = sorted(figures, key=lambda name: (-figures[name], name))
-    compared = ", ".join(f"{name} {figures[name]:.1f}" for name in best_first)
-    return ModeChoice(best[kind], f"it is {DESCRIPTIONS[kind]}, by {source} ({compared})")
+    of_kind = sorted(_gains_for(kind, gains), key=_by_points)
+    compared = ", ".join(f"{each.mode} {each.gain.points:+.1f} points" for each in of_kind)
+    why = f"it is {DESCRIPTIONS[kind]}, by {source}"
+    return ModeChoice(best[kind], f"{why} ({compared or 'no gain was measured'})")
 
 
-def graphs_of_auto(*, offline: bool) -> list[str]:
-    """Return the graphs of all modes that `auto` may choose for some question."""
-    measured = [mode for mode in modes().values() if _figures_of(mode, offline)]
-    return sorted({name for mode in measured for name in _required_graphs(mode)})
+def certain_gains(usual: str, *, offline: bool) -> list[ModeGain]:
+    """Return the gains of all modes over the usual one that are no noise.
+
+    Args:
+        usual: The usual mode.
+        offline: Whether there is no chat model: only what was measured so counts.
+
+    """
+    return [
+        ModeGain(name, gain)
+        for name, mode in modes().items()
+        for gain in mode.gains
+        if name != usual and gain.against == usual and gain.offline == offline and gain.is_certain
+    ]
 
 
 def recognise_kind(question: str) -> Kind:
@@ -194,7 +217,7 @@ def _choose_by_kind(
     meter: Meter,
     trace: Trace,
 ) -> str:
-    """Choose the mode that serves a question best, of those whose graphs every document has."""
+    """Return the usual mode, or one that was measured to be better where all its graphs are."""
     # Words find what static vectors miss.
     usual = "hybrid" if models.is_static else "collapsed"
     with trace.step("choose") as step:
@@ -204,13 +227,56 @@ def _choose_by_kind(
         if models.offline and not models.is_static:
             step.note = f"{usual}: without a model, others were measured with static vectors only"
             return usual
-        candidates = graphs_of_auto(offline=models.offline)
-        counts = count_parts(store, candidates, filters)
-        complete = [name for name in candidates if counts.get(name) == counts.get(TEXT)]
+        gains = certain_gains(usual, offline=models.offline)
+        gains = [each for each in gains if _holds(each, filters, store)]
         chat = None if models.offline else partial(models.chat, meter, "kind")
-        choice = choose(query.question, usual, complete, chat)
+        choice = choose(query.question, usual, gains, chat)
         step.note = f"{choice.mode}: {choice.why}"
     return choice.mode
+
+
+def _holds(gain: ModeGain, filters: Filters, store: QuestionReader) -> bool:
+    """Return whether every document has the graphs of a gain, built as they were measured."""
+    needed = _required_graphs(mode(gain.mode))
+    needed |= {option.partition(".")[0] for option in gain.gain.options}
+    counts = count_parts(store, needed, filters)
+    if any(counts.get(name) != counts.get(TEXT) for name in needed):
+        return False
+    return all(
+        _values_of(option, filters, store) == [value] for option, value in gain.gain.options.items()
+    )
+
+
+def _values_of(option: str, filters: Filters, store: QuestionReader) -> list[Any]:
+    """Return the different values of an option that a graph's parts were built with.
+
+    Args:
+        option: The option with its graph, as `entities.triples`.
+        filters: The collection, and the document if it is only one.
+        store: The graph.
+
+    """
+    name, _, key = option.partition(".")
+
+    def read() -> list[Any]:
+        records = [
+            *store.collection_parts(filters.collection).values(),
+            *(
+                record
+                for entry in store.documents(filters.collection)
+                if filters.document in ("", entry.id)
+                for record in entry.graphs.values()
+            ),
+        ]
+        values: list[Any] = []
+        for record in records:
+            value = record.made_from.get("settings", {}).get(key)
+            if record.made_from.get("graph") == name and value not in values:
+                values.append(value)
+        return values
+
+    # All parts of a collection are read for this, so it is kept until the graph changes.
+    return store.cached(option, filters.collection, filters.document, [name], read) or []
 
 
 def _with_graphs(
@@ -262,28 +328,22 @@ def _check_options(name: str, query: Query, models: QuestionModels) -> Any:
         raise SettingsError(f"Mode {name}: {first_problem(error)}") from error
 
 
-def _best_mode(kind: Kind, usual: str, graphs: Collection[str], *, offline: bool) -> str:
-    """Return the mode of the highest figure; of equals the usual one, then the first by name."""
-    figures = _figures(kind, usual, graphs, offline=offline)
-    return min(figures, key=lambda name: (-figures[name], name != usual, name))
+def _best_mode(kind: Kind, usual: str, gains: Sequence[ModeGain]) -> str:
+    """Return the mode with the largest gain, of equals the first by name; else the usual mode."""
+    of_kind = _gains_for(kind, gains)
+    return min(of_kind, key=_by_points).mode if of_kind else usual
 
 
-def _figures(kind: Kind, usual: str, graphs: Collection[str], *, offline: bool) -> dict[str, float]:
-    """Return how well each candidate serves a kind; the usual mode is always a candidate."""
-    figures = {
-        name: _figures_of(mode, offline).get(UNMEASURED.get(kind, kind), 0.0)
-        for name, mode in modes().items()
-        if name == usual or _required_graphs(mode) <= set(graphs)
-    }
-    return {name: figure for name, figure in figures.items() if figure or name == usual}
+def _gains_for(kind: Kind, gains: Sequence[ModeGain]) -> list[ModeGain]:
+    return [each for each in gains if each.gain.kind == UNMEASURED.get(kind, kind)]
 
 
-def _figures_of(mode: Mode, offline: bool) -> Mapping[Kind, float]:
-    return mode.serves_offline if offline else mode.serves
+def _by_points(each: ModeGain) -> tuple[float, str]:
+    return -each.gain.points, each.mode
 
 
 def _required_graphs(mode: Mode) -> set[str]:
-    """Return the graphs without which a mode's figures do not hold."""
+    """Return the graphs without which a mode's gains do not hold."""
     return {mode.graph, *mode.uses} - {""}
 
 

@@ -6,38 +6,24 @@ A package registers a mode as an entry point of the group `fabula.modes`. The en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from fabula.ask import collapsed, hybrid, naive
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
-from fabula.graph.mode import Kind, Mode
+from fabula.graph.mode import Mode
 
 GROUP = "fabula.modes"
 """The group of entry points that modes are registered in."""
 
 
-# The figures of plain RAG in GraphRAG-Bench's Novel table (Xiang et al. 2025, arXiv 2506.05690, as
-# its site had it in 2026). Plain RAG ranks chunks by cosine; here summaries and details compete.
-PLAIN_RAG: Mapping[Kind, float] = {
-    "fact": 58.76,
-    "reasoning": 41.35,
-    "overview": 50.08,
-    "creative": 41.52,
-}
 CORE_MODES = {
-    "collapsed": Mode(
-        collapsed.retrieve, "all levels at once, in one ranking by cosine", serves=PLAIN_RAG
-    ),
+    "collapsed": Mode(collapsed.retrieve, "all levels at once, in one ranking by cosine"),
     "hybrid": Mode(
         hybrid.retrieve,
         "cosine and BM25 over all levels at once",
         options=hybrid.Options,
-        serves=PLAIN_RAG,
-        # Measured on three novels: sentences, 1,000 tokens (`python -m bench choosing`).
-        serves_offline={"fact": 64.5, "reasoning": 47.1, "overview": 35.0, "creative": 26.5},
     ),
     "naive": Mode(naive.retrieve, "chunks alone, by cosine", kinds=("chunk",)),
 }

@@ -14,7 +14,7 @@ from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
-from fabula.models.prompts import fill_prompt
+from fabula.models.prompts import fill_prompt, number_texts
 from fabula.models.replies import ask, read_choice
 from fabula.models.schemas import ChoiceReply
 from fabula.models.usage import Usage
@@ -73,7 +73,7 @@ class QuestionRunner:
 
 def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
     """Return the index of the option that the model chooses. May raise ModelError."""
-    numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
+    numbered = "\n\n".join(number_texts(context))
     listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
     request = Prompt(
         system=fill_prompt("choose_system"),

@@ -21,11 +21,12 @@ from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import escape_marks, fill_template, number_texts
 from fabula.models.replies import ask
 from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
+from fabula.text.stems import stemmer_of
 
 MODEL, RULES = "model", "rules"
 """Who made a graph: the value of `by` of its nodes."""
@@ -40,6 +41,13 @@ MAX_NAME_CHARACTERS = 256
 MALFORMED, OVERLONG, SURPLUS, UNPRINTED = "malformed", "overlong", "surplus", "unprinted"
 """Why a record is left out: it has not the right fields, has too long a name, is beyond the number
 that a reply may have, or names what the text does not print."""
+UNSUPPORTED = "unsupported"
+"""Why a description is left out: too few of its words are in the text that it was written from."""
+MIN_SUPPORT = 1 / 3
+"""The share of a description's content words, as stems, that the text has to have. A description is
+in a model's own words, so many of them may be others; one about something else has hardly any."""
+MIN_CHECKED_WORDS = 4
+"""A shorter description is not checked: "He is a miser." is a conclusion in a word of its own."""
 
 Item = TypeVar("Item")
 Record = TypeVar("Record")
@@ -60,11 +68,15 @@ class TextWindow:
     @property
     def passages(self) -> str:
         """The chunks as prompts have them, numbered from 1, after the text before them."""
-        numbered = [
-            f"[{number}] {chunk.text.strip()}" for number, chunk in enumerate(self.chunks, 1)
-        ]
-        before = [f"[before] {self.before}"] if self.before else []
+        numbered = number_texts(chunk.text for chunk in self.chunks)
+        before = [f"[before] {escape_marks(self.before)}"] if self.before else []
         return "\n\n".join([*before, *numbered])
+
+    def content(self, language: str) -> frozenset[str]:
+        """Return the stems of all content words that a model is shown of the text."""
+        stemmer = stemmer_of(language)
+        texts = [self.before, *(chunk.text for chunk in self.chunks)]
+        return frozenset().union(*map(stemmer.content, texts))
 
     def values(self, **others: object) -> dict[str, object]:
         """Return what every prompt about a window has a place for, and the others given."""
@@ -73,6 +85,21 @@ class TextWindow:
     def rows(self, parts: Iterable[int]) -> set[int]:
         """Return the indices of the chunks that a reply calls by their numbers in `passages`."""
         return {number - 1 for number in parts if 1 <= number <= len(self.chunks)}
+
+
+def is_supported(description: str, content: Collection[str], language: str) -> bool:
+    """Return whether a text has at least a third of the content words of a description of it.
+
+    Args:
+        description: What a model wrote; with fewer than four content words it is supported.
+        content: The stems of the text's content words, as `TextWindow.content` returns them.
+        language: The language of the text, by whose stemmer both are compared.
+
+    """
+    stems = stemmer_of(language).content(description)
+    if len(stems) < MIN_CHECKED_WORDS:
+        return True
+    return sum(stem in content for stem in stems) >= MIN_SUPPORT * len(stems)
 
 
 def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[TextWindow, ...]:

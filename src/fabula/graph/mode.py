@@ -216,6 +216,43 @@ class Tools:
         return hits
 
 
+MIN_GAIN = 3.0
+"""From this many percentage points on, a measured difference is no noise, whatever its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredGain:
+    """How much better a mode serves a kind of question than the usual mode, as Fabula measured it.
+
+    A figure of another implementation is no `MeasuredGain`: it says nothing about this code.
+
+    Attributes:
+        kind: The kind of question.
+        against: The usual mode that it was compared with.
+        points: The difference in percentage points if the mode is asked the questions that `auto`
+            takes for this kind, and the usual mode all others; above 0 the mode is better.
+        interval: The lowest and the highest difference, with 95 % confidence.
+        offline: Whether it was measured without a chat model; it holds only so.
+        command: What measures it, so that anybody can repeat it.
+        options: Options with which the graphs must have been built, such as
+            {"entities.triples": True}. The figure holds for no other graph.
+
+    """
+
+    kind: Kind
+    against: str
+    points: float
+    interval: tuple[float, float]
+    offline: bool
+    command: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the mode is better by more than noise: three points, or an interval above 0."""
+        return self.points >= MIN_GAIN or self.interval[0] > 0
+
+
 Pieces = Iterator[Reply | Passage]
 """Pieces of an answer, and passages that it read besides its context, before it cites them."""
 Respond = Callable[[str, Sequence[Passage], Filters, Tools], Pieces | None]
@@ -239,13 +276,9 @@ class Mode:
         answer: Its own way to answer, if that is not one call.
         kinds: The kinds of passages that it looks for; all if there are none. Its filters let no
             others through.
-        serves: The accuracy of its answers with a model, in %, on GraphRAG-Bench's novels, by kind
-            of question. A mode without a figure for a kind is chosen for it only by name.
-        serves_offline: The share of the evidence that it finds without a model, in %, likewise.
-        uses: Graphs that it reads where they exist, and that its figures need: without them it is
-            chosen only by name, too. What either of two graphs may bring can't be declared here,
-            such as the facts that the figures of `hippo` presuppose: `entities` has some with its
-            setting `triples`, and the graph `facts` has others.
+        gains: For which kinds of question it was measured to be better than the usual mode. With
+            `auto` a mode is chosen only by these; a mode without a certain one only by name.
+        uses: Graphs that it reads where they exist, and without which its gains do not hold.
 
     """
 
@@ -255,8 +288,7 @@ class Mode:
     graph: str = ""
     answer: Respond | None = None
     kinds: tuple[str, ...] = ()
-    serves: Mapping[Kind, float] = field(default_factory=dict)
-    serves_offline: Mapping[Kind, float] = field(default_factory=dict)
+    gains: tuple[MeasuredGain, ...] = ()
     uses: tuple[str, ...] = ()
 
 

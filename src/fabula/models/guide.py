@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabula.models import Chat, Prompt, Rewriting, Turn
 from fabula.models.prompted import format_history
-from fabula.models.prompts import fill_prompt
+from fabula.models.prompts import fill_prompt, number_texts
 from fabula.models.replies import ask, read_queries, read_question, read_ranking, read_summary
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
@@ -58,7 +58,7 @@ class PromptedGuide:
         if self.ranker is not None:
             return self.ranker(question, texts)
         heads = [tokens.cut(text, MAX_RANKED_TOKENS) for text in texts]
-        numbered = [f"[passage {n}] {head}" for n, head in enumerate(heads, 1)]
+        numbered = number_texts(heads, "passage ")
         request = Prompt(
             system=fill_prompt("rank_system"),
             user=fill_prompt("rank", passages="\n\n".join(numbered), question=question),

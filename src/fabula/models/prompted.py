@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
-from fabula.models.prompts import fill_prompt
+from fabula.models.prompts import fill_prompt, number_texts
 
 WORDS_PER_TOKEN = 0.7
 """Words per token: prompts give limits in words, too, as models can't count tokens."""
@@ -29,7 +29,7 @@ class PromptedAnswerer:
             if history
             else ""
         )
-        numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
+        numbered = "\n\n".join(number_texts(context))
         request = Prompt(
             system=fill_prompt("answer_system"),
             user=conversation

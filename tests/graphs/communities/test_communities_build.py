@@ -229,6 +229,14 @@ def test_a_claim_is_kept_where_its_words_are_printed() -> None:
     assert records.dropped == {"unquoted": 1, "overlong": 1, "malformed": 36, "surplus": 8966}
 
 
+def test_a_claim_with_a_description_of_something_else_is_left_out_and_counted() -> None:
+    told = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
+    moon = {**PROMISE, "description": "The Emperor promises his army the burning city of Moscow."}
+    records = attribute(told, read_claims(claims(PROMISE, moon)), "en")
+    assert [claim.text for claim in records.records] == ["Anna promises Berta to come."]
+    assert records.dropped == {"unsupported": 1}
+
+
 def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
     def say(user: str) -> str:
         if "Which claims" not in user:

@@ -12,7 +12,7 @@ import pytest
 
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
-from fabula.graph.extraction import ModelAnswer, TextWindow
+from fabula.graph.extraction import ModelAnswer, TextWindow, is_supported
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.extract import (
@@ -140,17 +140,67 @@ def test_a_relation_to_what_is_not_listed_or_to_itself_is_dropped_and_counted() 
 
 def test_where_a_relation_is_both_its_ends_are() -> None:
     both = (entity("Ebenezer Scrooge", 1), entity("Bob Cratchit", 2))
-    found = extraction(*both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 3)])
-    last = [one for one in found.mentions if one.chunk == SHOP.chunks[2].id]
+    found = extraction(*both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 2)])
+    last = [one for one in found.mentions if one.chunk == SHOP.chunks[1].id]
     assert [(one.name, one.statement) for one in last] == [
         ("Ebenezer Scrooge", ""),
-        ("Bob Cratchit", ""),
+        ("Bob Cratchit", "Bob Cratchit is there."),
     ]
-    assert [tie.chunk for tie in found.relation_mentions] == [SHOP.chunks[2].id]
-    either = extraction(
-        *both, relations=[relation("Ebenezer Scrooge", "Bob Cratchit", 77)]
-    ).relation_mentions
-    assert [tie.chunk for tie in either] == [one.id for one in SHOP.chunks[:2]]
+    assert [tie.chunk for tie in found.relation_mentions] == [SHOP.chunks[1].id]
+
+
+@pytest.mark.parametrize(
+    ("parts", "rows"), [([77], [0, 1]), ([3], [0, 1]), ([2, 3], [1]), ([1, 2, 3], [0, 1])]
+)
+def test_a_relation_rests_on_chunks_that_print_one_of_its_ends_whatever_parts_say(
+    parts: list[int], rows: list[int]
+) -> None:
+    """A relation that names a passage about a cat made ties and mentions of both ends there."""
+    shop = window(
+        "Ebenezer Scrooge scorned the poor.", "Bob Cratchit heard it.", "The cat slept by the fire."
+    )
+    both = (entity("Ebenezer Scrooge", 1), entity("Bob Cratchit", 2))
+    tie = relation("Ebenezer Scrooge", "Bob Cratchit", *parts)
+    found = extraction(*both, relations=[tie], within=shop)
+    chunks = [shop.chunks[row].id for row in rows]
+    assert [one.chunk for one in found.relation_mentions] == chunks
+    assert shop.chunks[2].id not in {one.chunk for one in found.mentions}
+
+
+INVENTED = "The Emperor Napoleon marched his frozen army out of burning Moscow."
+
+
+def test_a_description_that_is_not_of_this_text_is_left_out_and_counted() -> None:
+    true = "Ebenezer Scrooge, a cold old man, sits in his counting-house."
+    both = (
+        entity("Ebenezer Scrooge", 1, description=true),
+        entity("Bob Cratchit", 2, description=INVENTED),
+        entity("Napoleon", 2, description=INVENTED),
+    )
+    tie = relation("Ebenezer Scrooge", "Bob Cratchit", 2, description=INVENTED)
+    found = extraction(*both, relations=[tie])
+    texts = {(one.name, one.statement) for one in found.mentions}
+    assert texts == {("Ebenezer Scrooge", true), ("Ebenezer Scrooge", ""), ("Bob Cratchit", "")}
+    assert [(one.statement, one.strength) for one in found.relation_mentions] == [("", 5)]
+    assert found.dropped == {"unprinted": 1, "unsupported": 2}
+
+
+@pytest.mark.parametrize(
+    ("description", "text", "language", "is_kept"),
+    [
+        ("He is a miser.", "Scrooge counted his coins.", "en", True),
+        ("Scrooge counts coins, counting greedily.", "He counted every coin.", "en", True),
+        ("Ein Kaiser zog mit seinem Heer nach Moskau.", "Der Hund schlief im Garten.", "de", False),
+        ("Der Hund schläft ruhig im Garten.", "Ein Hund schlief in den Gärten.", "de", True),
+        ("皇帝带着军队离开了莫斯科", "宝玉在园中看花", "zh", False),
+        ("宝玉在园中看花很久", "宝玉在园中看花", "zh", True),
+    ],
+)
+def test_the_words_of_a_description_are_compared_by_their_stems(
+    description: str, text: str, language: str, is_kept: bool
+) -> None:
+    content = window(text).content(language)
+    assert is_supported(description, content, language) == is_kept
 
 
 def test_two_records_of_one_name_are_one() -> None:

@@ -20,6 +20,7 @@ from fabula.graphs.aspects.schemas import (
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
+from fabula.models.prompts import number_texts
 from fabula.models.replies import ask, ask_once, read_summary, shorten
 from fabula.text import tokens
 
@@ -158,7 +159,7 @@ class PromptedWriter:
 
     def _condense_several(self, texts: Sequence[str]) -> dict[int, tuple[str, ...]]:
         """Return details by the texts' numbers from 1; nothing if the reply cannot be used."""
-        numbered = "\n\n".join(f"[passage {n}] {text}" for n, text in enumerate(texts, 1))
+        numbered = "\n\n".join(number_texts(texts, "passage "))
         request = Prompt(
             system=prompt("condense_several_system"),
             user=prompt(

@@ -218,7 +218,9 @@ def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) ->
         question, cut, builder.previous.searched_chunks, CLAIM_PRIORITY
     )
     borne_out: dict[tuple[str, ...], Records[Claim]] = {
-        window.ids: attribute(window, answer.every) for window, answer in replies.answers if answer
+        window.ids: attribute(window, answer.every, text.document.language)
+        for window, answer in replies.answers
+        if answer
     }
     claims = replies.collect(
         lambda window, _: borne_out[window.ids].records, builder.previous.claims

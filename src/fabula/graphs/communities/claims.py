@@ -16,7 +16,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.graph.extraction import ModelQuestion, Records, TextWindow, read_records
+from fabula.graph.extraction import (
+    UNSUPPORTED,
+    ModelQuestion,
+    Records,
+    TextWindow,
+    is_supported,
+    read_records,
+)
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.labels import CLAIMS
 from fabula.graphs.communities.values import Claim
@@ -128,11 +135,15 @@ def expected_claims(window: TextWindow, turn: int, means: Mapping[str, float]) -
     return json.dumps({"claims": claims}, ensure_ascii=False)
 
 
-def attribute(window: TextWindow, records: Records[ClaimRecord]) -> Records[Claim]:
+def attribute(
+    window: TextWindow, records: Records[ClaimRecord], language: str = ""
+) -> Records[Claim]:
     """Return the claims of a window, each with the chunk that its first quote begins in.
 
-    Those of which no quote is printed in the window are left out, and counted.
+    Those of which no quote is printed in the window are left out, and counted; likewise those with
+    a description of which the window has fewer than a third of the words.
     """
+    content = window.content(language)
     dropped = Counter(records.dropped)
     text = "".join(chunk.text for chunk in window.chunks)
     # In one piece, as a quote may begin in one chunk and end in the next.
@@ -150,6 +161,9 @@ def attribute(window: TextWindow, records: Records[ClaimRecord]) -> Records[Clai
         }
         if not places:
             dropped[UNQUOTED] += 1
+            continue
+        if not is_supported(record["description"], content, language):
+            dropped[UNSUPPORTED] += 1
             continue
         claim = _claim(_chunk_at(window, min(places.values())), record, tuple(places))
         claims.setdefault(claim.id, claim)

@@ -22,6 +22,7 @@ from fabula.graphs.communities.values import (
     MemberNetwork,
     MemberRelation,
 )
+from fabula.models.prompts import escape_marks
 from fabula.models.replies import shorten
 from fabula.text import tokens
 
@@ -231,7 +232,7 @@ class ContextRenderer:
                 lines += ["", f"{heading}:"]
             for row in rows:
                 numbered.append(row)
-                lines.append(f"[{len(numbered)}] {row.text}")
+                lines.append(f"[{len(numbered)}] {escape_marks(row.text)}")
         return ReportContext("\n".join(lines).strip(), tuple(numbered))
 
     def _claims_about(self, members: Iterable[str]) -> list[Claim]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.graph.counts import RECORDS, DroppedRecords, carry_over, count_dropped, means
-from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, Records
+from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNSUPPORTED, Records
 from fabula.graphs.communities.claims import UNQUOTED
 from fabula.graphs.communities.reports import UNFOUNDED, UNKNOWN
 from fabula.graphs.communities.values import Claim, Community, CommunityReport
@@ -19,6 +19,7 @@ LEFT_OUT = DroppedRecords(
         UNFOUNDED: "findings that rest on no line",
         UNKNOWN: "references to lines that are none",
         UNQUOTED: "claims whose words are printed nowhere",
+        UNSUPPORTED: "claims with a description that the text does not bear out",
         OVERLONG: "names too long to be one",
         MALFORMED: "records that were none",
         SURPLUS: "more than a reply may have",

@@ -34,6 +34,7 @@ from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.printed import EntityPlaces, WindowText
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, RESOLVED, Event, Link
+from fabula.models.prompts import number_texts
 from fabula.models.replies import is_empty_value, read_lists
 from fabula.text.document import Chunk
 
@@ -303,7 +304,7 @@ def _pair_values(pairs: Sequence[Pair]) -> dict[str, str]:
     texts = {chunk.id: chunk.text.strip() for pair in pairs for chunk in pair}
     numbers = {id: number for number, id in enumerate(texts, 1)}
     return {
-        "passages": "\n\n".join(f"[{numbers[id]}] {text}" for id, text in texts.items()),
+        "passages": "\n\n".join(number_texts(texts.values())),
         "pairs": "\n".join(
             f"{number}: Arg1 is [{numbers[arg1.id]}], Arg2 is [{numbers[arg2.id]}]"
             for number, (arg1, arg2) in enumerate(pairs, 1)

@@ -94,7 +94,9 @@ def build(
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         known_chunks = previous.asked_about[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
-        extraction, replies.retyped = extract(replies.extracted, types, previous)
+        extraction, replies.retyped = extract(
+            replies.extracted, types, previous, text.document.language
+        )
     cast = merge(
         text.document.id,
         extraction,
@@ -131,11 +133,12 @@ def extract(
     replies: WindowReplies[ExtractedRecords],
     types: Sequence[EntityType],
     previous: PreviousExtraction,
+    language: str = "",
 ) -> tuple[Extraction, int]:
     """Return what is said of all chunks, and how many entities had a type that is not listed."""
     names = [type.name for type in types]
     by_window = {
-        window.ids: attribute(window, answer.every, names)
+        window.ids: attribute(window, answer.every, names, language)
         for window, answer in replies.answers
         if answer
     }

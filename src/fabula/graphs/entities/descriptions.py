@@ -22,7 +22,7 @@ from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.models import Chat, Prompt
 from fabula.models.offline.extracts import salience
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import ask, read_as, read_summary, shorten
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
@@ -131,10 +131,9 @@ class Describer:
 
     def _merge_together(self, subjects: Sequence[Statements]) -> list[str]:
         joined = [statements.joined for statements in subjects]
-        numbered = [
-            f"[{number}] {statements.subject}\n{statements.joined}"
-            for number, statements in enumerate(subjects, 1)
-        ]
+        numbered = number_texts(
+            f"{statements.subject}\n{statements.joined}" for statements in subjects
+        )
         request = Prompt(
             system=fill_template(PROMPTS / "describe_many_system.txt"),
             user=fill_template(

@@ -1,14 +1,15 @@
 """What a chat model says of people, places and things, as far as the text bears it out.
 
-A record is used if its name is printed in the window. It rests on chunks and not on windows, which
-may be cut in another way after an edit.
+A record is used if its name is printed in the window, and its description if the window has a third
+of its words. A relation rests on chunks that print one of its ends. All rests on chunks and not on
+windows, which may be cut in another way after an edit.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -18,9 +19,11 @@ from fabula.graph.extraction import (
     MAX_NAME_CHARACTERS,
     OVERLONG,
     UNPRINTED,
+    UNSUPPORTED,
     ModelQuestion,
     Records,
     TextWindow,
+    is_supported,
     read_records,
 )
 from fabula.graphs.entities.placeholders import EntityPlaceholders
@@ -166,7 +169,7 @@ def _without_long_aliases(record: EntityRecord) -> EntityRecord:
 
 
 def attribute(
-    window: TextWindow, records: ExtractedRecords, types: Sequence[str]
+    window: TextWindow, records: ExtractedRecords, types: Sequence[str], language: str = ""
 ) -> tuple[Extraction, int]:
     """Return what the records of a window say of each chunk.
 
@@ -177,12 +180,19 @@ def attribute(
         window: The chunks that the records are about.
         records: Those of all replies about it.
         types: The names of types that may be given; the last is that of what has no other.
+        language: The language of the text; '' if it is not known.
 
     Returns:
         Mentions and ties, and how many entities had a type that is not listed.
 
     """
-    entities, dropped, retyped = _borne_out(window, records.entities, types)
+    content = window.content(language)
+    unsupported = {
+        record.description
+        for record in records.records
+        if not is_supported(record.description, content, language)
+    }
+    entities, dropped, retyped = _borne_out(window, records.entities, types, unsupported)
     by_name: dict[str, _Entity] = {}
     for entity in entities:
         by_name.setdefault(printed_key(entity.name), entity)
@@ -200,10 +210,16 @@ def attribute(
         elif source is target:
             dropped[ITSELF] += 1
         else:
-            rows = window.rows(relation.parts) or (
+            # A chunk that prints neither end says nothing of the two, whatever the reply says.
+            printed = source.held | target.held
+            rows = window.rows(relation.parts) & printed or (
                 source.rows & target.rows or source.rows | target.rows
             )
-            ties += [_tie(window, row, relation, source, target) for row in sorted(rows)]
+            if relation.description in unsupported:
+                dropped[UNSUPPORTED] += 1
+            text = "" if relation.description in unsupported else relation.description
+            told = replace(relation, description=text)
+            ties += [_tie(window, row, told, source, target) for row in sorted(rows)]
             source.tied |= rows
             target.tied |= rows
     mentions = [
@@ -217,7 +233,8 @@ def attribute(
 class _Entity:
     """An entity of a window, while its records are put together.
 
-    `rows` are the chunks of the window that it is said to be in, and `tied` those of relations.
+    `rows` are the chunks of the window that it is said to be in, `held` those that print one of its
+    forms, and `tied` those of relations.
     """
 
     name: str
@@ -226,6 +243,7 @@ class _Entity:
     aliases: list[str] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
     rows: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
     tied: set[int] = field(default_factory=set)
 
     @property
@@ -242,9 +260,15 @@ class _Entity:
 
 
 def _borne_out(
-    window: TextWindow, records: Sequence[EntityRecord], types: Sequence[str]
+    window: TextWindow,
+    records: Sequence[EntityRecord],
+    types: Sequence[str],
+    unsupported: Collection[str],
 ) -> tuple[list[_Entity], Counter[str], int]:
-    """The entities that are printed in the window, each with all that records say of it."""
+    """The entities that are printed in the window, each with all that records say of it.
+
+    Descriptions that are `unsupported` are left out.
+    """
     known = {printed_key(type): type for type in types}
     forms = [form for record in records for form in _forms(record)]
     printed = find_printed(forms, window.chunks)
@@ -266,7 +290,9 @@ def _borne_out(
             printed_key(name), _Entity(name, type, [{} for _ in window.chunks])
         )
         entity.aliases += [alias for alias in aliases if alias not in entity.aliases]
-        if record.description and record.description not in entity.statements:
+        if record.description in unsupported:
+            dropped[UNSUPPORTED] += 1
+        elif record.description and record.description not in entity.statements:
             entity.statements.append(record.description)
         owned = [
             form
@@ -281,6 +307,7 @@ def _borne_out(
                     entity.printed[row] |= places
         listed = window.rows(record.parts)
         entity.rows |= listed if listed & holding else holding
+        entity.held |= holding
     return list(entities.values()), dropped, retyped
 
 

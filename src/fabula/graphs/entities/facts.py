@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.graph.counts import (
+    DROPPED,
     RECORDS,
     DroppedRecords,
     carry_over,
@@ -21,6 +22,7 @@ from fabula.graph.extraction import (
     OVERLONG,
     SURPLUS,
     UNPRINTED,
+    UNSUPPORTED,
     Records,
     WindowReplies,
 )
@@ -45,7 +47,11 @@ LEFT_OUT = DroppedRecords(
     max_share=0.1,
     sentence="{count:,} of {records:,} records were not borne out by the text, and left out: "
     "{reasons}",
-    others={RETYPED: "{count:,} entities had a type that is not listed"},
+    others={
+        RETYPED: "{count:,} entities had a type that is not listed",
+        f"{DROPPED}{UNSUPPORTED}": "{count:,} descriptions were left out: less than a "
+        "third of their words are in the text",
+    },
 )
 
 

@@ -31,6 +31,7 @@ from fabula.graphs.facts.labels import NORMALISATION
 from fabula.graphs.facts.ontology import TIME, Ontology
 from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.models import Embedder
+from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_lists, shorten
 from fabula.text.document import Vector, Vectors
 
@@ -376,6 +377,6 @@ def _number(
     """Names or predicates with their numbers, and below each its candidates with theirs."""
     lines = [title] if phrases else []
     for number, (words, candidates) in enumerate(phrases.items(), start=1):
-        lines.append(f"[{number}] {words}")
+        lines.append(f"[{number}] {escape_marks(words)}")
         lines += [f"    ({place}) {describe(key)}" for place, key in enumerate(candidates, start=1)]
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from fabula.errors import BadReply
 from fabula.graphs.identities.candidates import ComparedEntity
 from fabula.graphs.identities.prompts import prompt
 from fabula.models import Chat, Prompt
+from fabula.models.prompts import escape_marks
 from fabula.models.replies import ask, read_as, shorten
 
 PAIRS_A_CALL = 20
@@ -110,7 +111,7 @@ def read_pairs(reply: str, count: int) -> list[tuple[bool, str]]:
 def _list_pairs(pairs: Sequence[Pair]) -> str:
     blocks = []
     for number, pair in enumerate(pairs, start=1):
-        first, second = pair.texts
+        first, second = map(escape_marks, pair.texts)
         blocks.append(f"[{number}]\n- {first}\n- {second}")
     return "\n\n".join(blocks)
 

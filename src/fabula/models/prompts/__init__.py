@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
@@ -17,6 +18,9 @@ SHARED = (
 """Tags of all our prompts: in no prompt can a passage imitate a part of another one."""
 QUOTE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 """Replaces the bracket of a tag that is found in a value."""
+_NUMBERS = r"\d{1,9}(?:\s*[,;]\s*\d{1,9})*"
+_MARK = re.compile(rf"\[(\s*(?:(?:passage\s+)?{_NUMBERS}|before)\s*)\]", re.IGNORECASE)
+"""What looks like a mark of a listed text: [3], [1, 3], [passage 3] or [before]."""
 
 
 def fill_prompt(name: str, /, **values: object) -> str:
@@ -31,6 +35,28 @@ def fill_prompt(name: str, /, **values: object) -> str:
 
     """
     return fill_template(FOLDER / f"{name}.txt", **values)
+
+
+def escape_marks(text: str) -> str:
+    """Return a text in which nothing looks like the mark of a listed text: [3] reads (3).
+
+    Notes of a book are often printed so. In a list of passages such a note would be the number of
+    another passage, and a reply that refers to it would be counted to the wrong chunk.
+    """
+    return _MARK.sub(r"(\1)", text)
+
+
+def number_texts(texts: Iterable[str], label: str = "") -> list[str]:
+    """Return texts as prompts list them, each after its number from 1 on; none can forge another.
+
+    Args:
+        texts: The texts, in order.
+        label: What stands before the number, as `passage ` in [passage 1].
+
+    """
+    return [
+        f"[{label}{number}] {escape_marks(text.strip())}" for number, text in enumerate(texts, 1)
+    ]
 
 
 def fill_template(file: Path, /, **values: object) -> str:

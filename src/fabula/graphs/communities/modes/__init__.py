@@ -27,7 +27,5 @@ MODES = {
         options=GlobalOptions,
         graph="communities",
         answer=LazyFunction(f"{__name__}.global_:answer"),
-        # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
-        serves={"fact": 36.92, "reasoning": 43.17, "overview": 56.87, "creative": 41.11},
     ),
 }

@@ -33,7 +33,7 @@ from fabula.graphs.entities.retrieval import (
     read_network,
 )
 from fabula.models import Chat, Prompt
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import ask, read_lists
 from fabula.text.ranking import Scores, scale
 
@@ -209,7 +209,7 @@ def ask_which_help(question: str, facts: Sequence[str], chat: Chat) -> Collectio
     Raises:
         BadReply: None of the replies can be used.
     """
-    numbered = "\n".join(f"[{number}] {fact}" for number, fact in enumerate(facts, 1))
+    numbered = "\n".join(number_texts(facts))
     request = Prompt(
         system=fill_template(PROMPTS / "facts_system.txt"),
         user=fill_template(PROMPTS / "facts.txt", facts=numbered, question=question),
