@@ -107,6 +107,26 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
 
 
+@pytest.mark.parametrize("name", shipped_suites())
+def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
+    read = read_suite(name)
+    naive = {series for series, system in read.systems.items() if system.preset == "naive"}
+    systems = [one for one in plan_systems(read, DATA, {}) if one.series in naive]
+    assert {one.name: one.settings.graphs for one in systems if one.settings.graphs} == {}
+
+
+def test_graphs_common_to_a_suite_are_not_those_of_a_preset_that_names_its_own(
+    tmp_path: Path,
+) -> None:
+    path = Path(suite(tmp_path, "[systems.graph]\n[systems.own]\nsettings = { graphs = ['facts'] }"))
+    common = "[settings]\ngraphs = ['aspects', 'entities']\ntop_k = 7\n[data]"
+    path.write_text(path.read_text().replace("[data]", common))
+    naive, graph, own = (one.settings for one in plan_systems(read_suite(str(path)), DATA, {}))
+    assert (naive.graphs, naive.top_k) == ((), 7)
+    assert (graph.graphs, graph.top_k) == (("aspects", "entities"), 7)
+    assert own.graphs == ("facts",)
+
+
 def test_the_suites_of_modes_try_every_mode() -> None:
     def tried(name: str) -> list[str]:
         return sorted(system.settings.mode for system in plan_systems(read_suite(name), DATA, {}))

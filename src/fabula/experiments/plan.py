@@ -130,7 +130,7 @@ def _plan_system(
     system: SystemPart,
     value: bool | int | float | str | None,
 ) -> TestedSystem:
-    own_settings = {**suite.settings, **system.settings}
+    own_settings = {**_common_settings(suite, system), **system.settings}
     name = series
     if suite.sweep and value is not None:
         own_settings[suite.sweep.setting] = value
@@ -167,6 +167,18 @@ def _plan_system(
         value=value,
         fingerprint=_digest(result),
     )
+
+
+def _common_settings(suite: Suite, system: SystemPart) -> dict[str, Any]:
+    """Return the settings of all systems as they hold for one.
+
+    `graphs` yields to a preset that names graphs, even if it names none: a baseline with the graphs
+    of the other systems would search their summaries and details, too.
+    """
+    common = dict(suite.settings)
+    if "graphs" in presets()[system.preset]:
+        common.pop("graphs", None)
+    return common
 
 
 def _settings(

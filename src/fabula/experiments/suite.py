@@ -127,7 +127,8 @@ class LimitsPart(_Part):
 class Suite(_Part):
     """A suite as its file says it; the first system is the baseline of the others.
 
-    `settings` are common to all systems.
+    `settings` are common to all systems, and stronger than their presets, except for `graphs`: a
+    preset that names graphs keeps its own.
     """
 
     name: str = Field(pattern=r"^[\w-]+$")
