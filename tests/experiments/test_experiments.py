@@ -16,12 +16,17 @@ from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
-from fabula.experiments.data import NAMES, parts
+from fabula.experiments.data import NAMES, has_part
 from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import flat_settings, limit_questions, plan_systems, version_info
-from fabula.experiments.suite import read_suite, shipped_suites
+from fabula.experiments.suite import (
+    DataOverrides,
+    override_data,
+    read_suite,
+    shipped_suites,
+)
 from fabula.graph.installed import graphs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.models import prompts
@@ -98,7 +103,7 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     assert read.name == name
     assert set(read.metrics) <= set(names())
     assert read.data.set in NAMES
-    assert read.data.part in parts(read.data.set)
+    assert has_part(read.data.set, read.data.part)
     systems = plan_systems(read, DATA, {})
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
@@ -118,7 +123,9 @@ def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
 def test_graphs_common_to_a_suite_are_not_those_of_a_preset_that_names_its_own(
     tmp_path: Path,
 ) -> None:
-    path = Path(suite(tmp_path, "[systems.graph]\n[systems.own]\nsettings = { graphs = ['facts'] }"))
+    path = Path(
+        suite(tmp_path, "[systems.graph]\n[systems.own]\nsettings = { graphs = ['facts'] }")
+    )
     common = "[settings]\ngraphs = ['aspects', 'entities']\ntop_k = 7\n[data]"
     path.write_text(path.read_text().replace("[data]", common))
     naive, graph, own = (one.settings for one in plan_systems(read_suite(str(path)), DATA, {}))
@@ -246,6 +253,47 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
     assert {one.ask for one in asked} == {"answer"}
 
 
+# Other data than the suite's
+
+
+def test_another_data_set_comes_with_its_usual_part_and_all_its_questions() -> None:
+    data = override_data(read_suite("quality-hard"), DataOverrides(set="narrativeqa")).data
+    assert (data.set, data.part, data.hard, data.only) == ("narrativeqa", "test", False, "")
+
+
+def test_another_part_of_the_suite_s_data_set_keeps_what_else_it_says() -> None:
+    data = override_data(read_suite("quality-hard"), DataOverrides(part="train+dev")).data
+    assert (data.set, data.part, data.hard) == ("quality", "train+dev", True)
+    assert not override_data(read_suite("smoke"), DataOverrides(part="train")).data.shipped
+    assert override_data(read_suite("smoke"), DataOverrides()) == read_suite("smoke")
+
+
+def test_the_hard_subset_and_project_gutenberg_s_texts_can_be_asked_for_and_left() -> None:
+    overrides = DataOverrides(hard=True, only="gutenberg")
+    data = override_data(read_suite("sweep-top-k"), overrides).data
+    assert (data.set, data.part, data.hard, data.only) == ("quality", "dev", True, "gutenberg")
+    assert not override_data(read_suite("quality-hard"), DataOverrides(hard=False)).data.hard
+    assert overrides.words == ("hard", "gutenberg")
+
+
+def test_one_s_own_data_set_has_no_usual_part() -> None:
+    with pytest.raises(SettingsError, match="--part"):
+        override_data(read_suite("quality"), DataOverrides(set="own"))
+
+
+# Joint axes of a sweep
+
+
+def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
+    sweep = "[sweep]\nsettings = ['chunk_tokens', 'aspects.summary_tokens']\nvalues = [50, 600]\n"
+    systems = plan_systems(read_suite(suite(tmp_path, sweep)), DATA, {})
+    values = [
+        (one.settings.chunk_tokens, one.settings.table("aspects").summary_tokens) for one in systems
+    ]
+    assert values == [(50, 50), (600, 600)]
+    assert systems[1].name == "naive, chunk_tokens and aspects.summary_tokens 600"
+
+
 # What is wrong with a suite
 
 
@@ -257,6 +305,9 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'naive'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
         ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
+        ("[sweep]\nvalues = [1, 2]", "a sweep has either"),
+        ("[sweep]\nsettings = ['top_k']\nvalues = [1, 2]", "name a single one as `setting`"),
+        ("[sweep]\nsettings = ['top_k', 'topk']\nvalues = [1, 2]", "topk is no setting"),
         ("settings = { api_key = 'k' }", "api_key is said elsewhere"),
         ("[models]\nmodell = 'm'", "models.modell is no"),
     ],

@@ -53,12 +53,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Texts and questions; `sha256` has the hashes of their files, by name."""
+    """Texts and questions; `sha256` has the hashes of their files, by name.
+
+    `subset` describes the subset of the texts that was asked for, with its published counts.
+    """
 
     name: str
     texts: tuple[Text, ...]
     questions: tuple[Question, ...]
     sha256: Mapping[str, str]
+    subset: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,14 @@ class RunRecord:
             offline=self.systems[0].settings.offline,
             started=self.started,
             finished=finished,
-            data=Data(self.data.name, len(self.data.texts), self.data.sha256),
+            data=Data(
+                self.data.name,
+                len(self.data.texts),
+                self.data.sha256,
+                part=self.suite.data.part,
+                hard=self.suite.data.hard,
+                subset=self.data.subset,
+            ),
             questions=tuple(
                 RunQuestion(question.id, question.text, question.kind, question.is_hard)
                 for question in self.data.questions
@@ -121,7 +128,7 @@ class RunRecord:
         sweep = self.suite.sweep
         swept = None
         if sweep and tested.value is not None:
-            swept = SweepPoint(sweep.setting, tested.value, tested.series)
+            swept = SweepPoint(sweep.label, tested.value, tested.series)
         values = {
             name: value for name, value in flat_settings(settings).items() if name not in SECRETS
         }
@@ -193,7 +200,7 @@ def identity(suite: Suite, data: DataSet, systems: Sequence[TestedSystem]) -> di
         "made_with": version_info(),
         "suite": suite.name,
         "data": {
-            **suite.data.model_dump(include={"set", "part", "hard", "scope"}),
+            **suite.data.model_dump(include={"set", "part", "hard", "only", "scope"}),
             "sha256": dict(data.sha256),
         },
         "metrics": list(suite.metrics),

@@ -90,6 +90,8 @@ def run(
     data = _data(bench)
     systems = plan_systems(bench.suite, data, bench.given)
     metrics = choose_metrics(bench.suite, data, systems[0])
+    if data.subset:
+        LOG.warning("%s", data.subset)
     with lock_folder(bench.folder):
         return _run(bench, data, systems, metrics, watching, report)
 

@@ -29,12 +29,19 @@ class RunQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says."""
+    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says.
+
+    `hard`: only questions of the hard subset; `subset` describes which texts were taken, with the
+    published counts.
+    """
 
     name: str
     texts: int
     sha256: Mapping[str, str]
     licence: str = ""
+    part: str = ""
+    hard: bool = False
+    subset: str = ""
 
 
 @dataclass(frozen=True, slots=True)

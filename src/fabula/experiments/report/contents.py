@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabula.experiments.report.about import Data
 from fabula.experiments.report.costs import model_tables, question_table, time_table
 from fabula.experiments.report.drawings import Drawings
 from fabula.experiments.report.markdown import code, escape, join, note, table
@@ -119,8 +120,9 @@ def _run(recorded: Recorded) -> str:
     rows = {
         "suite": run.suite,
         "asked for": ASKED[run.ask],
-        "data": f"{run.data.name}: {count_noun(run.data.texts, 'text')}, "
+        "data": f"{_data_name(run.data)}: {count_noun(run.data.texts, 'text')}, "
         f"{count_noun(len(run.questions), 'question')}",
+        "subset": run.data.subset,
         "licence of the data": run.data.licence,
         "systems": "; ".join(names),
         "baseline": names[0] if len(names) > 1 else "",
@@ -131,6 +133,11 @@ def _run(recorded: Recorded) -> str:
     }
     filled = [row for row in rows.items() if row[1]]
     return join(escape(run.purpose), table("The run.", ("", "this run"), filled, figures=False))
+
+
+def _data_name(data: Data) -> str:
+    part = f"{data.name}, {data.part}" if data.part else data.name
+    return f"{part}, hard questions" if data.hard else part
 
 
 def _scores(recorded: Recorded, scores: Sequence[Score], drawings: Drawings) -> str:
