@@ -23,8 +23,8 @@ from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 from fabula.experiments.data import usual_part
 from fabula.experiments.data.subsets import Only
 
-Ask = Literal["answer", "choose", "retrieve"]
-"""What is asked for: an answer, one of the options, or only a context."""
+Ask = Literal["answer", "choose", "retrieve", "build"]
+"""What is asked for: an answer, one of the options, only a context, or nothing but the graphs."""
 
 RUNNING = (
     "home",

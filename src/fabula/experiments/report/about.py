@@ -70,7 +70,8 @@ class System:
 
     `settings` are all in effect, secrets left out; `models` by their use (chat, embedding, judge);
     `stages` by name: ingest, ask, score; one that was not run is left out. `skipped` says why a
-    system was not run at all, empty where it was.
+    system was not run at all, empty where it was; `nodes` are how many nodes of each kind its graph
+    has over all texts.
     """
 
     name: str
@@ -79,6 +80,7 @@ class System:
     stages: Mapping[str, Stage]
     swept: SweepPoint | None = None
     skipped: str = ""
+    nodes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class Run:
 
     suite: str
     purpose: str
-    ask: Literal["answer", "choose", "retrieve"]
+    ask: Literal["answer", "choose", "retrieve", "build"]
     command: str
     offline: bool
     started: str

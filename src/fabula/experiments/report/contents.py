@@ -17,6 +17,7 @@ from fabula.experiments.report.tables import (
     kind_tables,
     measure_table,
     measured_table,
+    node_table,
     published_table,
     score_table,
 )
@@ -39,6 +40,7 @@ ASKED = {
     "answer": "an answer to each question",
     "choose": "one of each question's options",
     "retrieve": "a context for each question, and no answer",
+    "build": "the graph of each text, and nothing of it",
 }
 BOOTSTRAPPED = (
     "Intervals are of bootstrap samples of texts, each with all of its questions, as questions "
@@ -66,6 +68,7 @@ def write_markdown(
         "Differences to the baseline": _differences(recorded, scores),
         "Sweeps": drawings.sweeps,
         "By kind of question": join(*kind_tables(scores, run.metrics, run.questions)),
+        "What the graphs hold": node_table(run.systems),
         "Cost and time": _cost(recorded, drawings, prices),
         "Published numbers": _published(recorded, scores, published),
         "What the measures tell": measure_table(run.metrics),
@@ -154,7 +157,7 @@ def _differences(recorded: Recorded, scores: Sequence[Score]) -> str:
 
 def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -> str:
     blocks = []
-    if recorded.answered:
+    if recorded.answered and recorded.run.ask != "build":
         blocks.append(question_table(recorded))
     if any(system.stages for system in recorded.run.systems):
         blocks.append(time_table(recorded.run))
