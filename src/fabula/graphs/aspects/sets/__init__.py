@@ -1,11 +1,11 @@
-"""Aspect sets: the narrative dimensions along which a book is summarised, one TOML file each."""
+"""Aspect sets: the dimensions along which a kind of text is summarised, one TOML file each."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.graph import sets
-from fabula.graphs.aspects.values import Aspect
+from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, AspectSet, TextWords
 
 
 class _Entry(BaseModel):
@@ -14,11 +14,16 @@ class _Entry(BaseModel):
     name: str = Field(min_length=1)
     description: str = Field(min_length=1)
     focus: str = Field(min_length=1)
+    summariser: str = ""
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
+    kind: str = Field(PLAIN_WORDS.kind, min_length=1)
+    kinds: str = Field(PLAIN_WORDS.kinds, min_length=1)
+    subject: str = Field(PLAIN_WORDS.subject, min_length=1)
+    example: str = Field(PLAIN_WORDS.example, min_length=1)
     aspects: list[_Entry] = Field(min_length=1)
 
 
@@ -33,9 +38,22 @@ def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
             in case. The message names the file and what is wrong with it.
 
     """
+    return read_aspect_set(name_or_path).aspects
+
+
+def read_aspect_set(name_or_path: str) -> AspectSet:
+    """Return a shipped set or that of a TOML file, with the words for its kind of text.
+
+    Raises:
+        SettingsError: As `read_aspects` raises it.
+
+    """
     file = sets.read_set(name_or_path, __name__, "aspect set", _File, _describe)
     sets.refuse_names(name_or_path, "aspect", (entry.name for entry in file.aspects))
-    return tuple(Aspect(entry.name, entry.description, entry.focus) for entry in file.aspects)
+    return AspectSet(
+        tuple(Aspect(**entry.model_dump()) for entry in file.aspects),
+        TextWords(file.kind, file.kinds, file.subject, file.example),
+    )
 
 
 def _describe(error: ValidationError) -> str:
@@ -45,5 +63,6 @@ def _describe(error: ValidationError) -> str:
     key = f", {place[-1]!r}" if isinstance(place[-1], str) else ""
     return (
         f"{what}{key}: {first['msg'].lower()}. Each [[aspects]] table has a name, a description "
-        "and a focus."
+        "and a focus, and may name a summariser; before them, the file may have a kind, kinds, a "
+        "subject and an example."
     )
