@@ -8,7 +8,7 @@ import shutil
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +21,6 @@ from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import (
-    TestedSystem,
     flat_settings,
     limit_questions,
     plan_systems,
@@ -38,6 +37,9 @@ from fabula.graphs.aspects.sets import chosen_aspects, read_aspects
 from fabula.models import prompts
 from fabula.models.replies import read_choice
 from fabula.models.usage import Usage
+
+if TYPE_CHECKING:  # pytest would take the class for a test
+    from fabula.experiments.plan import TestedSystem
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(
