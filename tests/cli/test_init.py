@@ -100,7 +100,7 @@ def own() -> dict[str, Any]:
 def test_answers_are_tried_and_written_where_they_belong(
     server: Endpoint, kept: Keyring, books: Path, tmp_path: Path
 ) -> None:
-    told = init(typed=(server.url, KEY, "good", "vectors", "novels", str(books), "y")).stdout
+    told = init(typed=(server.url, KEY, "good", "", "vectors", "novels", str(books), "y")).stdout
     assert own() == {
         "base_url": server.url,
         "model": "good",
@@ -136,7 +136,7 @@ def test_the_key_of_the_keyring_goes_to_its_own_endpoint_alone(
 
 @pytest.mark.parametrize("kept", [PlainText], indirect=True)
 def test_a_key_is_kept_in_no_keyring_that_writes_it_out(server: Endpoint, kept: Keyring) -> None:
-    told = init(typed=(server.url, KEY, "good", "vectors", "", "")).stdout
+    told = init(typed=(server.url, KEY, "good", "", "vectors", "", "")).stdout
     assert kept.kept == {}
     assert "The key is not written to a file: set OPENAI_API_KEY to it" in told
     assert KEY not in user_file().read_text()
@@ -146,7 +146,7 @@ def test_a_key_of_the_environment_is_not_asked_for(
     server: Endpoint, kept: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    told = init(typed=(server.url, "good", "vectors", "", "")).stdout
+    told = init(typed=(server.url, "good", "", "vectors", "", "")).stdout
     assert "Its key is already set." in told
     assert kept.kept == {}
     assert "keyring" not in own()
@@ -155,10 +155,10 @@ def test_a_key_of_the_environment_is_not_asked_for(
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (("http://127.0.0.1:9/v1", KEY, "good", "vectors"), "OPENAI_BASE_URL"),
-        (("URL", "sk-wrong", "good", "vectors"), "OPENAI_API_KEY"),
-        (("URL", KEY, "bad", "vectors"), "FABULA_MODEL"),
-        (("URL", KEY, "good", "bad"), "FABULA_EMBEDDING_MODEL"),
+        (("http://127.0.0.1:9/v1", KEY, "good", "", "vectors"), "OPENAI_BASE_URL"),
+        (("URL", "sk-wrong", "good", "", "vectors"), "OPENAI_API_KEY"),
+        (("URL", KEY, "bad", "", "vectors"), "FABULA_MODEL"),
+        (("URL", KEY, "good", "", "bad"), "FABULA_EMBEDDING_MODEL"),
         (("localhost",), "expected http://... or https://..."),
     ],
     ids=["address", "key", "model", "embedding model", "no address"],
@@ -167,7 +167,7 @@ def test_what_does_not_work_is_told_and_asked_again(
     wrong: tuple[str, ...], says: str, server: Endpoint, kept: Keyring
 ) -> None:
     first = tuple(server.url if line == "URL" else line for line in wrong)
-    result = init(typed=(*first, server.url, KEY, "good", "vectors", "", "", "y"))
+    result = init(typed=(*first, server.url, KEY, "good", "", "vectors", "", "", "y"))
     assert says in result.stderr
     assert "Try again, or type offline for no model:" in result.stderr
     assert own()["model"] == "good"
@@ -178,13 +178,13 @@ def test_a_key_that_is_set_and_refused_may_be_another(
     server: Endpoint, kept: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
-    told = init(typed=(server.url, "good", "vectors", "", KEY, "", "", "", "", "y")).stdout
+    told = init(typed=(server.url, "good", "", "vectors", "", KEY, "", "", "", "", "", "y")).stdout
     assert kept.kept == {("fabula", server.url): KEY}
     assert "The key in OPENAI_API_KEY, or in your own file, overrides this one: remove it." in told
 
 
 def test_what_was_tried_is_the_default_of_the_next_try(server: Endpoint, kept: Keyring) -> None:
-    init(typed=(server.url, KEY, "bad", "vectors", "", "", "good", "", "", "", "y"))
+    init(typed=(server.url, KEY, "bad", "", "vectors", "", "", "good", "", "", "", "", "y"))
     assert (own()["model"], own()["embedding_model"]) == ("good", "vectors")
     assert kept.kept == {("fabula", server.url): KEY}
 
@@ -220,6 +220,37 @@ def test_nothing_is_asked_with_yes(
     assert "doesn't exist" in init("--yes", *flags, "--books", "nowhere", code=1).stderr
 
 
+def test_a_strong_model_for_aspects_is_tried_and_written(kept: Keyring) -> None:
+    with Endpoint(key=KEY, models=["good", "better", "vectors"]) as endpoint:
+        told = init(typed=(endpoint.url, KEY, "good", "better", "vectors", "", "", "y")).stdout
+        assert own()["aspect_model"] == "better"
+        assert "The aspect model better answers." in told
+        # It stays what is suggested as long as the chat model does.
+        init(typed=("", "", "", "", "", "", ""))
+        assert own()["aspect_model"] == "better"
+    assert Settings.read().judge == "better"
+
+
+def test_the_strong_model_of_a_family_is_suggested(kept: Keyring) -> None:
+    models = ["gpt-4.1-mini", "gpt-4.1", "vectors"]
+    with Endpoint(key=KEY, models=models) as endpoint:
+        init(typed=(endpoint.url, KEY, "gpt-4.1-mini", "", "vectors", "", "", "y"))
+    assert own()["aspect_model"] == "gpt-4.1"
+
+
+def test_with_yes_a_suggested_model_that_does_not_answer_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with Endpoint(key=KEY, models=["gpt-4.1-mini", "vectors"]) as endpoint:
+        flags = ("--base-url", endpoint.url, "--model", "gpt-4.1-mini")
+        result = init("--yes", *flags, "--embedding-model", "vectors")
+        assert "Aspects are found by gpt-4.1-mini instead." in result.stderr
+        assert "aspect_model" not in own()
+        chosen = ("--aspect-model", "gpt-4.1", "--embedding-model", "vectors")
+        assert "FABULA_ASPECT_MODEL" in init("--yes", *flags, *chosen, code=1).stderr
+
+
 def test_yes_alone_sets_up_offline() -> None:
     assert "Fabula works offline" in init("--yes").stdout
 
@@ -231,18 +262,18 @@ def test_what_is_there_stays_and_is_replaced_only_when_told(
     user_file().write_text(
         '# mine\nmodel = "old"  # the best\ntop_k = 7\n\n[aspects]\nlevels = 3\n'
     )
-    answers = (server.url, KEY, "good", "vectors", "", "", "y")
+    answers = (server.url, KEY, "good", "", "vectors", "", "", "y")
     result = init(typed=(*answers, "n"))
     assert "has model = 'old'. Change it to 'good'?" in result.stdout
     kept_as_it_was = {"model": "old", "top_k": 7, "aspects": {"levels": 3}}
     added = {"base_url": server.url, "embedding_model": "vectors", "keyring": True}
     assert own() == kept_as_it_was | added
     assert user_file().read_text().startswith('# mine\nmodel = "old"  # the best\n')
-    init(typed=("", "good", "", "", "", "y"))
+    init(typed=("", "good", "", "", "", "", "y"))
     assert own() == kept_as_it_was | added | {"model": "good"}
     assert stat.S_IMODE(user_file().stat().st_mode) == 0o600
     before = user_file().read_bytes()
-    assert "Written to" not in init(typed=("", "", "", "", "")).stdout
+    assert "Written to" not in init(typed=("", "", "", "", "", "")).stdout
     assert user_file().read_bytes() == before
 
 
@@ -259,7 +290,7 @@ def test_a_link_to_the_users_own_file_stays_one(
     (tmp_path / "dotfile").write_text("")
     user_file().parent.mkdir(parents=True)
     user_file().symlink_to(tmp_path / "dotfile")
-    init(typed=(server.url, KEY, "good", "vectors", "", "", "y"))
+    init(typed=(server.url, KEY, "good", "", "vectors", "", "", "y"))
     assert user_file().is_symlink()
     assert toml(tmp_path / "dotfile")["model"] == "good"
 
@@ -268,7 +299,7 @@ def test_what_something_stronger_says_otherwise_is_told(
     monkeypatch: pytest.MonkeyPatch, kept: Keyring, server: Endpoint
 ) -> None:
     monkeypatch.setenv("FABULA_MODEL", "other")
-    told = init(typed=(server.url, KEY, "good", "vectors", "", "", "y")).stdout
+    told = init(typed=(server.url, KEY, "good", "", "vectors", "", "", "y")).stdout
     assert "model has another value here: FABULA_MODEL or a nearer file sets it." in told
 
 
@@ -284,14 +315,14 @@ def test_a_name_that_no_collection_can_have_is_asked_for_again(
 def test_a_password_in_an_address_is_written_to_no_file(kept: Keyring) -> None:
     with Endpoint() as endpoint:
         url = endpoint.url.replace("//", "//me:hidden@")
-        told = init(typed=(url, "", "good", "vectors", "", "")).stdout
+        told = init(typed=(url, "", "good", "", "vectors", "", "")).stdout
     assert "keep OPENAI_BASE_URL set" in told
     assert "hidden" not in user_file().read_text()
 
 
 def test_it_needs_no_terminal(server: Endpoint, tmp_path: Path) -> None:
     fabula = Path(sys.executable).with_name("fabula")
-    lines = "\n".join((server.url, KEY, "good", "vectors", "", "", ""))
+    lines = "\n".join((server.url, KEY, "good", "", "vectors", "", "", ""))
     run = subprocess.run(
         [fabula, "init"],
         input=lines,
@@ -327,15 +358,15 @@ def test_an_endpoint_without_a_key_can_follow_one_with_a_key(
     user_file().parent.mkdir(parents=True)
     user_file().write_text("keyring = true\n")
     # The address, no key, the models, collection, books, and that the file may be changed.
-    init(typed=(open_server.url, "", "good", "vectors", "", "", "y"))
+    init(typed=(open_server.url, "", "good", "", "vectors", "", "", "y"))
     assert own()["keyring"] is False
 
 
 def test_a_key_goes_to_no_other_address(open_server: Endpoint, kept: Keyring) -> None:
     kept.set_password("fabula", "http://127.0.0.1:9/v1", KEY)
     # The first does not answer; its key is known, and none is typed for the second.
-    first = ("http://127.0.0.1:9/v1", "good", "vectors")
-    init(typed=(*first, open_server.url, "", "good", "vectors", "", ""))
+    first = ("http://127.0.0.1:9/v1", "good", "", "vectors")
+    init(typed=(*first, open_server.url, "", "good", "", "vectors", "", ""))
     assert kept.kept == {("fabula", "http://127.0.0.1:9/v1"): KEY}
     assert "keyring" not in own()
 
@@ -348,7 +379,7 @@ def test_a_link_to_the_users_own_file_leaves_its_folder_as_it_is(
     (dotfiles / "fabula.toml").write_text("")
     user_file().parent.mkdir(parents=True)
     user_file().symlink_to(dotfiles / "fabula.toml")
-    init(typed=(open_server.url, "", "good", "vectors", "", ""))
+    init(typed=(open_server.url, "", "good", "", "vectors", "", ""))
     assert own()["model"] == "good"
     assert stat.S_IMODE(dotfiles.stat().st_mode) == 0o755
     assert stat.S_IMODE((dotfiles / "fabula.toml").stat().st_mode) == 0o600

@@ -370,10 +370,7 @@ class ModelFactory:
 
     def _name(self, role: Role) -> str:
         """Return the name of a role's model; offline, both roles have the same."""
-        settings = self._settings
-        if role == "aspect_model" and settings.aspect_model and not settings.offline:
-            return settings.aspect_model
-        return settings.model
+        return self._settings.judge if role == "aspect_model" else self._settings.model
 
     def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
         from fabula.models.openai import OpenAIChat

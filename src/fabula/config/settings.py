@@ -39,6 +39,7 @@ from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.options import FlatOptions
 from fabula.models.address import redact_url
+from fabula.models.strong_model import STRONG, strong_model
 from fabula.text.names import name_problem, quote_name
 
 if typing.TYPE_CHECKING:
@@ -147,7 +148,9 @@ class Settings(BaseModel):
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
     )
     aspect_model: str | None = Field(
-        None, description="chat model that detects aspects; the same as `model` unless set"
+        None,
+        description="chat model that detects aspects; the same as `model` unless set; 'strong': "
+        "the strong model beside it, as gpt-4.1 beside gpt-4.1-mini",
     )
     embedding_model: str = Field(
         "text-embedding-3-small",
@@ -267,6 +270,13 @@ class Settings(BaseModel):
         """Whether no chat model is used at all."""
         return self.model == OFFLINE
 
+    @property
+    def judge(self) -> str:
+        """The name of the chat model that detects aspects; offline, OFFLINE."""
+        if self.offline or not self.aspect_model:
+            return self.model
+        return strong_model(self.model) if self.aspect_model == STRONG else self.aspect_model
+
     def model_of(self, step: str) -> str:
         """Return the model that a step asks, by the step's name in a usage.
 
@@ -277,7 +287,7 @@ class Settings(BaseModel):
         if step == "rerank":
             return self.rerank_model or self.model
         if step in DETECTION_STEPS and not self.offline:
-            return self.aspect_model or self.model
+            return self.judge
         return self.model
 
     def by_model(self, steps: Mapping[str, Usage]) -> dict[str, Usage]:

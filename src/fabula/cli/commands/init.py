@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
 from fabula.models.address import OPENAI, normalize_url, redact_url, validate_key
 from fabula.models.keyring import keyring_name, read_key, save_key
+from fabula.models.strong_model import strong_model
 from fabula.server.private_files import make_private, write_private
 from fabula.text.names import collection_problem, quote_name
 
@@ -42,9 +43,10 @@ class ModelChoice:
     key: str
     model: str
     embedding_model: str
+    aspect_model: str
 
 
-NO_MODELS = ModelChoice("", "", OFFLINE, STATIC)
+NO_MODELS = ModelChoice("", "", OFFLINE, STATIC, OFFLINE)
 
 
 @click.command(
@@ -58,7 +60,7 @@ NO_MODELS = ModelChoice("", "", OFFLINE, STATIC)
 )
 @click.option("--books", default="", metavar="PATH", help="a folder of books, or a file")
 @click.option("--yes", is_flag=True, help="do not ask: use flags, the environment and defaults")
-@settings_flags("collection", "base_url", "model", "embedding_model")
+@settings_flags("collection", "base_url", "model", "aspect_model", "embedding_model")
 def command(books: str, yes: bool, settings: Settings) -> None:
     """Set Fabula up: ask for models, a key and books, test the models, and write the settings.
 
@@ -126,7 +128,7 @@ def choose_models(prompter: Prompter, settings: Settings) -> ModelChoice:
         try:
             models = _ask_models(prompter, settings, tried)
             tried = models
-            try_models(models)
+            models = try_models(models, may_replace=prompter.yes and not settings.aspect_model)
         except FabulaError as error:
             if prompter.yes:
                 raise
@@ -141,6 +143,7 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
         settings.api_key.get_secret_value() if settings.api_key else "",
         DEFAULTS["model"] if settings.offline else settings.model,
         DEFAULTS["embedding_model"] if settings.offline else settings.embedding_model,
+        "" if settings.offline or not settings.aspect_model else settings.judge,
     )
     place = prompter.ask(
         "Address of the model endpoint, as http://localhost:11434/v1; or "
@@ -160,8 +163,17 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
     if not (base_url or key):
         return _work_offline("Without a key")
     model = prompter.ask("Chat model", suggested.model)
+    aspect_model = prompter.ask(
+        "Chat model that finds the aspects of a text; a strong one is worth its price, as it is "
+        "asked least",
+        # What was set for another chat model says nothing about this one.
+        suggested.aspect_model
+        if model == suggested.model and suggested.aspect_model
+        else strong_model(model),
+    )
     static = f"Embedding model, or {STATIC}, which needs no endpoint"
-    return ModelChoice(base_url, key, model, prompter.ask(static, suggested.embedding_model))
+    embedding_model = prompter.ask(static, suggested.embedding_model)
+    return ModelChoice(base_url, key, model, embedding_model, aspect_model)
 
 
 def _work_offline(why: str) -> ModelChoice:
@@ -191,14 +203,28 @@ def _read_stored_key(address: str) -> str:
         return ""
 
 
-def try_models(models: ModelChoice) -> None:
-    """Ask the chat model for a word and the embedding model for a vector; may raise FabulaError."""
+def try_models(models: ModelChoice, *, may_replace: bool) -> ModelChoice:
+    """Ask the chat models for a word and the embedding model for a vector.
+
+    Args:
+        models: The models to try.
+        may_replace: Whether the chat model may take the place of an aspect model that does not
+            answer, since nobody chose that one.
+
+    Returns:
+        The models that answer.
+
+    Raises:
+        FabulaError: A model does not answer.
+
+    """
     from fabula.config.model_factory import ModelFactory
 
     settings = Settings.read(
         base_url=models.base_url or OPENAI,
         api_key=models.key or None,
         model=models.model,
+        aspect_model=models.aspect_model,
         embedding_model=models.embedding_model,
         # The user is waiting to correct an answer, so there are few attempts.
         attempts=2,
@@ -206,9 +232,19 @@ def try_models(models: ModelChoice) -> None:
     )
     with closing(ModelFactory(settings)) as factory:
         for role, model, ask in factory.roles():
-            if role != "aspect model" and model not in (OFFLINE, STATIC):
+            is_same = role == "aspect model" and model == models.model
+            if is_same or model in (OFFLINE, STATIC):
+                continue
+            try:
                 ask()
+            except FabulaError as error:
+                if role != "aspect model" or not may_replace:
+                    raise
+                click.echo(f"{error}\nAspects are found by {models.model} instead.", err=True)
+                models = replace(models, aspect_model=models.model)
+            else:
                 click.echo(f"The {role} {model} answers.")
+    return models
 
 
 def _check_collection(name: str) -> None:
@@ -239,6 +275,8 @@ def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> V
             return {}
         return {"model": OFFLINE, "embedding_model": STATIC}
     values: Values = {"model": models.model, "embedding_model": models.embedding_model}
+    if models.aspect_model != models.model or settings.aspect_model:
+        values["aspect_model"] = models.aspect_model
     if models.base_url or settings.base_url:
         values["base_url"] = models.base_url or OPENAI
     if redact_url(models.base_url) != models.base_url:

@@ -1,4 +1,4 @@
-"""The aspect graph: a tree of summaries for each narrative aspect of a book, and details.
+"""The aspect graph: a tree of summaries for each aspect of a text, and details.
 
 An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general summaries
 becomes a tree for each aspect.
@@ -6,14 +6,19 @@ becomes a tree for each aspect.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import labels, prompts
 from fabula.graphs.aspects.modes import MODES
-from fabula.graphs.aspects.options import CHAT_ONLY, Options
+from fabula.graphs.aspects.options import CHAT_ONLY, CHOOSING, Options
+
+if TYPE_CHECKING:
+    from fabula.graphs.aspects.values import Aspect
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
@@ -21,26 +26,48 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
     So another set in a file of the same name is seen as a change.
     """
-    from fabula.graphs.aspects.sets import read_aspects
+    from fabula.graphs.aspects.sets import chosen_aspects
+    from fabula.graphs.aspects.values import PLAIN_WORDS
 
+    aspect_set = chosen_aspects(options)
+    # The words for the kind of text go into prompts alone.
+    words = [] if offline or aspect_set.words == PLAIN_WORDS else list(astuple(aspect_set.words))
     aspects = {
-        aspect.name: [aspect.description, aspect.focus] for aspect in read_aspects(options.set)
+        aspect.name: [aspect.description, aspect.focus, *words, *_summariser(aspect)]
+        for aspect in aspect_set.aspects
     }
-    left_out = set(CHAT_ONLY) if offline else None
-    return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
+    left_out = CHOOSING | CHAT_ONLY if offline else CHOOSING
+    return options.model_dump(mode="json", exclude=set(left_out)) | {"set": aspects}
+
+
+def _summariser(aspect: Aspect) -> list[str]:
+    if not aspect.summariser:
+        return []
+    from fabula.graphs.aspects.summarisers import summariser_version
+
+    return [f"{aspect.summariser} {summariser_version(aspect)}".strip()]
 
 
 def _aspects(options: Options) -> Mapping[str, str]:
-    from fabula.graphs.aspects.sets import read_aspects
+    from fabula.graphs.aspects.sets import chosen_aspects
 
-    return {aspect.name: aspect.description for aspect in read_aspects(options.set)}
+    return {aspect.name: aspect.description for aspect in chosen_aspects(options).aspects}
 
 
 def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
-    if not facts.get("assigned"):
-        return ()
-    names = ", ".join(facts["assigned"])
-    return (f"found in no cluster, so assigned to the nearest one: {names}",)
+    lines = []
+    if rounds := facts.get("rounds"):
+        missed = Counter(facts.get("missed_in", ()))
+        after = ", ".join(
+            f"{count} missing after round {number}" for number, count in sorted(missed.items())
+        )
+        names = ", ".join(dict.fromkeys(facts.get("missed", ())))
+        looked = f"aspects looked for in {rounds} round{'s' if rounds > 1 else ''}"
+        lines.append(f"{looked}: {f'{after} ({names})' if missed else 'none was missing'}")
+    if facts.get("assigned"):
+        names = ", ".join(facts["assigned"])
+        lines.append(f"found in no cluster, so assigned to the nearest one: {names}")
+    return lines
 
 
 GRAPH = Graph(

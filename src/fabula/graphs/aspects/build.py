@@ -13,14 +13,14 @@ from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import ids
-from fabula.graphs.aspects.cluster import ClusterOptions, cluster
-from fabula.graphs.aspects.detection import assign_clusters
+from fabula.graphs.aspects.cluster import ClusterOptions, check_reduction, cluster
+from fabula.graphs.aspects.detection import Attempt, Detect, Rounds, assign_clusters, repeat_all
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, read_stored
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
-from fabula.graphs.aspects.sets import read_aspects
+from fabula.graphs.aspects.sets import chosen_aspects
 from fabula.graphs.aspects.tree import (
     NodeGroup,
     TreeNode,
@@ -35,7 +35,9 @@ from fabula.graphs.aspects.values import (
     DETAILS,
     SUMMARIES,
     Aspect,
+    ClusterMember,
     Detail,
+    Grown,
     MissingReply,
     Summary,
 )
@@ -76,22 +78,26 @@ def build(
         SettingsError: The aspect set does not exist or is malformed.
 
     """
-    aspects = read_aspects(options.set)
+    aspect_set = chosen_aspects(options)
+    aspects = aspect_set.aspects
     previous = PreviousAspects(read_stored(known), text.chunks)
-    writer = make_writer(text, options, models, AspectPlaceholders.expected(known.means, options))
+    placeholders = AspectPlaceholders.expected(known.means, options)
+    check_reduction(options.cluster_reduction)
+    writer = make_writer(text, aspect_set, options, models, placeholders)
     calls = Calls(models, work)
     steps = _Steps(text.document.id, options, aspects, models, writer, previous, work, calls)
     work.gaps.expect(len(text.chunks) if options.details else 0)
     # Details depend on chunks alone, so they are written while the trees grow.
     details_job = work.job.start(steps.condense, text.chunks if options.details else ())
     clusters = steps.cluster(text.chunks) if options.levels else []
-    summaries, assigned = steps.grow(clusters) if clusters else ([], [])
+    grown = steps.grow(clusters, text.chunks) if clusters else Grown(changed=previous.changed)
     details = details_job.result()
+    missing = [*steps.undetected, *steps.missing]
     return Built(
-        make_nodes(text.chunks, summaries, details),
-        make_edges(summaries, details),
-        facts(options, aspects, summaries, details, assigned, previous.changed, steps.missing),
-        make_gaps(text.chunks, summaries, steps.missing),
+        make_nodes(text.chunks, grown.summaries, details),
+        make_edges(grown.summaries, details),
+        facts(options, aspects, grown, details, previous, missing),
+        make_gaps(text.chunks, grown.summaries, missing),
     )
 
 
@@ -110,7 +116,9 @@ class _Steps:
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
     missing: list[MissingReply] = field(default_factory=list)
-    """What no model gave so far."""
+    """What no model gave so far, apart from `undetected`."""
+    undetected: list[MissingReply] = field(default_factory=list)
+    """The clusters of chunks whose aspects no model gave."""
 
     def embed(self, passages: Sequence[Embedded]) -> list[Embedded]:
         """Return the same passages, all with embeddings; those without are embedded in batches."""
@@ -131,19 +139,63 @@ class _Steps:
         self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
-    def grow(self, groups: Sequence[NodeGroup]) -> tuple[list[Summary], list[str]]:
-        """Return the summaries of every aspect, and the names of aspects that had to be assigned.
+    def grow(self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]) -> Grown:
+        """Return the summaries of every aspect, and what was found out about aspects on the way.
 
         A tree starts to grow as soon as its aspect's clusters are certain; none waits for another.
+        If all of the process is repeated while an aspect is missing, no tree grows before its end.
+
+        Args:
+            groups: The clusters of chunks.
+            chunks: The chunks, to cluster them again.
+
         """
+        if self.options.repeat == "all" and len(self.aspects) > 1:
+            return self._grow_from_best_attempt(groups, chunks)
+        # Without a model, asking again would find the same.
+        rounds = 0 if self.models.offline else self.options.detection_rounds
+        return self._grow(
+            groups, rounds, lambda aspects, number: self._detect(groups, aspects, number)
+        )
+
+    def _grow_from_best_attempt(
+        self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]
+    ) -> Grown:
+        """Repeat clustering and detection while an aspect is missing, and grow the trees then."""
+        undetected: dict[int, list[MissingReply]] = {}
+
+        def attempt(number: int) -> Attempt[NodeGroup] | None:
+            tried = self._cluster_again(chunks, number) if number else groups
+            if number and self.models.offline and _members(tried) == _members(groups):
+                return None
+            if number:
+                self.work.gaps.expect(len(tried))
+            self.undetected.clear()
+            detected = self._detect(tried, self.aspects, number, is_known=not number)
+            undetected[number] = list(self.undetected)
+            return Attempt(tried, detected)
+
+        log = Rounds()
+        number, best = repeat_all(self.aspects, self.options.detection_rounds, attempt, log)
+        self.undetected[:] = undetected[number]
+        grown = self._grow(best.groups, 0, lambda *_: best.detected)
+        changed = 0 if number else grown.changed
+        return replace(grown, changed=changed, rounds=log.count, missed=tuple(log.missing))
+
+    def _cluster_again(self, chunks: Sequence[Chunk], number: int) -> list[NodeGroup]:
+        """Return clusters of chunks by another seed; those by PCA come out the same again."""
+        options = _cluster_options(self.options)
+        counts = [chunk.tokens for chunk in chunks]
+        again = replace(options, seed=options.seed + number)
+        return group_nodes(chunks, cluster(embeddings(chunks), counts, again))
+
+    def _grow(self, groups: Sequence[NodeGroup], rounds: int, detect: Detect) -> Grown:
+        """Grow the trees of aspects, whose clusters `detect` finds in 1 + `rounds` rounds."""
+        log = Rounds()
         trees: list[Future[list[Summary]]] = []
         assigned: list[str] = []
         for aspect, numbers, was_assigned in assign_clusters(
-            self.aspects,
-            # Without a model, asking again would find the same.
-            0 if self.models.offline else self.options.detection_rounds,
-            lambda aspects, round_number: self._detect(groups, aspects, round_number),
-            lambda aspect: self._best_fit(groups, aspect),
+            self.aspects, rounds, detect, lambda aspect: self._best_fit(groups, aspect), log
         ):
             clusters = [groups[number] for number in numbers]
             trees.append(
@@ -160,7 +212,13 @@ class _Steps:
                 self.previous.aspects(group) for group in clusters
             )
             assigned += [aspect.name] * (was_assigned or stays_assigned)
-        return [summary for tree in trees for summary in tree.result()], assigned
+        return Grown(
+            tuple(summary for tree in trees for summary in tree.result()),
+            tuple(assigned),
+            self.previous.changed,
+            log.count,
+            tuple(log.missing),
+        )
 
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
         """Return the details of all chunks, embedded."""
@@ -188,12 +246,25 @@ class _Steps:
         return self.previous.groups(aspect, level, nodes, cluster_options, divide)
 
     def _detect(
-        self, groups: Sequence[NodeGroup], aspects: Sequence[Aspect], round_number: int
+        self,
+        groups: Sequence[NodeGroup],
+        aspects: Sequence[Aspect],
+        round_number: int,
+        *,
+        is_known: bool = True,
     ) -> list[Collection[str]]:
         """Return the names of the aspects that are clearest in each group.
 
         A group of the previous graph has the aspects that it had there. A group whose reply was not
         usable has none in any round.
+
+        Args:
+            groups: The clusters of chunks.
+            aspects: Those to choose from.
+            round_number: From 0; another number is another call.
+            is_known: Whether groups may be known, from the previous graph or an earlier round. If
+                not, all of them are asked, as if it were the first round.
+
         """
         names = {aspect.name for aspect in aspects}
         if len(self.aspects) == 1:
@@ -206,7 +277,7 @@ class _Steps:
             try:
                 detected = self.writer.detect(text, aspects, round_number)
             except BadReply as error:
-                if round_number:
+                if round_number and is_known:
                     # The group keeps what the first round found.
                     self.work.gaps.accept(error)
                 else:
@@ -216,10 +287,12 @@ class _Steps:
                 self.drafts[ids.summary_id(self.document, name, 1, members)] = draft
             return detected
 
-        known = [
-            set() if self._is_undetected(group) else self.previous.aspects(group)
-            for group in groups
-        ]
+        known: list[set[str] | None] = [None] * len(groups)
+        if is_known:
+            known = [
+                set() if self._is_undetected(group) else self.previous.aspects(group)
+                for group in groups
+            ]
         new = [
             group for group, names_before in zip(groups, known, strict=True) if names_before is None
         ]
@@ -244,9 +317,7 @@ class _Steps:
 
     def _is_undetected(self, group: NodeGroup) -> bool:
         members = make_members(group)
-        return any(
-            missing.step == ASPECTS and missing.members == members for missing in self.missing
-        )
+        return any(missing.members == members for missing in self.undetected)
 
     def _summarise(self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
         """Return the embedded summaries of groups, without those that no model gave."""
@@ -301,7 +372,8 @@ class _Steps:
     ) -> None:
         """Note what a model did not give. Raises the error if too much is missing."""
         why = self.work.gaps.accept(error)
-        self.missing.append(MissingReply(step, why, make_members(group), aspect, level))
+        missing = self.undetected if step == ASPECTS else self.missing
+        missing.append(MissingReply(step, why, make_members(group), aspect, level))
 
 
 def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
@@ -330,4 +402,10 @@ def _cluster_options(options: Options) -> ClusterOptions:
         membership=options.membership,
         variance_floor=options.variance_floor,
         seed=options.seed,
+        passes=options.cluster_passes,
+        mixture=options.cluster_mixture,
     )
+
+
+def _members(groups: Sequence[NodeGroup]) -> list[tuple[ClusterMember, ...]]:
+    return [make_members(group) for group in groups]

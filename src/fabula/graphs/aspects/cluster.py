@@ -3,18 +3,21 @@
 RAPTOR's soft clustering (Sarthi et al. 2024, arXiv 2401.18059, section 3) with three changes of
 ours: PCA takes the place of UMAP, the mixture starts from the clusters of Ward's hierarchical
 clustering, and its variance has a high floor. The defaults set the number of clusters by their
-size. `reduction="umap"` and `count="bic"` are RAPTOR's own choices. RAPTOR's clustering in two
-passes, global and then local, takes place only above `BLOCK_ROWS` passages.
+size. `reduction="umap"`, `count="bic"`, `passes="two"` and `mixture="full"` are RAPTOR's own
+choices. With one pass, something like RAPTOR's two passes, global and then local, takes place only
+above `BLOCK_ROWS` passages.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -38,10 +41,17 @@ BLOCK_DIMENSIONS = 10
 MAX_DEPTH = 6
 MIN_VARIANCE_FLOOR = 1e-3
 MAX_COMPONENTS_BY_BIC = 50
+LOCAL_NEIGHBOURS = 10
+"""UMAP's neighbours in the second of two passes, as in RAPTOR's code; otherwise they are the square
+root of the number of passages."""
 UMAP_EXTRA_ROWS = 5
 """UMAP needs this many rows more than the dimensions it reduces to."""
 MIN_DIVIDED = 1.5
 """Passages that fit the token cap are divided from this multiple of the wanted size on."""
+NO_UMAP = (
+    "`cluster_reduction = umap`, which the preset `thesis` sets, needs the extra: run "
+    "`pip install 'fabula[umap]'`, or set `cluster_reduction = pca`."
+)
 
 # Thread limits and warning filters are set for the whole process, while the trees of several
 # aspects grow side by side. So only one clustering runs at a time.
@@ -64,8 +74,12 @@ class ClusterOptions:
     membership: float
     """The probability, from 0 to 1, above which a passage also joins a further cluster."""
     variance_floor: float
-    """Lower bound of the mixture's variance, in units of the columns' mean variance."""
+    """Lower bound of a spherical mixture's variance, in units of the columns' mean variance."""
     seed: int
+    passes: Literal["one", "two"] = "one"
+    """`two`: first clusters of all passages, then clusters within each of these, as in RAPTOR."""
+    mixture: Literal["spherical", "full"] = "spherical"
+    """The components' covariances; `full` as in RAPTOR, which starts from k-means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +144,8 @@ class _Level:
         distinct = len(np.unique(self.vectors[rows].round(6), axis=0))
         if depth > MAX_DEPTH or distinct < 2:
             yield from self.split_in_order(rows)
+        elif self.options.passes == "two":
+            yield from self.divide_in_two_passes(rows, distinct, depth)
         elif len(rows) > BLOCK_ROWS:
             blocks = self.split_in_blocks(rows, distinct)
             # A single block is no progress: the next step then splits in text order.
@@ -162,13 +178,66 @@ class _Level:
                         room -= self.tokens[rows[guest]]
                 yield Cluster(tuple(rows[inside].tolist()), tuple(share[inside].tolist()))
 
-    def memberships(self, rows: Rows, distinct: int) -> Floats | None:
+    def divide_in_two_passes(self, rows: Rows, distinct: int, depth: int) -> Iterator[Cluster]:
+        """Yield clusters as RAPTOR's code makes them, each within the token cap.
+
+        All rows are clustered, and then the rows of each of these global clusters. In both passes a
+        row is in every cluster above the membership threshold, and in its best one. A local cluster
+        beyond the cap is divided again in the same way.
+        """
+        whole = self.soft_clusters(rows, distinct, None)
+        if whole is None:
+            yield from self.split_in_order(rows)
+            return
+        for members, weights in whole:
+            # RAPTOR's code takes a global cluster of so few passages as it is.
+            few = len(members) <= self.options.dimensions + 1
+            parts = None
+            if not few:
+                local_distinct = len(np.unique(self.vectors[members].round(6), axis=0))
+                if local_distinct > 1:
+                    parts = self.soft_clusters(members, local_distinct, LOCAL_NEIGHBOURS)
+            for inside, shares in parts or [(members, weights)]:
+                if self.fits(inside):
+                    yield Cluster(tuple(inside.tolist()), tuple(shares.tolist()))
+                else:
+                    # Nothing was divided: the next step splits in text order.
+                    is_stuck = len(inside) == len(rows)
+                    yield from self.divide(inside, MAX_DEPTH + 1 if is_stuck else depth + 1)
+
+    def soft_clusters(
+        self, rows: Rows, distinct: int, neighbours: int | None
+    ) -> list[tuple[Rows, Floats]] | None:
+        """Return the rows of each component with their probabilities; None as `memberships` does.
+
+        No cap of tokens is applied.
+        """
+        shares = self.memberships(rows, distinct, neighbours)
+        if shares is None:
+            return None
+        best = shares.argmax(axis=1)
+        clusters = []
+        for component in range(shares.shape[1]):
+            share = shares[:, component]
+            inside = (best == component) | (share > self.options.membership)
+            if (best == component).any():
+                clusters.append((rows[inside], share[inside]))
+        return clusters
+
+    def memberships(
+        self, rows: Rows, distinct: int, neighbours: int | None = None
+    ) -> Floats | None:
         """Return membership probabilities, shape (rows, components).
 
         Where the mixture puts all rows into one component, it is tried again with a lower variance
         floor. None if even the lowest floor divides nothing that has to be divided.
         """
-        points = reduce_dimensions(self.vectors[rows], self.options)
+        points = reduce_dimensions(self.vectors[rows], self.options, neighbours)
+        if self.options.mixture == "full":
+            mixture = self.fit_mixture(rows, points, distinct, 0.0)
+            shares = np.asarray(mixture.predict_proba(points))
+            is_enough = self.fits(rows) or len(np.unique(shares.argmax(axis=1))) > 1
+            return shares if is_enough else None
         floor = self.options.variance_floor
         while floor >= min(MIN_VARIANCE_FLOOR, self.options.variance_floor):
             variance = floor * float(points.var(axis=0).mean())
@@ -185,13 +254,18 @@ class _Level:
     ) -> GaussianMixture:
         """Fit a mixture with as many components as `options.count` asks for."""
         options = self.options
+
+        def fit(count: int) -> GaussianMixture:
+            if options.mixture == "full":
+                return _fit_full(points, count, options.seed)
+            return _fit(points, count, floor, options.seed)
+
         if options.count == "size":
             by_cap = math.ceil(self.tokens[rows].sum() / options.tokens)
-            count = min(distinct, max(2, by_cap, round(len(rows) / options.size)))
-            return _fit(points, count, floor, options.seed)
+            return fit(min(distinct, max(2, by_cap, round(len(rows) / options.size))))
         fewest = 1 if self.fits(rows) else 2
         most = min(MAX_COMPONENTS_BY_BIC, distinct, max(2, len(rows) - 1))
-        mixtures = [_fit(points, count, floor, options.seed) for count in range(fewest, most + 1)]
+        mixtures = [fit(count) for count in range(fewest, most + 1)]
         return min(mixtures, key=lambda mixture: float(mixture.bic(points)))
 
     def split_in_blocks(self, rows: Rows, distinct: int) -> list[Rows]:
@@ -256,33 +330,44 @@ def _unit(vectors: Vectors) -> Vectors:
     return np.asarray(scaled / np.where(norms > 0, norms, 1), np.float32)
 
 
-def reduce_dimensions(vectors: Vectors, options: ClusterOptions) -> Floats:
+def reduce_dimensions(
+    vectors: Vectors, options: ClusterOptions, neighbours: int | None = None
+) -> Floats:
     """Project vectors to the few dimensions in which they are clustered.
 
     Args:
         vectors: Shape (rows, dimensions).
         options: Their `reduction`, `dimensions` and `seed`.
+        neighbours: UMAP's number of neighbours; None for the square root of the number of rows.
 
     Returns:
         Shape (rows, at most `options.dimensions`).
 
     """
     if options.reduction == "umap" and len(vectors) > options.dimensions + UMAP_EXTRA_ROWS:
-        return _project_by_umap(vectors, options)
+        return _project_by_umap(vectors, options, neighbours)
     return project_by_pca(vectors, options.dimensions, options.seed)
 
 
-def _project_by_umap(vectors: Vectors, options: ClusterOptions) -> Floats:
-    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour count."""
+def check_reduction(reduction: str) -> None:
+    """Raise SettingsError if the library of a reduction is missing, before any call is paid."""
+    # An entry None in `sys.modules` forbids the import; `find_spec` raises ValueError for it.
+    is_forbidden = "umap" in sys.modules and sys.modules["umap"] is None
+    if reduction == "umap" and (is_forbidden or find_spec("umap") is None):
+        raise SettingsError(NO_UMAP)
+
+
+def _project_by_umap(
+    vectors: Vectors, options: ClusterOptions, neighbours: int | None = None
+) -> Floats:
+    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts."""
     try:
         from umap import UMAP
     except ImportError as error:
-        raise SettingsError(
-            "`cluster_reduction = umap` needs the extra: run `pip install 'fabula[umap]'`."
-        ) from error
+        raise SettingsError(NO_UMAP) from error
     layout = UMAP(
         n_components=options.dimensions,
-        n_neighbors=max(2, math.isqrt(len(vectors) - 1)),
+        n_neighbors=neighbours or max(2, math.isqrt(len(vectors) - 1)),
         metric="cosine",
         random_state=options.seed,
         n_jobs=1,
@@ -302,11 +387,15 @@ def project_by_pca(vectors: Vectors, dimensions: int, seed: int) -> Floats:
 
 def _fit(points: Floats, count: int, floor: float, seed: int) -> GaussianMixture:
     """Fit a spherical mixture that starts from the means of Ward's clusters."""
-    from sklearn.cluster import AgglomerativeClustering
+    from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.mixture import GaussianMixture
 
-    zeros = np.zeros(len(points), np.intp)
-    labels = zeros if count < 2 else AgglomerativeClustering(count).fit_predict(points)
+    if count < 2:
+        labels = np.zeros(len(points), np.intp)
+    elif len(points) > BLOCK_ROWS:
+        labels = KMeans(count, n_init=1, random_state=seed).fit_predict(points)
+    else:
+        labels = AgglomerativeClustering(count).fit_predict(points)
     sizes = np.bincount(labels, minlength=count)
     means = np.stack([points[labels == label].mean(axis=0) for label in range(count)])
     within = float(np.square(points - means[labels]).mean())
@@ -322,6 +411,14 @@ def _fit(points: Floats, count: int, floor: float, seed: int) -> GaussianMixture
         random_state=seed,
     )
     return mixture.fit(points)
+
+
+def _fit_full(points: Floats, count: int, seed: int) -> GaussianMixture:
+    """Fit a mixture of full covariances that starts from k-means, as RAPTOR's code does."""
+    from sklearn.mixture import GaussianMixture
+
+    # Points that are all alike have no variance: the floor of 1e-6 is then what divides them.
+    return GaussianMixture(count, covariance_type="full", random_state=seed).fit(points)
 
 
 @contextmanager

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from fabula.graphs.aspects.values import Aspect
 
 log = logging.getLogger("fabula")
+
+Group = TypeVar("Group")
 
 Detect = Callable[[Sequence[Aspect], int], Sequence[Collection[str]]]
 """Asks of every cluster which of some aspects are clearest in it, in the round of that number from
@@ -17,19 +21,43 @@ Fit = Callable[[Aspect], int | None]
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[Group]):
+    """Clusters, and the names of the aspects that each was found to have."""
+
+    groups: Sequence[Group]
+    detected: Sequence[Collection[str]]
+
+
+@dataclass(slots=True)
+class Rounds:
+    """How often clusters were asked for aspects, and what was missing after each time."""
+
+    count: int = 0
+    missing: list[tuple[int, str]] = field(default_factory=list)
+    """The number of a round, from 1, and the name of an aspect that no cluster had after it."""
+
+    def add(self, missing: Iterable[Aspect]) -> None:
+        """Note a round and what was missing after it."""
+        self.count += 1
+        self.missing += [(self.count, aspect.name) for aspect in missing]
+
+
 def assign_clusters(
-    aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit
+    aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit, log: Rounds
 ) -> Iterator[tuple[Aspect, list[int], bool]]:
     """Yield every aspect with its clusters, each as soon as they are certain.
 
     Aspects that no cluster was found to have are asked for again. The method that this graph
-    follows repeats the whole process where an aspect is missing; this is cheaper, and it ends.
+    follows repeats the whole process where an aspect is missing, as `repeat_all` does; this is
+    cheaper.
 
     Args:
         aspects: The aspects of the set.
         rounds: How often detection is repeated at most for aspects that are missing.
         detect: Finds the aspects of all clusters.
         best_fit: Chooses the cluster of an aspect that is still missing after all rounds.
+        log: Is told of each round.
 
     Yields:
         An aspect, the numbers of its clusters, and whether `best_fit` chose the cluster. An aspect
@@ -47,6 +75,53 @@ def assign_clusters(
                 yield aspect, clusters, False
         names_found = frozenset().union(*detected)
         missing = [aspect for aspect in missing if aspect.name not in names_found]
+        log.add(missing)
+    yield from _assign_nearest(missing, best_fit)
+
+
+def repeat_all(
+    aspects: Sequence[Aspect],
+    rounds: int,
+    attempt: Callable[[int], Attempt[Group] | None],
+    log: Rounds,
+) -> tuple[int, Attempt[Group]]:
+    """Repeat clustering and detection until every aspect was found, as the original method does.
+
+    The original method does not say when it gives up; this ends after `rounds` repetitions.
+
+    Args:
+        aspects: The aspects of the set.
+        rounds: How often all is repeated at most.
+        attempt: Makes clusters and finds their aspects, in the attempt of that number from 0, which
+            always gives some. None: nothing else can come of it.
+        log: Is told of each attempt.
+
+    Returns:
+        The number of the attempt in which the fewest aspects are missing, the first of several, and
+        what it gave.
+
+    """
+    best: tuple[int, int, Attempt[Group]] | None = None
+    for number in range(rounds + 1):
+        made = attempt(number)
+        if made is None:
+            break
+        names_found = frozenset().union(*made.detected)
+        missing = [aspect for aspect in aspects if aspect.name not in names_found]
+        log.add(missing)
+        if best is None or len(missing) < best[0]:
+            best = (len(missing), number, made)
+        if not missing:
+            break
+    if best is None:
+        raise ValueError("The first attempt has to give clusters.")
+    return best[1], best[2]
+
+
+def _assign_nearest(
+    missing: Sequence[Aspect], best_fit: Fit
+) -> Iterator[tuple[Aspect, list[int], bool]]:
+    """Yield aspects that no cluster was found to have, each with the cluster that fits best."""
     for aspect in missing:
         cluster = best_fit(aspect)
         if cluster is None:

@@ -126,6 +126,10 @@ def read_stored(known: Known) -> StoredAspects:
         missing=tuple(missing),
         assigned=tuple(known.facts.get("assigned", ())),
         changed=known.facts.get("changed", 0),
+        rounds=known.facts.get("rounds", 0),
+        missed=tuple(
+            zip(known.facts.get("missed_in", ()), known.facts.get("missed", ()), strict=False)
+        ),
     )
 
 

@@ -7,9 +7,12 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from fabula.graph.options import FlatOptions
+from fabula.graphs.aspects.values import DetailsForm
 
 CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
+CHOOSING = frozenset({"only_aspects", "without_aspects"})
+"""Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
 
 class Options(FlatOptions):
@@ -21,6 +24,10 @@ class Options(FlatOptions):
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"
     )
+    only_aspects: str = Field(
+        "", description="aspects of the set to build, as plot,theme; all if none is named"
+    )
+    without_aspects: str = Field("", description="aspects of the set to leave out, as plot,theme")
     cluster_size: int = Field(8, ge=2, description="number of passages to aim at in a cluster")
     cluster_tokens: int = Field(3500, ge=64, description="maximum tokens of a cluster's text")
     cluster_count: Literal["size", "bic"] = Field(
@@ -36,14 +43,34 @@ class Options(FlatOptions):
     variance_floor: float = Field(
         1.0,
         gt=0,
-        description="lower bound of the mixture's variance, in units of the columns' mean variance",
+        description="lower bound of the variance of a spherical mixture, in units of the columns' "
+        "mean variance",
+    )
+    cluster_passes: Literal["one", "two"] = Field(
+        "one",
+        description="one: passages are clustered at once; two: globally, and then within each "
+        "global cluster, as in RAPTOR",
+    )
+    cluster_mixture: Literal["spherical", "full"] = Field(
+        "spherical",
+        description="covariances of the mixture: spherical with a floor, or full as in RAPTOR",
     )
     detection_rounds: int = Field(
         2, ge=0, description="how often detection is repeated while an aspect is missing"
     )
+    repeat: Literal["missing", "all"] = Field(
+        "missing",
+        description="what is repeated while an aspect is missing: the question for that aspect, or "
+        "all of clustering and detection, as in the original method",
+    )
     summary_tokens: int = Field(200, ge=16, description="maximum tokens of a summary")
     levels: int = Field(5, ge=0, description="maximum levels of a summary tree; 0 for no tree")
     details: int = Field(2, ge=0, description="detail nodes for each chunk")
+    details_form: DetailsForm = Field(
+        "facts",
+        description="what a detail is: one of the chunk's key facts, or the whole chunk condensed, "
+        "as in the original method",
+    )
     detail_tokens: int = Field(60, ge=8, description="maximum tokens of a detail")
     details_per_call: int = Field(
         4,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.values import DetailsForm
 from fabula.text import tokens
 
 USUAL_ASPECTS = 2.0
@@ -29,6 +30,7 @@ class AspectPlaceholders:
     """Mean tokens of a summary."""
     detail: float
     """Mean tokens of a detail."""
+    details_form: DetailsForm = "facts"
     _turns: Iterator[int] = field(default_factory=itertools.count, compare=False, repr=False)
 
     @classmethod
@@ -38,6 +40,7 @@ class AspectPlaceholders:
             aspects=means.get("mean_aspects", USUAL_ASPECTS),
             summary=means.get("mean_summary", USUAL_SHARE * options.summary_tokens),
             detail=means.get("mean_detail", USUAL_SHARE * options.detail_tokens),
+            details_form=options.details_form,
         )
 
     def detect(self, names: Sequence[str], sample: int) -> str:
@@ -55,7 +58,7 @@ class AspectPlaceholders:
         return tokens.cut(text.strip(), round(self.summary))
 
     def condense(self, text: str, count: int) -> str:
-        """Return `count` runs of the passage's words, one after the other, as JSON."""
+        """Return `count` runs of the passage's words as JSON, for facts one after the other."""
         return json.dumps({"details": self._details(text, count)}, ensure_ascii=False)
 
     def condense_several(self, texts: Sequence[str], count: int) -> str:
@@ -75,6 +78,12 @@ class AspectPlaceholders:
         return [names[(first + place) % len(names)] for place in range(count)]
 
     def _details(self, text: str, count: int) -> list[str]:
+        if self.details_form == "whole":
+            # Each is about the whole text. They begin one word further each, as of equal ones
+            # only one would be kept.
+            words = text.split()
+            starts = (" ".join(words[number:]) for number in range(min(count, len(words))))
+            return [tokens.cut(start, round(self.detail)) for start in starts] or ["nothing"]
         details, rest = [], " ".join(text.split())
         for _ in range(count):
             detail = tokens.cut(rest, round(self.detail))

@@ -52,6 +52,10 @@ class PreviousAspects:
         self._keeps_clusters = bool(stored.chunks) and changed <= MAX_CHANGED * len(chunks)
         self.changed = changed if self._keeps_clusters else 0
         """How many chunks have changed since the clusters were made; 0 if they are made now."""
+        self.rounds = stored.rounds if self._keeps_clusters else 0
+        """How often the clusters that are kept were asked for aspects."""
+        self.missed = stored.missed if self._keeps_clusters else ()
+        """Which aspects they lacked after which round."""
 
     def has_details(self, chunk: Chunk) -> bool:
         """Tell whether the chunk was there before, and its details were not missing."""

@@ -12,12 +12,14 @@ from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompts import prompt
 from fabula.graphs.aspects.replies import read_aspects, read_details, read_passages, read_summaries
 from fabula.graphs.aspects.schemas import (
+    CondensedPassagesReply,
+    CondensedReply,
     DetailsReply,
     PassagesReply,
     aspects_reply,
     summaries_reply,
 )
-from fabula.graphs.aspects.values import Aspect
+from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, DetailsForm, TextWords
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import number_texts
@@ -48,8 +50,12 @@ class PromptedWriter:
     """Maximum number of details of a chunk."""
     detail_tokens: int = 60
     """Maximum tokens of a detail."""
+    details_form: DetailsForm = "facts"
+    """Whether a detail is a key fact or the whole text condensed."""
     aspects_with_summaries: bool = False
     """Whether one call names a cluster's aspects and writes their summaries."""
+    words: TextWords = PLAIN_WORDS
+    """What the prompts call the kind of text."""
 
     def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
         """Return the aspects that are clearest in a text, each with a summary or ''.
@@ -69,7 +75,7 @@ class PromptedWriter:
         names = tuple(aspect.name for aspect in aspects)
         listed = "\n".join(f"- {aspect.name}: {aspect.description}" for aspect in aspects)
         request = Prompt(
-            system=prompt("detect_system"),
+            system=prompt("detect_system", kind=self.words.kind, kinds=self.words.kinds),
             user=prompt("detect", aspects=listed, passages=text),
             max_tokens=100 + 2 * tokens.count(", ".join(names)),
             temperature=self.temperature,
@@ -91,13 +97,14 @@ class PromptedWriter:
         """
         size, passages = self._summary_size, "\n\n".join(texts)
         request = Prompt(
-            system=prompt("summarise_system"),
+            system=prompt("summarise_system", kind=self.words.kind),
             user=prompt(
                 "summarise",
                 passages=passages,
                 aspect=aspect.name,
                 description=aspect.description,
                 focus=aspect.focus,
+                subject=self.words.subject,
                 **size,
             ),
             max_tokens=REPLY_ROOM * self.summary_tokens,
@@ -114,7 +121,7 @@ class PromptedWriter:
         return shorten(summary, self.summary_tokens)
 
     def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
-        """Yield at most `details` fragments of each text, of at most `detail_tokens` each.
+        """Yield at most `details` details of each text, of at most `detail_tokens` each.
 
         Several texts are asked for in one call. Those that its reply leaves out are asked for one
         by one, as results are read. For a text whose own call has no usable reply either, the error
@@ -138,11 +145,14 @@ class PromptedWriter:
         names = tuple(aspect.name for aspect in aspects)
         listed = [f"- {aspect.name}: {aspect.description} {aspect.focus}" for aspect in aspects]
         request = Prompt(
-            system=prompt("detect_and_summarise_system"),
+            system=prompt(
+                "detect_and_summarise_system", kind=self.words.kind, kinds=self.words.kinds
+            ),
             user=prompt(
                 "detect_and_summarise",
                 aspects="\n".join(listed),
                 passages=text,
+                subject=self.words.subject,
                 **self._summary_size,
             ),
             max_tokens=100 + REPLY_ROOM * self.summary_tokens * len(aspects),
@@ -161,21 +171,21 @@ class PromptedWriter:
         """Return details by the texts' numbers from 1; nothing if the reply cannot be used."""
         numbered = "\n\n".join(number_texts(texts, "passage "))
         request = Prompt(
-            system=prompt("condense_several_system"),
+            system=prompt(f"{self._condense}_several_system", kind=self.words.kind),
             user=prompt(
-                "condense_several",
+                f"{self._condense}_several",
                 passages=numbered,
                 passages_count=len(texts),
-                **self._detail_size,
+                **self._detail_values,
             ),
             max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens * len(texts),
             temperature=self.temperature,
-            schema=PassagesReply,
+            schema=CondensedPassagesReply if self._is_whole else PassagesReply,
             placeholder=lambda: self.placeholders.condense_several(texts, self.details),
         )
 
         def read(reply: str) -> dict[int, tuple[str, ...]]:
-            return read_passages(reply, len(texts), self.details)
+            return read_passages(reply, len(texts), self.details, self.details_form)
 
         try:
             return ask_once(self.condensing, request, read)
@@ -185,14 +195,27 @@ class PromptedWriter:
 
     def _condense_one(self, text: str) -> tuple[str, ...]:
         request = Prompt(
-            system=prompt("condense_system"),
-            user=prompt("condense", passage=text, **self._detail_size),
+            system=prompt(f"{self._condense}_system", kind=self.words.kind),
+            user=prompt(self._condense, passage=text, **self._detail_values),
             max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens,
             temperature=self.temperature,
-            schema=DetailsReply,
+            schema=CondensedReply if self._is_whole else DetailsReply,
             placeholder=lambda: self.placeholders.condense(text, self.details),
         )
-        return ask(self.condensing, request, lambda reply: read_details(reply, self.details))
+
+        def read(reply: str) -> tuple[str, ...]:
+            return read_details(reply, self.details, self.details_form)
+
+        return ask(self.condensing, request, read)
+
+    @property
+    def _is_whole(self) -> bool:
+        return self.details_form == "whole"
+
+    @property
+    def _condense(self) -> str:
+        """The name of the prompt for details of one text."""
+        return "condense_whole" if self._is_whole else "condense"
 
     @property
     def _summary_size(self) -> dict[str, int]:
@@ -202,9 +225,10 @@ class PromptedWriter:
         }
 
     @property
-    def _detail_size(self) -> dict[str, int]:
+    def _detail_values(self) -> dict[str, int | str]:
         words = round(WORDS_PER_TOKEN * self.detail_tokens)
-        return {"count": self.details, "tokens": self.detail_tokens, "words": words}
+        example = {} if self._is_whole else {"example": self.words.example}
+        return {"count": self.details, "tokens": self.detail_tokens, "words": words, **example}
 
     def _is_much_too_long(self, summary: str) -> bool:
         return tokens.count(summary) > MAX_OVERRUN * self.summary_tokens

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from fabula.errors import BadReply
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, PassagesReply, SummariesReply
+from fabula.graphs.aspects.values import DetailsForm
 from fabula.models.replies import one_line, plain_name, read_as, read_summary
 
 MIN_SHARED_WORDS = 0.7
@@ -54,50 +55,61 @@ def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
     return summaries
 
 
-def read_details(reply: str, count: int) -> tuple[str, ...]:
-    """Return at most `count` fragments, of which none repeats another.
+def read_details(reply: str, count: int, form: DetailsForm = "facts") -> tuple[str, ...]:
+    """Return at most `count` details; of key facts, none repeats another.
+
+    Condensations of a whole passage say the same again in another form, so that only one that is
+    the same text as another is left out.
 
     Raises:
         BadReply: There is none.
 
     """
-    details = _distinct(read_as(reply, DetailsReply).details)
+    details = _select(read_as(reply, DetailsReply).details, form)
     if not details:
         raise BadReply("There is no detail in the reply.")
     return details[:count]
 
 
-def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str, ...]]:
-    """Return at most `count` fragments of each passage that has some, by its number from 1.
+def read_passages(
+    reply: str, passages: int, count: int, form: DetailsForm = "facts"
+) -> dict[int, tuple[str, ...]]:
+    """Return at most `count` details of each passage that has some, by its number from 1.
 
     Args:
         reply: A model's reply.
         passages: How many passages its prompt showed.
-        count: Maximum number of fragments of a passage.
+        count: Maximum number of details of a passage.
+        form: What a detail is; see `read_details`.
 
     Raises:
-        BadReply: No passage has a fragment, or a number is not a passage's, or comes twice.
+        BadReply: No passage has a detail, or a number is not a passage's, or comes twice.
 
     """
     details_of: dict[int, tuple[str, ...]] = {}
     for record in read_as(reply, PassagesReply).passages:
         if not 1 <= record.passage <= passages or record.passage in details_of:
             raise BadReply(f"Passage {record.passage} is none of the {passages}, or comes twice.")
-        if details := _distinct(record.details):
+        if details := _select(record.details, form):
             details_of[record.passage] = details[:count]
     if not details_of:
         raise BadReply("There is no detail in the reply.")
     return details_of
 
 
-def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the fragments that are not empty and do not repeat one before them."""
+def _select(texts: Sequence[str], form: DetailsForm) -> tuple[str, ...]:
+    """Return the details that are not empty, without those that repeat one before them."""
+    repeats = _repeats if form == "facts" else _equals
     distinct: list[str] = []
     for text in texts:
         fragment = one_line(text).lstrip("-*• ")
-        if fragment and not any(_repeats(fragment, other) for other in distinct):
+        if fragment and not any(repeats(fragment, other) for other in distinct):
             distinct.append(fragment)
     return tuple(distinct)
+
+
+def _equals(fragment: str, other: str) -> bool:
+    return plain_name(fragment) == plain_name(other)
 
 
 def _repeats(fragment: str, other: str) -> bool:

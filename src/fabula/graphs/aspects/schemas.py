@@ -45,6 +45,31 @@ class PassagesReply(BaseModel):
     passages: list[PassageDetails]
 
 
+class CondensedReply(BaseModel):
+    """Condensations of a passage, each of all of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    details: list[str]
+
+
+class PassageCondensed(BaseModel):
+    """Condensations of the passage with that number, each of all of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    passage: int
+    details: list[str]
+
+
+class CondensedPassagesReply(BaseModel):
+    """Condensations of several passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    passages: list[PassageCondensed]
+
+
 class AspectSummary(BaseModel):
     """What some passages tell about one aspect."""
 

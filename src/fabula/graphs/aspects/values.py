@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from fabula.text.document import Chunk, Vector, empty_vector
 
 DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
 """The steps that ask models; gaps carry these names."""
+DetailsForm = Literal["facts", "whole"]
+"""What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
+the original method's: its second detail has the same facts in another form and choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A narrative dimension, as plot or character."""
+    """A dimension of a kind of text, as plot or character of narratives."""
 
     name: str
     description: str
     focus: str
     """What a summary of this aspect should contain."""
+    summariser: str = ""
+    """The name of the entry point that summarises this aspect; '' for the build's own writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextWords:
+    """What prompts call the kind of text that an aspect set is for."""
+
+    kind: str = "a text"
+    """One such text with its article, as 'a narrative'."""
+    kinds: str = "texts"
+    """Such texts, as 'narrative texts'."""
+    subject: str = "the subject"
+    """What such a text tells or treats, with its article, as 'the story'."""
+    example: str = "Anna: sells her mother's house in May, against her brother's wish"
+    """A key fact of a passage in few words, as an example of its form."""
+
+
+PLAIN_WORDS = TextWords()
+"""The words for any text, of a set that gives none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AspectSet:
+    """The aspects of a kind of text, and the words for it."""
+
+    aspects: tuple[Aspect, ...]
+    words: TextWords = PLAIN_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +83,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Key facts of one chunk in few words; it has the chunk's place in the text."""
+    """Key facts of one chunk, or all of it, in few words; it has the chunk's place in the text."""
 
     id: str
     chunk: str
@@ -79,6 +111,21 @@ class MissingReply:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """The trees of all aspects of a document, and what was found out on the way."""
+
+    summaries: tuple[Summary, ...] = ()
+    assigned: tuple[str, ...] = ()
+    """The names of aspects that no cluster was found to have, and that were given to one."""
+    changed: int = 0
+    """How many chunks have changed since the clusters were made."""
+    rounds: int = 0
+    """How often the clusters were asked for aspects; 0 if there was nothing to ask."""
+    missed: tuple[tuple[int, str], ...] = ()
+    """The number of a round, from 1, and the name of an aspect that no cluster had after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredAspects:
     """The aspect graph of a document as the store has it; empty before the first build."""
 
@@ -93,3 +140,7 @@ class StoredAspects:
     nearest to their description."""
     changed: int = 0
     """How many chunks have changed since the clusters were made, and were fitted into them."""
+    rounds: int = 0
+    """How often the clusters were asked for aspects."""
+    missed: tuple[tuple[int, str], ...] = ()
+    """The number of a round, from 1, and the name of an aspect that no cluster had after it."""

@@ -159,7 +159,7 @@ def _models(state: ServiceState) -> list[dict[str, Any]]:
     has_key = bool(settings.api_key or settings.keyring)
     uses = [
         ("answers and graphs", settings.model),
-        ("judgements", settings.aspect_model or settings.model),
+        ("judgements", settings.judge),
         ("embeddings", settings.embedding_model),
     ]
     rows = []
