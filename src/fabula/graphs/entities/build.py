@@ -113,6 +113,7 @@ def build(
             options.description_tokens,
             models.temperature,
             placeholders,
+            demonstrations.text,
         )
         descriptions, replies.merged = describe(statements, describer, previous, calls)
         if stating:
