@@ -19,6 +19,7 @@ from endpoint.faults import Fault
 from fabula.build.outcome import SilentListener
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
+from fabula.experiments.data import SMOKE
 from fabula.experiments.run import BenchRun, run
 from fabula.experiments.suite import read_suite
 from fabula.store import Store
@@ -329,6 +330,32 @@ def test_other_data_is_another_run(tales: Path, tmp_path: Path) -> None:
     questions = tmp_path / "tales" / "questions.jsonl"
     questions.write_text(questions.read_text().replace("letter", "parcel"))
     assert "contains another run, with data" in bench("run", tales, code=1).stderr
+
+
+def test_another_data_set_of_a_suite_is_another_run(tales: Path) -> None:
+    data = ("--data", SMOKE / "narrativeqa", "--limit", "1")
+    words = ("run", tales, "--set", "narrativeqa", "--only", "gutenberg", *data)
+    result = bench(*words, "--set", "top_k=2")
+    assert "706 texts with 21,894 questions" in result.stderr
+    folder = Path("runs/tiny-narrativeqa-gutenberg")
+    assert [line["question"] for line in lines(folder)] == ["sleepy-hollow-12"] * 2
+    run = recorded(folder)
+    named = {"set": "narrativeqa", "part": "test", "hard": False, "only": "gutenberg"}
+    assert run["identity"]["data"].items() >= named.items()
+    assert run["plan"]["data"].items() >= named.items()
+    assert run["systems"][0]["settings"]["top_k"] == 2
+    assert "706 texts with 21,894 questions" in run["data"]["subset"]
+    assert "706 texts with 21,894 questions" in (folder / "report.md").read_text()
+    told = bench("run", tales, "--out", folder, code=1).stderr
+    assert "contains another run, with data" in told
+    told = bench("run", tales, "--set", "narrativeqa", "--out", folder, *data, code=1).stderr
+    assert "contains another run, with data" in told, "all texts, and not those of the library"
+
+
+def test_a_data_set_that_is_not_there_is_named(tales: Path) -> None:
+    result = CliRunner().invoke(main, ["bench", "run", str(tales), "--set", "narative"])
+    assert result.exit_code == 2
+    assert "'narative' is no data set (quality, narrativeqa," in result.output
 
 
 def test_a_wrong_key_of_a_suite_is_named(tales: Path) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from fabula.errors import DataError
-from fabula.experiments.data import SMOKE, read
-from fabula.experiments.model import DataSet
+from fabula.experiments.data import SMOKE, describe_subset, read
+from fabula.experiments.model import DataSet, Question, Text
+from fabula.experiments.plan import read_data
+from fabula.experiments.suite import DataOverrides, Suite, override_data, read_suite
 from fabula.load import read_text
 
 DEV = "QuALITY.v1.0.1.htmlstripped.dev"
@@ -284,3 +286,117 @@ def test_a_data_set_of_ones_own_has_files_or_texts_as_documents(tmp_path: Path) 
     assert [question.id for question in found.questions] == ["mine-1", "mine-2", "mine-3"]
     assert [question.right for question in found.questions] == [None, None, 1]
     assert set(found.sha256) == {"mine.jsonl", "books/the-fox.md"}
+
+
+# Several parts, and the subset of Project Gutenberg
+
+
+def put_quality(folder: Path) -> None:
+    """A train and a dev part, each with a library's story and an article of a magazine."""
+    for part, number in (("train", 1), ("dev", 3)):
+        items = [
+            article(
+                asked(f"{number}-1", gold_label=1, difficult=1),
+                asked(f"{number}-2", gold_label=1, difficult=0),
+                article_id=str(number),
+                source="Gutenberg",
+            ),
+            article(
+                asked(f"{number}-3", gold_label=1, difficult=1),
+                article_id=str(number + 1),
+                source="Slate",
+            ),
+        ]
+        put_lines(folder / f"QuALITY.v1.0.1.htmlstripped.{part}", items)
+
+
+def quality_suite(**data: Any) -> Suite:
+    overrides = DataOverrides(**{"set": "quality", "part": "dev", **data})
+    return override_data(read_suite("sweep-top-k"), overrides)
+
+
+def test_several_parts_are_read_as_one(tmp_path: Path) -> None:
+    put_quality(tmp_path)
+    both = read("quality", tmp_path, "train+dev")
+    assert [text.id for text in both.texts] == ["1", "2", "3", "4"]
+    assert [question.id for question in both.questions] == [
+        "1-1",
+        "1-2",
+        "1-3",
+        "3-1",
+        "3-2",
+        "3-3",
+    ]
+    assert len(both.sha256) == 2
+    assert "test is missing" in refused("quality", tmp_path, "all")
+    assert "parts are train, dev, test, all" in refused("quality", tmp_path, "train+devel")
+
+
+def test_gutenberg_s_texts_are_chosen_by_their_source(tmp_path: Path) -> None:
+    put_quality(tmp_path)
+    data = read_data(quality_suite(only="gutenberg"), tmp_path)
+    assert [text.id for text in data.texts] == ["3"]
+    assert [question.id for question in data.questions] == ["3-1", "3-2"]
+    assert data.subset == (
+        "Project Gutenberg's texts of quality, dev: 1 texts with 2 questions. They are not the "
+        "counts of the aspect graph's publication, which has 259 texts with 4,923 questions. It "
+        "took texts of all parts, and this is dev: see --part all."
+    )
+    hard = read_data(quality_suite(only="gutenberg", hard=True, part="train+dev"), tmp_path)
+    assert [question.id for question in hard.questions] == ["1-1", "3-1"]
+    assert "2 texts with 2 hard questions" in hard.subset
+    assert "259 texts with 2,606 hard questions" in hard.subset
+    assert read_data(quality_suite(), tmp_path).subset == ""
+
+
+def test_gutenberg_s_books_of_narrativeqa_need_no_film_scripts(tmp_path: Path) -> None:
+    rows = [
+        {"document_id": id, "set": "test", "kind": kind, "wiki_title": id}
+        for id, kind in (("book", "gutenberg"), ("film", "movie"))
+    ]
+    put_rows(tmp_path / "documents.csv", DOCUMENTS, rows)
+    questions = [
+        {"document_id": id, "set": "test", "question": "Who?", "answer1": "He.", "answer2": "Him."}
+        for id in ("book", "film")
+    ]
+    put_rows(tmp_path / "qaps.csv", QUESTIONS, questions)
+    put(tmp_path / "tmp" / "book.content", STORY)
+    data = read("narrativeqa", tmp_path, "test", "gutenberg")
+    assert [text.id for text in data.texts] == ["book"]
+    assert [question.id for question in data.questions] == ["book-1"]
+    assert "706 texts with 21,894 questions" in describe_subset(data, "test", hard=False)
+    assert "film.content is missing" in refused("narrativeqa", tmp_path, "test")
+
+
+def test_a_data_set_that_marks_no_library_is_not_cut() -> None:
+    with pytest.raises(DataError, match=r"doesn't say .*: quality, narrativeqa\."):
+        read("squality", SMOKE / "squality", "dev", "gutenberg")
+
+
+@pytest.mark.parametrize(
+    ("questions", "part", "says"),
+    [
+        (4923, "all", "These are the counts of the aspect graph's publication."),
+        (4900, "all", "It chose the narratives among them by hand, and has no list of them."),
+        (4900, "dev", "It took texts of all parts, and this is dev: see --part all."),
+    ],
+)
+def test_published_counts_stand_beside_those_of_the_data(
+    questions: int, part: str, says: str
+) -> None:
+    texts = tuple(Text(str(number), "", "", "en", "Words.") for number in range(259))
+    asked = tuple(
+        Question(str(number), str(number % 259), "Who?", ("He.",)) for number in range(questions)
+    )
+    sentence = describe_subset(DataSet("quality", texts, asked, {}), part, hard=False)
+    assert sentence.startswith("Project Gutenberg's texts of quality, ")
+    assert f"259 texts with {questions:,} questions" in sentence
+    assert sentence.endswith(says)
+
+
+def test_questions_without_a_reference_answer_are_counted() -> None:
+    texts = (Text("1", "", "", "en", "Words."),)
+    data = DataSet("quality", texts, (Question("1-1", "1", "Who?"),), {})
+    sentence = describe_subset(data, "train+dev+test", hard=False)
+    assert "1 questions have no reference answer" in sentence
+    assert "--part all" not in sentence

@@ -8,25 +8,38 @@ import shutil
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import OFFLINE, STATIC, Settings, presets
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
-from fabula.experiments.data import NAMES, parts
+from fabula.experiments.data import NAMES, has_part
 from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
-from fabula.experiments.plan import flat_settings, limit_questions, plan_systems, version_info
-from fabula.experiments.suite import read_suite, shipped_suites
+from fabula.experiments.plan import (
+    flat_settings,
+    limit_questions,
+    plan_systems,
+    version_info,
+)
+from fabula.experiments.suite import (
+    DataOverrides,
+    override_data,
+    read_suite,
+    shipped_suites,
+)
 from fabula.graph.installed import graphs
-from fabula.graphs.aspects.sets import read_aspects
+from fabula.graphs.aspects.sets import chosen_aspects, read_aspects
 from fabula.models import prompts
 from fabula.models.replies import read_choice
 from fabula.models.usage import Usage
+
+if TYPE_CHECKING:  # pytest would take the class for a test
+    from fabula.experiments.plan import TestedSystem
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(
@@ -84,8 +97,15 @@ def test_the_suites_of_the_documentation_are_there() -> None:
         "sweep-summary-length",
         "sweep-details",
         "sweep-layers",
+        "sweep-lengths",
+        "sweep-community-level",
+        "sweep-entity-windows",
         "aspects-single",
+        "aspects-single-built",
         "aspects-all-but-one",
+        "aspects-all-but-one-built",
+        "facts-ablation",
+        "own",
         "temperature",
         "modes",
         "all-ways",
@@ -98,13 +118,161 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     assert read.name == name
     assert set(read.metrics) <= set(names())
     assert read.data.set in NAMES
-    assert read.data.part in parts(read.data.set)
+    assert has_part(read.data.set, read.data.part)
     systems = plan_systems(read, DATA, {})
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
         assert Query.of("Who?", system.settings).modes
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
+
+
+@pytest.mark.parametrize("name", shipped_suites())
+def planned(name: str) -> dict[str, TestedSystem]:
+    """The systems of a shipped suite by name, with an endpoint."""
+    systems = plan_systems(read_suite(name), DATA, {"base_url": "http://a/v1"})
+    return {system.name: system for system in systems}
+
+
+def test_every_preset_of_a_published_system_is_in_a_suite() -> None:
+    tried = {
+        system.preset for name in shipped_suites() for system in read_suite(name).systems.values()
+    }
+    published = {name for name in presets() if name.endswith("-published")}
+    assert published | {"fabula", "naive", "raptor", "thesis"} <= tried
+
+
+# The figures of the aspect graph's publication, 4.1 to 4.13, and those of others
+
+FIGURES = {
+    "quality": "aspect graph",
+    "quality-hard": "aspect graph",
+    "narrativeqa": "aspect graph",
+    "sweep-top-k": "aspect graph, as published",
+    "sweep-context": "aspect graph, as published",
+    "aspects-single-built": "as published, one aspect",
+    "aspects-all-but-one-built": "as published, without an aspect",
+    "sweep-details": "aspect graph, as published",
+    "sweep-lengths": "aspect graph, as published",
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
+    read = read_suite(name)
+    presets_used = {series: system.preset for series, system in read.systems.items()}
+    assert presets_used[FIGURES[name]] == "thesis"
+    assert "fabula" in presets_used.values()
+    as_published = [one for one in planned(name).values() if one.series == FIGURES[name]]
+    assert {one.settings.aspect_model for one in as_published} == {"strong"}
+    aspects = as_published[0].settings.table("aspects")
+    assert (aspects.cluster_reduction, aspects.details_form) == ("umap", "whole")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("set", ["quality", "narrativeqa"])
+def test_a_figure_can_be_made_of_each_of_the_publication_s_data_sets(name: str, set: str) -> None:
+    suite = override_data(read_suite(name), DataOverrides(set, "all", None, "gutenberg"))
+    assert (suite.data.set, suite.data.part, suite.data.only) == (set, "all", "gutenberg")
+    assert has_part(suite.data.set, suite.data.part)
+
+
+def test_raptor_s_column_is_raptor_with_its_own_settings() -> None:
+    for name in ("quality", "quality-hard", "narrativeqa", "graphrag-bench-novel"):
+        raptor = planned(name)["RAPTOR"].settings
+        aspects = raptor.table("aspects")
+        assert (raptor.chunk_tokens, raptor.top_k, raptor.context_tokens) == (100, 20, 2000)
+        assert (aspects.cluster_reduction, aspects.cluster_count) == ("umap", "bic")
+        assert (aspects.set, aspects.details, aspects.summary_tokens) == ("general", 0, 100)
+
+
+def test_naive_rag_is_asked_with_a_reranker_too() -> None:
+    for name in ("quality", "narrativeqa", "graphrag-bench-novel", "graphrag-bench-novel-graphs"):
+        systems = planned(name)
+        assert systems["naive RAG with reranker"].settings.rerank
+        assert not systems["naive RAG"].settings.rerank
+
+
+def test_the_sweep_of_k_has_the_publication_s_best_values() -> None:
+    values = {one.settings.top_k for one in planned("sweep-top-k").values()}
+    assert values >= {4, 5, 6}
+
+
+def test_the_details_are_swept_as_published_with_five_passages_and_ours_beside() -> None:
+    systems = planned("sweep-details")
+    published = systems["aspect graph, as published, details 6"].settings
+    assert (published.top_k, published.fill, published.context_tokens) == (5, False, 1700)
+    ours = systems["aspect graph, details 6"].settings
+    assert (ours.top_k, ours.fill) == (60, True)
+
+
+def test_lengths_of_chunks_and_summaries_are_swept_together() -> None:
+    pairs = {
+        (one.settings.chunk_tokens, one.settings.table("aspects").summary_tokens)
+        for one in planned("sweep-lengths").values()
+    }
+    assert pairs == {(length, length) for length in (50, 100, 200, 400, 600, 800)}
+
+
+@pytest.mark.parametrize(
+    ("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)]
+)
+def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int) -> None:
+    systems = [one for one in planned(name).values() if one.value is not None]
+    built = [chosen_aspects(one.settings.table("aspects")).aspects for one in systems]
+    names = [aspect.name for aspect in read_aspects("narrative")]
+    assert [len(aspects) for aspects in built] == 2 * [left] * len(names)
+    assert len({one.settings.collection for one in systems}) == len(systems)
+    one_by_one = names if left == 1 else [set(names) - {name} for name in names]
+    found = [{aspect.name for aspect in aspects} for aspects in built[: len(names)]]
+    assert found == [{name} if left == 1 else name for name in one_by_one]
+
+
+def test_communities_are_asked_at_the_paper_s_four_levels_over_one_graph() -> None:
+    systems = [one for one in planned("sweep-community-level").values() if one.value is not None]
+    published = [one for one in systems if one.series == "Microsoft GraphRAG, global"]
+    assert [one.settings.table("global").level for one in published] == [0, 1, 2, 3]
+    assert len({one.settings.collection for one in published}) == 1
+
+
+def test_entities_are_looked_for_in_windows_of_600_and_2400_tokens() -> None:
+    systems = planned("sweep-entity-windows").values()
+    windows = [one.settings.table("entities").window_tokens for one in systems]
+    assert windows == 2 * [600, 1200, 2400]
+    assert len({one.settings.collection for one in systems}) == 6
+
+
+def test_each_step_of_the_facts_is_left_out_once() -> None:
+    tables = {name: one.settings.table("facts") for name, one in planned("facts-ablation").items()}
+    assert {
+        name: (table.demonstrations, table.normalise, table.check) for name, table in tables.items()
+    } == {
+        "all steps": ("narrative", True, True),
+        "no demonstrations": ("none", True, True),
+        "no normalisation": ("narrative", False, True),
+        "no check of types": ("narrative", True, False),
+    }
+
+
+def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
+    read = read_suite(name)
+    naive = {series for series, system in read.systems.items() if system.preset == "naive"}
+    systems = [one for one in plan_systems(read, DATA, {}) if one.series in naive]
+    assert {one.name: one.settings.graphs for one in systems if one.settings.graphs} == {}
+
+
+def test_graphs_common_to_a_suite_are_not_those_of_a_preset_that_names_its_own(
+    tmp_path: Path,
+) -> None:
+    path = Path(
+        suite(tmp_path, "[systems.graph]\n[systems.own]\nsettings = { graphs = ['facts'] }")
+    )
+    common = "[settings]\ngraphs = ['aspects', 'entities']\ntop_k = 7\n[data]"
+    path.write_text(path.read_text().replace("[data]", common))
+    naive, graph, own = (one.settings for one in plan_systems(read_suite(str(path)), DATA, {}))
+    assert (naive.graphs, naive.top_k) == ((), 7)
+    assert (graph.graphs, graph.top_k) == (("aspects", "entities"), 7)
+    assert own.graphs == ("facts",)
 
 
 def test_the_suites_of_modes_try_every_mode() -> None:
@@ -125,7 +293,7 @@ def test_systems_that_share_a_graph_share_a_collection() -> None:
         {one.settings.collection for one in plan_systems(read_suite(name), DATA, {})}
         for name in ("modes", "sweep-top-k", "sweep-details", "aspects-single")
     ]
-    assert [len(found) for found in collections] == [1, 3, 7, 1]
+    assert [len(found) for found in collections] == [1, 4, 14, 1]
     assert collections[3] < collections[1], "of which it is one"
     assert collections[0].isdisjoint(collections[3]), "as it has entities, too"
 
@@ -200,9 +368,9 @@ def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> N
 
 def test_each_value_of_a_sweep_is_a_system() -> None:
     systems = plan_systems(read_suite("sweep-details"), DATA, {})
-    assert [one.settings.table("aspects").details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
-    assert systems[2].name == "aspect graph, details 2"
-    assert (systems[2].series, systems[2].value) == ("aspect graph", 2)
+    assert [one.settings.table("aspects").details for one in systems] == 2 * [*range(7)]
+    assert systems[9].name == "aspect graph, details 2"
+    assert (systems[9].series, systems[9].value) == ("aspect graph", 2)
 
 
 def test_the_environment_changes_no_system(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +378,7 @@ def test_the_environment_changes_no_system(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "50")
     monkeypatch.setenv("FABULA_TOP_K", "9")
     assert plan_systems(read_suite("quality"), DATA, {}) == before
-    assert [one.settings.chunk_tokens for one in before] == [200, 100, 200, 200, 200]
+    assert [one.settings.chunk_tokens for one in before] == [200, 200, 100, 200, 200, 200]
 
 
 def test_a_flag_replaces_the_model_of_a_suite() -> None:
@@ -226,6 +394,47 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
     assert {one.ask for one in asked} == {"answer"}
 
 
+# Other data than the suite's
+
+
+def test_another_data_set_comes_with_its_usual_part_and_all_its_questions() -> None:
+    data = override_data(read_suite("quality-hard"), DataOverrides(set="narrativeqa")).data
+    assert (data.set, data.part, data.hard, data.only) == ("narrativeqa", "test", False, "")
+
+
+def test_another_part_of_the_suite_s_data_set_keeps_what_else_it_says() -> None:
+    data = override_data(read_suite("quality-hard"), DataOverrides(part="train+dev")).data
+    assert (data.set, data.part, data.hard) == ("quality", "train+dev", True)
+    assert not override_data(read_suite("smoke"), DataOverrides(part="train")).data.shipped
+    assert override_data(read_suite("smoke"), DataOverrides()) == read_suite("smoke")
+
+
+def test_the_hard_subset_and_project_gutenberg_s_texts_can_be_asked_for_and_left() -> None:
+    overrides = DataOverrides(hard=True, only="gutenberg")
+    data = override_data(read_suite("sweep-top-k"), overrides).data
+    assert (data.set, data.part, data.hard, data.only) == ("quality", "dev", True, "gutenberg")
+    assert not override_data(read_suite("quality-hard"), DataOverrides(hard=False)).data.hard
+    assert overrides.words == ("hard", "gutenberg")
+
+
+def test_one_s_own_data_set_has_no_usual_part() -> None:
+    with pytest.raises(SettingsError, match="--part"):
+        override_data(read_suite("quality"), DataOverrides(set="own"))
+
+
+# Joint axes of a sweep
+
+
+def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
+    sweep = "[sweep]\nsettings = ['chunk_tokens', 'aspects.summary_tokens']\nvalues = [50, 600]\n"
+    systems = plan_systems(read_suite(suite(tmp_path, sweep)), DATA, {})
+    values = [
+        (one.settings.chunk_tokens, one.settings.table("aspects").summary_tokens) for one in systems
+    ]
+    assert values == [(50, 50), (600, 600)]
+    assert systems[1].name == "naive, chunk_tokens and aspects.summary_tokens 600"
+
+
 # What is wrong with a suite
 
 
@@ -237,6 +446,9 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'naive'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
         ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
+        ("[sweep]\nvalues = [1, 2]", "a sweep has either"),
+        ("[sweep]\nsettings = ['top_k']\nvalues = [1, 2]", "name a single one as `setting`"),
+        ("[sweep]\nsettings = ['top_k', 'topk']\nvalues = [1, 2]", "topk is no setting"),
         ("settings = { api_key = 'k' }", "api_key is said elsewhere"),
         ("[models]\nmodell = 'm'", "models.modell is no"),
     ],

@@ -94,6 +94,46 @@ def test_a_citation_is_no_part_of_what_is_judged(server: Server) -> None:
     assert not [prompt for prompt in prompts(server) if "[1]" in prompt]
 
 
+def relevance(server: Server, answer: str) -> float | None:
+    return score(server, "answer_relevance", answer)
+
+
+def test_answer_relevance_is_the_cosine_of_the_question_and_those_derived_from_the_answer(
+    server: Server,
+) -> None:
+    told = relevance(server, "Who is Fred?")
+    beside = relevance(server, "Snow fell in Lapland [1].")
+    assert told is not None and beside is not None and told > beside
+    assert relevance(server, "That is not in the passages.") == 0
+    assert "[1]" not in "".join(prompts(server))
+
+
+def won(server: Server, answer: str, baseline: str | None) -> float | None:
+    answers = {} if baseline is None else {"q": baseline}
+    judges = Judges(chat(server), baseline=answers)
+    told = Result("graph", "q", answer, None, (), (), 12, 1, 10, 5, 0.1)
+    return metric("win_directness").score(Question("q", "t", "Who is Fred?"), told, judges)
+
+
+def test_an_answer_is_compared_with_the_first_system_s_in_both_orders(server: Server) -> None:
+    # The endpoint prefers the answer with more words.
+    assert won(server, "Fred is the nephew [1].", "A nephew.") == 1
+    assert won(server, "A nephew.", "Fred is the nephew.") == 0
+    assert won(server, "Fred is the nephew.", "A nephew he is.") == 0.5
+    first, second = prompts(server)[:2]
+    assert "[1]" not in first + second
+    assert first.index("Fred is the nephew") < first.index("A nephew.")
+    assert second.index("Fred is the nephew") > second.index("A nephew.")
+    assert "Directness: how specifically" in first
+
+
+def test_without_an_answer_of_the_first_system_nothing_is_compared(server: Server) -> None:
+    assert won(server, "Fred is the nephew.", None) is None
+    assert won(server, "Fred is the nephew.", "") == 1
+    assert won(server, "", "A nephew.") == 0
+    assert server.calls == 0
+
+
 @pytest.mark.parametrize("plan", [every(2, "malformed"), listed("nonsense"), listed("truncated")])
 @pytest.mark.parametrize("name", ["coverage_score", "context_relevance"])
 def test_a_reply_that_can_not_be_used_is_asked_for_again(plan: Plan, name: str) -> None:

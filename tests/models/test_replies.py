@@ -8,7 +8,7 @@ from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_aspects, read_details
 from fabula.graphs.aspects.schemas import aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.replies import ask, read_summary, shorten
+from fabula.models.replies import ask, is_empty_value, read_summary, shorten
 from fabula.text import tokens
 
 KNOWN = ("plot", "character", "point of view")
@@ -120,6 +120,49 @@ def test_a_reply_without_details_is_refused(reply: str) -> None:
 )
 def test_a_summary_is_read_without_what_stands_around_it(reply: str) -> None:
     assert read_summary(reply) == "Scrooge refuses. Fred leaves."
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Zusammenfassung:",
+        "**Résumé :**",
+        "Streszczenie:\n",
+        "Краткое содержание:",
+        "要約：",
+        "# Resumen\n",
+    ],
+)
+def test_a_label_above_a_summary_is_no_part_of_it_in_any_language(label: str) -> None:
+    assert read_summary(f"{label} Scrooge refuses.") == "Scrooge refuses."
+
+
+def test_a_sentence_that_begins_like_a_label_stays() -> None:
+    for text in ("Zusammenfassung ist kein Urteil.", "Resumen de todo.", "Итоги войны: мир."):
+        assert read_summary(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "language", "is_empty"),
+    [
+        ("brak", "pl", True),
+        ("Нет.", "ru", True),
+        ("なし", "ja", True),
+        ("keine", "de", True),
+        ("k. A.", "de-AT", True),
+        ("無", "zh-TW", True),
+        ("none", "fi", True),
+        ("ingen", "nb", True),
+        ("", "en", True),
+        ("keine", "en", False),
+        ("Nada", "en", False),
+        ("Nada", "es", True),
+        ("Nada", "", True),
+        ("Anna", "", False),
+    ],
+)
+def test_values_that_say_there_is_none(value: str, language: str, is_empty: bool) -> None:
+    assert is_empty_value(value, language) == is_empty
 
 
 def test_quotes_within_a_summary_stay() -> None:

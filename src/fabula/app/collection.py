@@ -50,11 +50,15 @@ if TYPE_CHECKING:
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
+    from fabula.export.rdf import TypedRows
     from fabula.load.source import Source
     from fabula.load.sources import Sources
     from fabula.models.progress import Progress
     from fabula.store import Store
     from fabula.store.integrity import Findings
+
+ALL_ROWS = 1_000_000
+"""More facts than a collection has."""
 
 
 class Conversation:
@@ -530,6 +534,7 @@ class Collection:
             file: The path of the file.
             document: An id, title or file; '' for the whole collection.
             format: The format, as jsonl or graphml; '' for the one that the file's name ends in.
+                ttl and nt are RDF, which has facts, events and discourse relations alone.
             embeddings: Write the embeddings as well, which only jsonl can hold.
 
         Raises:
@@ -540,13 +545,35 @@ class Collection:
 
         """
         from fabula.export.files import write_graph
+        from fabula.export.rdf import rdf_format, write_rdf
         from fabula.store.export_reader import ExportReader
 
+        if rdf := rdf_format(Path(file), format):
+            return write_rdf(self._typed_rows(document), self.name, Path(file), rdf)
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
         exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
         return write_graph(exported, Path(file), format, embeddings=embeddings)
+
+    def _typed_rows(self, document: str) -> TypedRows:
+        """What a document, or with '' the collection, has for RDF."""
+        from fabula.export.rdf import TypedRows
+
+        within = self.document(document).id if document else ""
+        place: dict[str, Any] = {"collection": self.name, "document": within}
+        rows = TypedRows(
+            self.store.rows("facts/find_facts", **place, name="", relation="", limit=ALL_ROWS),
+            self.store.rows("discourse/find_events", **place),
+            self.store.rows("discourse/find_links", **place),
+        )
+        if not (rows.facts or rows.events or rows.links):
+            raise NotFound(
+                f"RDF has facts, events and discourse relations, of which there are none in "
+                f"{document or f'collection {self.name!r}'}.",
+                advice="Run `fabula build facts` or `fabula build discourse` first.",
+            )
+        return rows
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""

@@ -41,10 +41,15 @@ class QuestionRunner:
         answer = ""
         choice: int | None = None
         cited: tuple[int, ...] = ()
-        if self.system.ask == "answer":
+        context: Sequence[Passage] = ()
+        usage: dict[str, Usage] = {}
+        triples: list[tuple[str, str, str]] = []
+        if self.system.ask == "build":
+            triples = self.collection.store.triples(self.collection.name, where["document"])
+        elif self.system.ask == "answer":
             whole = self.collection.query(question.question, **where)
             answer, cited = whole.text, whole.cited
-            context: Sequence[Passage] = whole.context
+            context = whole.context
             usage = dict(whole.usage)
         else:
             meter = Meter()
@@ -68,6 +73,7 @@ class QuestionRunner:
             seconds=time.monotonic() - began,
             asked=question.question,
             spent=self.system.settings.by_model(usage),
+            triples=tuple(triples),
         )
 
 

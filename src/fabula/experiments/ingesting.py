@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -60,6 +61,16 @@ def ingest_cost(
         for entry in collection.documents()
         if entry.source in sources
     )
+
+
+def count_nodes(collection: Collection, set: str, texts: Sequence[Text]) -> dict[str, int]:
+    """Return how many nodes of each kind the graphs of these texts have together."""
+    sources = {_source(set, text) for text in texts}
+    counts: Counter[str] = Counter()
+    for entry in collection.documents():
+        if entry.source in sources:
+            counts.update(collection.store.count_kinds(collection.name, entry.id))
+    return dict(sorted(counts.items()))
 
 
 def _ingest_one(

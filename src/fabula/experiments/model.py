@@ -8,9 +8,22 @@ from typing import Literal
 
 from fabula.models.usage import Usage
 
-Need = Literal["answers", "options", "evidence", "answer", "context", "judge", "embedder"]
-"""What a metric needs: from the question reference answers, options with the right one, or
-evidence; from the system an answer or a context; and a chat model that judges, or an embedder."""
+Need = Literal[
+    "answers",
+    "options",
+    "evidence",
+    "triples",
+    "answer",
+    "context",
+    "baseline",
+    "judge",
+    "embedder",
+]
+"""What a metric needs: from the question reference answers, options with the right one, evidence,
+or gold triples; from the system an answer or a context; from the first system an answer to the
+same question; and a chat model that judges, or an embedder."""
+Triple = tuple[str, str, str]
+"""A subject, a predicate and an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +38,19 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldTriple:
+    """A fact that a text states; each of its parts may have several names."""
+
+    subject: tuple[str, ...]
+    predicate: tuple[str, ...]
+    object: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question about one text, with what is known about its answer.
+
+    Without words it asks nothing of a system: its text's graph is compared with `triples`.
 
     Attributes:
         id: Its id, unique in the data set.
@@ -38,6 +62,7 @@ class Question:
         evidence: Short statements that the answer is based on.
         kind: The kind of question in the data set.
         is_hard: Whether it belongs to the hard subset; None if that isn't known.
+        triples: The facts that a graph of the text should have.
     """
 
     id: str
@@ -49,16 +74,21 @@ class Question:
     evidence: tuple[str, ...] = ()
     kind: str = ""
     is_hard: bool | None = None
+    triples: tuple[GoldTriple, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Texts and questions; `sha256` has the hashes of their files, by name."""
+    """Texts and questions; `sha256` has the hashes of their files, by name.
+
+    `subset` describes the subset of the texts that was asked for, with its published counts.
+    """
 
     name: str
     texts: tuple[Text, ...]
     questions: tuple[Question, ...]
     sha256: Mapping[str, str]
+    subset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +130,7 @@ class Result:
         asked: The words of the question.
         spent: The usage of each model, and what the cache saved.
         judged: The usage of scoring.
+        triples: What the graph of the text states, if graphs are compared.
     """
 
     system: str
@@ -117,3 +148,4 @@ class Result:
     asked: str = ""
     spent: Mapping[str, Usage] = field(default_factory=dict)
     judged: Mapping[str, Usage] = field(default_factory=dict)
+    triples: tuple[Triple, ...] = ()

@@ -14,7 +14,7 @@ from typing import Any
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings, presets, resolve_name, setting_fields
 from fabula.errors import FabulaError, SettingsError
-from fabula.experiments.data import SMOKE, read
+from fabula.experiments.data import SMOKE, describe_subset, read
 from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
@@ -53,13 +53,22 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
     """Read the data of a suite with the questions it selects; may raise FabulaError."""
     part = suite.data
     usual = Path(part.folder or Path(DATA, part.set))
-    data = read(part.set, folder or (SMOKE / part.set if part.shipped else usual), part.part)
+    files = folder or (SMOKE / part.set if part.shipped else usual)
+    data = read(part.set, files, part.part, part.only)
     hard = [question for question in data.questions if question.is_hard]
-    questions = hard if part.hard else data.questions
+    questions = [
+        question
+        for question in (hard if part.hard else data.questions)
+        if (question.triples if suite.ask == "build" else question.question)
+    ]
     if not questions:
         what = "hard question: it doesn't say which are" if part.hard else "question"
-        raise FabulaError(f"The data set {part.set}, {part.part}, has no {what}.")
-    return replace(data, questions=tuple(questions))
+        where = f" of {part.only}" if part.only else ""
+        raise FabulaError(f"The data set {part.set}, {part.part}, has no {what}{where}.")
+    data = replace(data, questions=tuple(questions))
+    if not part.only:
+        return data
+    return replace(data, subset=describe_subset(data, part.part, hard=part.hard))
 
 
 def limit_questions(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
@@ -130,11 +139,11 @@ def _plan_system(
     system: SystemPart,
     value: bool | int | float | str | None,
 ) -> TestedSystem:
-    own_settings = {**suite.settings, **system.settings}
+    own_settings = {**_common_settings(suite, system), **system.settings}
     name = series
     if suite.sweep and value is not None:
-        own_settings[suite.sweep.setting] = value
-        name = f"{series}, {suite.sweep.setting} {value}"
+        own_settings |= dict.fromkeys(suite.sweep.axis, value)
+        name = f"{series}, {suite.sweep.label} {value}"
     try:
         settings = _settings(suite, overrides, system, own_settings)
         graph_names = [graph(name).name for name in settings.graphs]
@@ -145,7 +154,8 @@ def _plan_system(
         filters["aspects"] = ("", *system.aspects)
     if system.kinds:
         filters["kinds"] = system.kinds
-    ask: Ask = "retrieve" if settings.offline else suite.ask
+    # Graphs can be compared without a model, too: rules build them.
+    ask: Ask = "retrieve" if settings.offline and suite.ask != "build" else suite.ask
     # A graph over all texts depends on which they are; graphs of single texts are shared by suites.
     made_from = ModelFactory(settings).recipes("", with_bases(graphs(), graph_names))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
@@ -167,6 +177,18 @@ def _plan_system(
         value=value,
         fingerprint=_digest(result),
     )
+
+
+def _common_settings(suite: Suite, system: SystemPart) -> dict[str, Any]:
+    """Return the settings of all systems as they hold for one.
+
+    `graphs` yields to a preset that names graphs, even if it names none: a baseline with the graphs
+    of the other systems would search their summaries and details, too.
+    """
+    common = dict(suite.settings)
+    if "graphs" in presets()[system.preset]:
+        common.pop("graphs", None)
+    return common
 
 
 def _settings(

@@ -40,8 +40,8 @@ class RunRecord:
 
     `clock` has wall-clock seconds by stage and by graph or system, over all runs into this folder;
     those of a run that was killed are lost. `graphs` is the usage of each system's graph, whenever
-    it was built; `left_out` says why a metric is not measured; `peers` are systems that other
-    programs added to the folder.
+    it was built, and `nodes` how many nodes of each kind it has; `left_out` says why a metric is
+    not measured; `peers` are systems that other programs added to the folder.
     """
 
     folder: Path
@@ -58,6 +58,7 @@ class RunRecord:
     versions: dict[str, str]
     clock: dict[str, dict[str, float]] = field(default_factory=dict)
     graphs: dict[str, dict[str, Usage]] = field(default_factory=dict)
+    nodes: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def add_seconds(self, stage: str, name: str, seconds: float) -> None:
         """Add to the time of a stage for a graph or a system."""
@@ -74,7 +75,14 @@ class RunRecord:
             offline=self.systems[0].settings.offline,
             started=self.started,
             finished=finished,
-            data=Data(self.data.name, len(self.data.texts), self.data.sha256),
+            data=Data(
+                self.data.name,
+                len(self.data.texts),
+                self.data.sha256,
+                part=self.suite.data.part,
+                hard=self.suite.data.hard,
+                subset=self.data.subset,
+            ),
             questions=tuple(
                 RunQuestion(question.id, question.text, question.kind, question.is_hard)
                 for question in self.data.questions
@@ -97,6 +105,7 @@ class RunRecord:
             "collections": {system.name: system.settings.collection for system in self.systems},
             "filters": {system.name: system.filters for system in self.systems if system.filters},
             "clock": self.clock,
+            "nodes": self.nodes,
             "graphs": {
                 name: {model: usage.counts for model, usage in spent.items()}
                 for name, spent in self.graphs.items()
@@ -121,7 +130,7 @@ class RunRecord:
         sweep = self.suite.sweep
         swept = None
         if sweep and tested.value is not None:
-            swept = SweepPoint(sweep.setting, tested.value, tested.series)
+            swept = SweepPoint(sweep.label, tested.value, tested.series)
         values = {
             name: value for name, value in flat_settings(settings).items() if name not in SECRETS
         }
@@ -131,6 +140,7 @@ class RunRecord:
             models=models(settings),
             stages=stages,
             swept=swept,
+            nodes=self.nodes.get(graph, {}),
         )
 
     def _time(self, stage: str, name: str) -> float:
@@ -176,6 +186,7 @@ def open_record(
         versions=_versions(),
         clock=previous.get("clock", {}),
         graphs=_graphs(previous),
+        nodes=previous.get("nodes", {}),
     )
 
 
@@ -193,7 +204,7 @@ def identity(suite: Suite, data: DataSet, systems: Sequence[TestedSystem]) -> di
         "made_with": version_info(),
         "suite": suite.name,
         "data": {
-            **suite.data.model_dump(include={"set", "part", "hard", "scope"}),
+            **suite.data.model_dump(include={"set", "part", "hard", "only", "scope"}),
             "sha256": dict(data.sha256),
         },
         "metrics": list(suite.metrics),

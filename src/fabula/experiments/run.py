@@ -21,7 +21,7 @@ from fabula.config.model_factory import ModelFactory
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record as records
 from fabula.experiments.answering import QuestionRunner
-from fabula.experiments.ingesting import ingest_cost, ingest_texts
+from fabula.experiments.ingesting import count_nodes, ingest_cost, ingest_texts
 from fabula.experiments.log import Log, lock_folder
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.plan import TestedSystem, limit_questions, plan_systems, read_data
@@ -90,6 +90,8 @@ def run(
     data = _data(bench)
     systems = plan_systems(bench.suite, data, bench.given)
     metrics = choose_metrics(bench.suite, data, systems[0])
+    if data.subset:
+        LOG.warning("%s", data.subset)
     with lock_folder(bench.folder):
         return _run(bench, data, systems, metrics, watching, report)
 
@@ -218,12 +220,13 @@ class _System:
         self.record.graphs[graph] = ingest_cost(
             collection, self.system, self.data.name, self.data.texts
         )
+        self.record.nodes[graph] = count_nodes(collection, self.data.name, self.data.texts)
         return documents
 
     def _ask(
         self, asking: QuestionRunner, questions: Sequence[Question], models: ModelFactory
     ) -> None:
-        score = self.metrics.by(models, self.system)
+        score = self.metrics.by(models, self.system, self._baseline_answers())
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
 
@@ -257,6 +260,13 @@ class _System:
             wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0
             for stage, share in seconds.items():
                 self.record.add_seconds(stage, self.system.name, wall * share / total)
+
+    def _baseline_answers(self) -> dict[str, str]:
+        """Return the answers of the first system, which is done before; none for itself."""
+        first = self.record.systems[0].name
+        if self.system.name == first:
+            return {}
+        return {result.question: result.answer for result in self.log.of(first)}
 
     def _begin(self, step: str, count: int) -> Callable[[str], None]:
         """Return what is called for each piece of work, with '' or the reason why it failed."""

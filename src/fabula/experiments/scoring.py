@@ -28,13 +28,16 @@ class RunMetrics:
     languages: Mapping[str, str]
 
     def by(
-        self, models: ModelFactory, system: TestedSystem
+        self, models: ModelFactory, system: TestedSystem, baseline: Mapping[str, str] | None = None
     ) -> Callable[[Question, Result], Result]:
-        """Return a function that scores a result; the system's models judge, within its budget."""
+        """Return a function that scores a result; the system's models judge, within its budget.
+
+        `baseline` has the answers of the first system by question; none for that system itself.
+        """
 
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
-            judges = _judges(models, system, meter, self.languages)
+            judges = _judges(models, system, meter, self.languages, baseline or {})
             values = {
                 metric.name: metric.score(question, result, judges) for metric in self.metrics
             }
@@ -52,7 +55,7 @@ def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetr
     """
     languages = {text.id: text.language for text in data.texts}
     models = ModelFactory(system.settings)
-    judges = _judges(models, system, Meter(), languages)
+    judges = _judges(models, system, Meter(), languages, {})
     chosen: list[Metric] = []
     left_out: dict[str, str] = {}
     for name in suite.metrics:
@@ -71,6 +74,10 @@ def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetr
 
 
 def _why_unfit(candidate: Metric, ask: Ask) -> str:
+    if ("triples" in candidate.needs) != (ask == "build"):
+        of = "graphs" if "triples" in candidate.needs else "what is answered or found"
+        compared = "graphs" if ask == "build" else "answers and contexts"
+        return f"{candidate.name} is of {of}, and here {compared} alone are compared."
     if "answer" in candidate.needs and ask != "answer":
         return f"{candidate.name} is of answers, and here only contexts are compared."
     if "options" in candidate.needs and ask != "choose":
@@ -79,7 +86,11 @@ def _why_unfit(candidate: Metric, ask: Ask) -> str:
 
 
 def _judges(
-    models: ModelFactory, system: TestedSystem, meter: Meter, languages: Mapping[str, str]
+    models: ModelFactory,
+    system: TestedSystem,
+    meter: Meter,
+    languages: Mapping[str, str],
+    baseline: Mapping[str, str],
 ) -> Judges:
     chat = None if system.settings.offline else models.chat(meter, JUDGE)
-    return Judges(chat, models.counted_embedder(meter), languages)
+    return Judges(chat, models.counted_embedder(meter), languages, baseline)

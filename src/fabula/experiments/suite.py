@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,9 +20,11 @@ from pydantic import (
 
 from fabula.config.settings import Preset, resolve_name, setting_fields
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
+from fabula.experiments.data import usual_part
+from fabula.experiments.data.subsets import Only
 
-Ask = Literal["answer", "choose", "retrieve"]
-"""What is asked for: an answer, one of the options, or only a context."""
+Ask = Literal["answer", "choose", "retrieve", "build"]
+"""What is asked for: an answer, one of the options, only a context, or nothing but the graphs."""
 
 RUNNING = (
     "home",
@@ -86,7 +89,8 @@ class DataPart(_Part):
     """`set` and `part` name the data; its files are in `folder` unless the one who runs it says so.
 
     `shipped`: the few texts that come with Fabula. `hard`: only questions of the hard subset.
-    `scope`: each question is asked within its text, or in one collection of all texts.
+    `only`: of the texts those of Project Gutenberg (`gutenberg`), as the aspect graph's publication
+    took them. `scope`: each question is asked within its text, or in one collection of all texts.
     """
 
     set: str
@@ -94,7 +98,55 @@ class DataPart(_Part):
     folder: str = ""
     shipped: bool = False
     hard: bool = False
+    only: Only = ""
     scope: Literal["document", "collection"] = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class DataOverrides:
+    """What a run takes of other data than its suite says; None leaves it to the suite.
+
+    Attributes:
+        set: The data set.
+        part: Its part, several joined by '+', or `all`.
+        hard: Whether only questions of the hard subset are asked.
+        only: The subset of the texts.
+    """
+
+    set: str | None = None
+    part: str | None = None
+    hard: bool | None = None
+    only: Only | None = None
+
+    def apply(self, part: DataPart) -> DataPart:
+        """Return the data of a suite with these overrides.
+
+        Another data set comes with its usual part and all of its questions; neither it nor another
+        part is among the few texts that are shipped.
+
+        Raises:
+            SettingsError: The data set has no usual part, as one's own.
+            DataError: There is no such data set.
+        """
+        if self.set not in (None, part.set):
+            usual = self.part or usual_part(self.set)
+            if not usual:
+                raise SettingsError(f"Name the part of the data set {self.set}, with --part.")
+            part = DataPart(set=self.set, part=usual, scope=part.scope)
+        elif self.part not in (None, part.part):
+            part = part.model_copy(update={"part": self.part, "shipped": False})
+        changes = {"hard": self.hard, "only": self.only}
+        return part.model_copy(
+            update={name: value for name, value in changes.items() if value is not None}
+        )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is overridden, for the name of a folder."""
+        names = {None: "", True: "hard", False: "all-questions"}
+        return tuple(
+            word for word in (self.set, self.part, names[self.hard], self.only or "") if word
+        )
 
 
 class SystemPart(_Part):
@@ -110,11 +162,35 @@ class SystemPart(_Part):
 
 
 class SweepPart(_Part):
-    """A setting that is varied, for the named systems or for all."""
+    """A setting that is varied, for the named systems or for all.
 
-    setting: str
+    `settings` in place of `setting` are several that always have the same value, as the lengths of
+    chunks and of summaries.
+    """
+
+    setting: str = ""
+    settings: tuple[str, ...] = ()
     values: tuple[bool | int | float | str, ...] = Field(min_length=2)
     systems: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_an_axis(self) -> SweepPart:
+        """Raises ValueError unless one setting is named, or several."""
+        if bool(self.setting) == bool(self.settings):
+            raise ValueError("a sweep has either `setting` or `settings`")
+        if len(self.settings) == 1:
+            raise ValueError("`settings` are several: name a single one as `setting`")
+        return self
+
+    @property
+    def axis(self) -> tuple[str, ...]:
+        """The settings that are varied."""
+        return self.settings or (self.setting,)
+
+    @property
+    def label(self) -> str:
+        """The name of what is varied, in names of systems and on axes."""
+        return " and ".join(self.axis)
 
 
 class LimitsPart(_Part):
@@ -127,7 +203,8 @@ class LimitsPart(_Part):
 class Suite(_Part):
     """A suite as its file says it; the first system is the baseline of the others.
 
-    `settings` are common to all systems.
+    `settings` are common to all systems, and stronger than their presets, except for `graphs`: a
+    preset that names graphs keeps its own.
     """
 
     name: str = Field(pattern=r"^[\w-]+$")
@@ -150,11 +227,16 @@ class Suite(_Part):
         for name, system in self.systems.items():
             _refuse_unknown(system.settings, OWN, f"systems.{name}.settings.")
         if self.sweep:
-            _refuse_unknown([self.sweep.setting], OWN, "sweep.setting = ")
+            _refuse_unknown(self.sweep.axis, OWN, "sweep.setting = ")
             _refuse_unknown(
                 self.sweep.systems, list(self.systems), "sweep.systems: ", what="system"
             )
         return self
+
+
+def override_data(suite: Suite, overrides: DataOverrides) -> Suite:
+    """Return a suite with other data. May raise what `DataOverrides.apply` raises."""
+    return suite.model_copy(update={"data": overrides.apply(suite.data)})
 
 
 def shipped_suites() -> tuple[str, ...]:

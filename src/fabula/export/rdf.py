@@ -1,20 +1,24 @@
-"""Write facts as a file for other programs: RDF, as N-Triples or Turtle, or CSV.
+"""Write facts, events and discourse relations for other programs: as RDF, or facts as CSV.
 
-RDF is written by rdflib, which the extra `rdf` installs. Each fact becomes a triple, and a
-statement about the triple (rdf:Statement) has its proof and place in the text.
+RDF is written by rdflib, which the extra `rdf` installs, as N-Triples or Turtle. Each fact becomes
+a triple, and a statement about the triple (rdf:Statement) has its proof and place in the text. Each
+event has its who, what, when and so on, and each discourse relation is a triple of two passages
+with a statement about its form and connective: the published chunk graph that `discourse` follows
+is RDF, too.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fabula.errors import FabulaError
 from fabula.export.files import escape_formula, replace_file
-from fabula.export.graph_xml import FORBIDDEN
+from fabula.export.graph_xml import FORBIDDEN, Written
 from fabula.graphs.entities.triples import phrase_key
 
 if TYPE_CHECKING:
@@ -54,32 +58,148 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
             writer.writerow(COLUMNS)
             writer.writerows([_field(row[name]) for name in COLUMNS] for row in facts)
         return len(facts)
-    written = graph_of(facts, collection).serialize(format=FORMATS[format])
+    _serialize(graph_of(facts, collection), file, format)
+    return len(facts)
+
+
+@dataclass(frozen=True)
+class TypedRows:
+    """All that a collection, or one of its documents, has for RDF.
+
+    Attributes:
+        facts: Rows of `cypher/facts/find_facts.cypher`.
+        events: Rows of `cypher/discourse/find_events.cypher`.
+        links: Rows of `cypher/discourse/find_links.cypher`.
+
+    """
+
+    facts: Sequence[Mapping[str, Any]] = ()
+    events: Sequence[Mapping[str, Any]] = ()
+    links: Sequence[Mapping[str, Any]] = ()
+
+
+def rdf_format(file: Path, format: str = "") -> str:
+    """Return the RDF format that is named, or that a file's suffix is of: "nt", "ttl" or ''."""
+    name = format or file.suffix.lower().removeprefix(".")
+    return name if FORMATS.get(name) else ""
+
+
+def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Written:
+    """Write facts, events and discourse relations to a file.
+
+    Args:
+        rows: What there is.
+        collection: The name of the collection, which becomes part of all IRIs.
+        file: What to write. An existing file is replaced only once the new one is complete.
+        format: "nt" or "ttl".
+
+    Returns:
+        How many facts and events there are as nodes, and how many discourse relations.
+
+    Raises:
+        FabulaError: rdflib isn't installed, or the file can't be written.
+    """
+    graph = graph_of(rows.facts, collection)
+    _add_events(graph, rows.events, collection)
+    _add_links(graph, rows.links, collection)
+    _serialize(graph, file, format)
+    return Written(len(rows.facts) + len(rows.events), len(rows.links))
+
+
+def _serialize(graph: Graph, file: Path, format: str) -> None:
+    written = graph.serialize(format=FORMATS[format])
     if format == "nt":
         written = "".join(sorted(written.splitlines(keepends=True)))
     with replace_file(file) as stream:
         stream.write(written)
-    return len(facts)
 
 
-def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
-    """Return facts as an RDF graph. Raise FabulaError if rdflib isn't installed."""
+def _empty_graph() -> Graph:
     try:
-        from rdflib import Graph, Literal, Namespace
-        from rdflib.namespace import DCTERMS, PROV, RDF, RDFS
+        from rdflib import Graph
+        from rdflib.namespace import PROV
     except ImportError as error:
         raise FabulaError(
             "RDF is written by rdflib, which isn't installed: run `pip install 'fabula[rdf]'`, or "
             "end the file in .csv."
         ) from error
     graph = Graph()
-    words = Namespace(f"{BASE}vocabulary:")
-    for prefix, namespace in (
-        ("fabula", words),
-        ("relation", _iri("relation", "")),
-        ("prov", PROV),
-    ):
-        graph.bind(prefix, namespace)
+    graph.bind("fabula", _iri("vocabulary", ""))
+    graph.bind("relation", _iri("relation", ""))
+    graph.bind("sense", _iri("sense", ""))
+    graph.bind("prov", PROV)
+    return graph
+
+
+def _add_events(graph: Graph, events: Iterable[Mapping[str, Any]], collection: str) -> None:
+    """Add each event with its slots: who and where as entities where they are known, else words."""
+    from rdflib import Literal
+    from rdflib.namespace import PROV, RDF, RDFS
+
+    for row in events:
+        within = (collection, row["document"])
+        event = _iri(*within, "event", row["id"])
+        graph.add((event, RDF.type, _word("Event")))
+        graph.add((event, RDFS.label, Literal(_clean(row["text"]))))
+        graph.add((event, _word("by"), Literal(row["by"])))
+        graph.add((event, PROV.wasDerivedFrom, _passage(graph, row, row["chunk"], within)))
+        for slot, value in row["slots"].items():
+            if value:
+                graph.add((event, _word(slot), Literal(_clean(value))))
+        for entity in row["entities"]:
+            iri = _iri(*within, "entity", entity["id"])
+            graph.add((iri, RDFS.label, Literal(_clean(entity["name"]))))
+            graph.add((event, _word(f"{entity['slot']}Entity"), iri))
+
+
+def _add_links(graph: Graph, links: Iterable[Mapping[str, Any]], collection: str) -> None:
+    """Add each discourse relation as a triple of two passages, and a statement about it."""
+    from rdflib import Literal
+    from rdflib.namespace import RDF
+
+    for row in links:
+        within = (collection, row["document"])
+        arg1, arg2 = (_passage(graph, row, row[end], within) for end in ("arg1", "arg2"))
+        link, sense = _iri(*within, "link", row["id"]), _iri("sense", row["sense"])
+        graph.add((arg1, sense, arg2))
+        for name, value in (
+            (RDF.type, RDF.Statement),
+            (RDF.subject, arg1),
+            (RDF.predicate, sense),
+            (RDF.object, arg2),
+            (_word("form"), Literal(row["form"])),
+            (_word("start"), Literal(row["start"])),
+            (_word("end"), Literal(row["end"])),
+            (_word("by"), Literal(row["by"])),
+        ):
+            graph.add((link, name, value))
+        for name in ("connective", "cause"):
+            if row[name]:
+                graph.add((link, _word(name), Literal(_clean(row[name]))))
+
+
+def _passage(graph: Graph, row: Mapping[str, Any], chunk: str, within: tuple[str, str]) -> URIRef:
+    """The IRI of a chunk, which the graph then has as part of its document."""
+    from rdflib import Literal
+    from rdflib.namespace import DCTERMS, RDF
+
+    passage, document = _iri(*within, "chunk", chunk), _iri(*within)
+    graph.add((passage, RDF.type, _word("Passage")))
+    graph.add((passage, DCTERMS.isPartOf, document))
+    graph.add((document, DCTERMS.title, Literal(_clean(row["title"]))))
+    return passage
+
+
+def _word(name: str) -> URIRef:
+    return _iri("vocabulary", name)
+
+
+def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
+    """Return facts as an RDF graph. Raise FabulaError if rdflib isn't installed."""
+    graph = _empty_graph()
+    from rdflib import Literal
+    from rdflib.namespace import DCTERMS, PROV, RDF, RDFS
+
     for row in facts:
         within = (collection, row["document"])
         document, fact = _iri(*within), _iri(*within, "fact", row["id"])
@@ -100,11 +220,11 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
             (RDF.object, ends[1]),
             (RDFS.label, Literal(_clean(row["text"]))),
             (PROV.wasDerivedFrom, document),
-            (words.section, Literal(_clean(row["section"]))),
-            (words.start, Literal(row["start"])),
-            (words.end, Literal(row["end"])),
-            (words.chunks, Literal(row["chunks"])),
-            (words.by, Literal(row["by"])),
+            (_word("section"), Literal(_clean(row["section"]))),
+            (_word("start"), Literal(row["start"])),
+            (_word("end"), Literal(row["end"])),
+            (_word("chunks"), Literal(row["chunks"])),
+            (_word("by"), Literal(row["by"])),
         ):
             graph.add((fact, name, value))
         if row["proof"]:

@@ -23,6 +23,7 @@ from fabula.graph.calls import Calls
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import escape_marks, fill_template, number_texts
 from fabula.models.replies import ask
+from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
 from fabula.text.stems import stemmer_of
@@ -217,6 +218,7 @@ class ModelQuestion(Generic[Item, Reply]):
         follow_up: The text that asks for what the replies until now missed (Edge et al. 2024,
             arXiv 2404.16130, section 3.1.2, call it gleaning).
         follow_ups: How often it is asked at most; it ends once a reply adds nothing.
+        role: The model that is asked: the usual one, or the one for judgements.
 
     """
 
@@ -230,6 +232,7 @@ class ModelQuestion(Generic[Item, Reply]):
     placeholder: Callable[[Item, int], str]
     follow_up: Callable[[Item, Reply], str] | None = None
     follow_ups: int = 0
+    role: Role = "model"
 
     def ask(self, item: Item, chat: Chat, temperature: float) -> ModelAnswer[Reply]:
         """Ask about an item; each call costs money, unless its reply is cached.
@@ -352,7 +355,7 @@ class ExtractionCalls(Calls):
             BadReply: There are too many gaps.
 
         """
-        chat = self.models.chat("model", question.step)
+        chat = self.models.chat(question.role, question.step)
 
         def ask_or_miss(item: Item) -> ModelAnswer[Reply] | str:
             try:

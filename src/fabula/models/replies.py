@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import re
@@ -23,7 +24,18 @@ MAX_QUOTED_CHARACTERS = 1000
 MAX_REPAIRED_CHARACTERS, MAX_REPAIRED_BRACKETS = 50_000, 1_000
 """The longest broken JSON that is repaired: that takes a second, and grows with the square."""
 FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
-HEADING = re.compile(r"\A(?:#+ [^\n]*\n|\W*summary\W*?[:\n]\W*)", re.IGNORECASE)
+_LABELS = """
+summary zusammenfassung kurzfassung résumé synthèse resumen síntesis riassunto sintesi riepilogo
+resumo sumário streszczenie podsumowanie резюме сводка итог краткое\\s+(?:содержание|изложение)
+стислий\\s+виклад shrnutí souhrn zhrnutie samenvatting sammanfattning sammendrag resumé referat
+yhteenveto tiivistelmä összefoglaló összefoglalás rezumat sažetak sažetek povzetek обобщение сажетак
+περίληψη σύνοψη özet santrauka kokkuvõte kopsavilkums 要約 概要 要旨 まとめ 摘要 概述 总结 總結 요약
+ملخص الملخص סיכום תקציר सारांश สรุป tóm\\s+tắt ringkasan
+"""
+"""What models write above a summary, in the languages of their texts, as regular expressions."""
+HEADING = re.compile(
+    rf"\A(?:#+ [^\n]*\n|\W*(?:{'|'.join(_LABELS.split())})[^\w\n]*?[:：\n]\W*)", re.IGNORECASE
+)
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
 SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]")
 CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
@@ -309,6 +321,83 @@ def _object(text: str) -> dict[str, Any]:
 def _strip_fence(reply: str) -> str:
     fence = FENCE.search(reply)
     return (fence[1] if fence else reply).strip()
+
+
+_EMPTY_WORDS = {
+    "": """none|null|nil|n/a|n.a.|na|unknown|unspecified|unclear|undefined|not stated|not given
+        not mentioned|not specified|not applicable|not available|no information|-|?""",
+    "ar": "لا يوجد|لا شيء|غير معروف|غير مذكور|غير محدد",
+    "bg": "няма|неизвестно|неизвестен|не е посочено",
+    "ca": "cap|desconegut|no especificat|no s'indica",
+    "cs": "žádný|žádná|žádné|neznámý|neznámé|neuvedeno|nic",
+    "da": "ingen|intet|ukendt|ikke angivet|ikke nævnt",
+    "de": """kein|keine|keiner|keines|keine angabe|k. a.|k.a.|nichts|unbekannt|nicht genannt
+        nicht angegeben|nicht erwähnt|entfällt""",
+    "el": "κανένα|κανένας|καμία|άγνωστο|άγνωστος|δεν αναφέρεται",
+    "en": "nothing|nowhere",
+    "eo": "neniu|nenio|nekonata",
+    "es": """ninguno|ninguna|nada|desconocido|desconocida|no especificado|no se menciona
+        no se indica|no aplica|sin especificar""",
+    "et": "puudub|pole|teadmata|ei ole mainitud",
+    "fi": "ei mitään|ei mainittu|ei tiedossa|tuntematon|puuttuu",
+    "fr": """aucun|aucune|néant|rien|inconnu|inconnue|non précisé|non précisée|non spécifié
+        non mentionné|pas mentionné|sans objet""",
+    "he": "אין|לא ידוע|לא צוין|ללא",
+    "hr": "nema|ništa|nepoznato|nije navedeno",
+    "hu": "nincs|semmi|ismeretlen|nem említett|nincs megadva",
+    "it": """nessuno|nessuna|niente|nulla|sconosciuto|sconosciuta|non specificato|non indicato
+        non menzionato""",
+    "ja": "なし|無し|無|不明|該当なし|記載なし|言及なし|特になし|ない",
+    "ko": "없음|없다|알 수 없음|미상|해당 없음|언급 없음",
+    "la": "nullus|nulla|nullum|nihil|ignotum",
+    "lt": "nėra|niekas|nežinoma|nenurodyta",
+    "lv": "nav|nekas|nezināms|nav minēts",
+    "nl": "geen|niets|onbekend|niet vermeld|niet genoemd|n.v.t.",
+    "no": "ingen|ingenting|ukjent|ikke nevnt|ikke oppgitt",
+    "pl": """brak|brak danych|brak informacji|żaden|żadna|żadne|nieznany|nieznana|nieznane
+        nie podano|nie określono|nie dotyczy|nie wspomniano|nic""",
+    "pt": """nenhum|nenhuma|nada|desconhecido|desconhecida|não especificado|não mencionado
+        não informado|não consta""",
+    "ro": "niciunul|niciuna|nimic|necunoscut|nespecificat|nemenționat",
+    "ru": """нет|нету|ничего|отсутствует|неизвестно|неизвестен|не указано|не указан|не указана
+        не упоминается|не упомянуто|нет данных|не определено""",
+    "sk": "žiadny|žiadna|žiadne|neznámy|neznáme|neuvedené|nič",
+    "sl": "noben|nič|neznano|ni navedeno",
+    "sr": "нема|ништа|непознато|није наведено|nema|ništa|nepoznato",
+    "sv": "ingen|inget|inga|okänd|okänt|ej angivet|inte angivet|nämns inte",
+    "tr": "yok|hiçbiri|bilinmiyor|belirtilmemiş",
+    "uk": "немає|нема|нічого|невідомо|невідомий|не вказано|не згадано",
+    "vi": "không có|không rõ|không đề cập",
+    "zh": "无|無|没有|沒有|未知|不明|未提及|未说明|未說明|不详|不詳|暂无",
+}
+"""How replies say that a text does not give a value, in English and in the texts' languages."""
+
+
+def is_empty_value(value: str, language: str) -> bool:
+    """Return whether a reply's value says that there is none, as "none", "brak" or "なし".
+
+    Words of English always count, those of other languages only in texts of that language: Nada is
+    a name in an English novel, and nothing in a Spanish one.
+
+    Args:
+        value: The value, on one line.
+        language: The ISO 639-1 code of the text; '' for an unknown one, where all words count.
+
+    """
+    plain = " ".join(value.casefold().split()).strip("\"'“”„«»()[]")
+    code = _LANGUAGE_PART.match(language.casefold())
+    return not plain or plain.rstrip(".。") in _empty_words(code[0] if code else "")
+
+
+_LANGUAGE_PART = re.compile(r"[a-z]+")
+
+
+@functools.cache
+def _empty_words(language: str) -> frozenset[str]:
+    codes = ("", {"nb": "no", "nn": "no"}.get(language, language)) if language else _EMPTY_WORDS
+    texts = (_EMPTY_WORDS.get(code, "") for code in codes)
+    words = (word for text in texts for word in re.split(r"[|\n]", text))
+    return frozenset(word.strip().casefold().rstrip(".") for word in words if word.strip())
 
 
 def one_line(text: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import logging
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -229,6 +230,19 @@ class Store(Database):
         """Return how many passages a document has, by kind, aspect and level."""
         rows = self.rows("core/count_passages", collection=collection, document=document)
         return [Layer(**row) for row in rows]
+
+    def count_kinds(self, collection: str, document: str) -> dict[str, int]:
+        """Return how many nodes a document has by kind, over all its graphs."""
+        rows = self.rows("core/count_kinds", collection=collection, document=document)
+        counts: Counter[str] = Counter()
+        for row in rows:
+            counts[row["kind"]] += row["nodes"]
+        return dict(counts)
+
+    def triples(self, collection: str, document: str) -> list[tuple[str, str, str]]:
+        """Return what a document's graphs state as a subject, a predicate and an object."""
+        rows = self.rows("core/find_triples", collection=collection, document=document)
+        return [(row["subject"], row["predicate"], row["object"]) for row in rows]
 
     def gaps(self, collection: str, document: str) -> dict[str, list[Gap]]:
         """Return the gaps of a document in text order, by the names of its graphs."""

@@ -8,7 +8,9 @@ import pytest
 
 from fabula.errors import SettingsError
 from fabula.graph.sets import shipped
-from fabula.graphs.aspects.sets import read_aspects
+from fabula.graphs.aspects import GRAPH
+from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.sets import chosen_aspects, read_aspects
 from fabula.graphs.aspects.values import Aspect
 
 ONE = '[[aspects]]\nname = "food"\ndescription = "What is eaten."\nfocus = "Tell the meals."\n'
@@ -78,3 +80,40 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00\xd8")
     with pytest.raises(SettingsError, match="can't be read"):
         read_aspects(str(file))
+
+
+# Some aspects of a set
+
+
+def chosen(**options: str) -> list[str]:
+    return [aspect.name for aspect in chosen_aspects(Options(**options)).aspects]
+
+
+def test_aspects_are_chosen_from_a_set_or_left_out_in_its_order() -> None:
+    assert chosen(only_aspects="Theme, point of view") == ["point of view", "theme"]
+    assert "irony and symbol" not in chosen(without_aspects="irony and symbol")
+    assert len(chosen(without_aspects="irony and symbol")) == 6
+    assert chosen(only_aspects="plot,theme", without_aspects="plot") == ["theme"]
+    assert chosen() == [aspect.name for aspect in read_aspects("narrative")]
+
+
+def test_an_aspect_that_the_set_does_not_have_is_named_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match=r"only_aspects.*'plott'.*Did you mean plot"):
+        chosen(only_aspects="plott")
+    with pytest.raises(SettingsError, match="without_aspects"):
+        chosen(without_aspects="plot, weather")
+
+
+def test_a_graph_of_summaries_has_at_least_one_aspect() -> None:
+    with pytest.raises(SettingsError, match="leave no aspect"):
+        chosen(only_aspects="plot", without_aspects="plot")
+
+
+def test_what_a_graph_is_made_from_has_the_chosen_aspects_and_not_how_they_were_chosen() -> None:
+    whole = GRAPH.settings(Options(), False)
+    assert not {"only_aspects", "without_aspects"} & whole.keys()
+    one = GRAPH.settings(Options(only_aspects="plot"), False)
+    assert list(one["set"]) == ["plot"]
+    assert one == GRAPH.settings(Options(only_aspects=" plot,"), False)
+    assert {**one, "set": whole["set"]} == whole
+    assert list(GRAPH.aspects(Options(only_aspects="plot"))) == ["plot"]

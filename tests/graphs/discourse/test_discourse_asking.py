@@ -12,7 +12,7 @@ from fabula.errors import BadReply
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula.graphs.discourse.modes.discourse import choose
 from fabula.graphs.discourse.normal import normal
-from fabula.graphs.discourse.reading import ask_model, read_by_words, read_sought
+from fabula.graphs.discourse.reading import ask_in_steps, ask_model, read_by_words, read_sought
 from fabula.graphs.discourse.senses import read_senses
 from scripted import Says
 
@@ -102,6 +102,45 @@ def test_slots_count_in_their_order_where_all_else_is_level() -> None:
 
 def test_of_equals_the_earlier_chunk_comes_first() -> None:
     assert terms({("who", "Anna"): [7, 2, 5]}).rank({"who": ["Anna"]}) == ["c2", "c5", "c7"]
+
+
+# Scripts without spaces, and the order of words
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("会社", "社会", "ja"),
+        ("上海", "海上", "zh"),
+        ("子女", "女子", "zh"),
+        ("der Mann beißt den Hund", "der Hund beißt den Mann", "de"),
+        ("man bites dog", "dog bites man", "en"),
+    ],
+)
+def test_the_order_of_letters_and_words_makes_another_value(
+    one: str, other: str, language: str
+) -> None:
+    assert normal(one, language) != normal(other, language)
+
+
+def test_letters_of_a_script_without_spaces_are_compared_in_pairs() -> None:
+    assert normal("株式会社", "ja") == "株式 式会 会社"
+    assert normal("彼", "ja") == "彼"
+    known = make_terms("ja", ["c0", "c1"], [("what", normal("株式会社", "ja"), ["c0"])], [])
+    assert known.match("what", "社会") == {}
+    assert known.match("what", "式会社")["c0"][0] == pytest.approx(2 / 3)
+
+
+def test_a_value_is_found_in_a_question_without_spaces() -> None:
+    known = make_terms(
+        "ja",
+        ["c0", "c1"],
+        [("who", normal("田中", "ja"), ["c0"]), ("where", normal("会社", "ja"), ["c1"])],
+        [],
+    )
+    found = read_by_words("田中はなぜ会社を出たのか", known, PDTB3)
+    assert found.slots["who"] == ("田中",)
+    assert found.slots["where"] == ("会社",)
 
 
 # In which order
@@ -194,6 +233,34 @@ def test_a_model_is_asked_once_with_all_senses_and_its_reading_is_taken() -> Non
     assert prompt.user.count("</question>") == 1
     assert all(f"- {one.path}: " in prompt.user for one in PDTB3.all)
     assert prompt.temperature == 0
+
+
+def test_as_published_senses_are_reasoned_about_in_a_call_of_their_own() -> None:
+    def say(user: str) -> str:
+        if "step by step" in user:
+            return json.dumps({"reasoning": "It asks why.", "senses": ["Contingency.Cause"]})
+        return reply(who=["Anna"], predicate=["leave"])
+
+    says = Says(say)
+    found = ask_in_steps("Why did Anna </question> leave?", PDTB3, "en", says)
+    assert found.senses == ("Contingency.Cause",)
+    assert found.slots == {"who": ("Anna",), "predicate": ("leave",)}
+    senses, event = says.asked
+    assert all(f"- {one.path}: " in senses.user for one in PDTB3.all)
+    assert "<senses>" not in event.user
+    assert [prompt.user.count("</question>") for prompt in says.asked] == [1, 1]
+    assert senses.schema is not None
+    assert [*senses.schema.model_fields] == ["reasoning", "senses"], "it reasons before it names"
+
+
+def test_one_of_two_readings_is_enough_and_none_is_refused() -> None:
+    fact = '{"reasoning": "It asks for a fact.", "senses": []}'
+    plain = Says(lambda user: fact if "step by step" in user else reply(who=["Ann"]))
+    assert ask_in_steps("Who is Ann?", PDTB3, "en", plain).slots == {"who": ("Ann",)}
+    half = Says(lambda user: "no" if "step by step" in user else reply(who=["Ann"]))
+    assert ask_in_steps("Who is Ann?", PDTB3, "en", half).slots == {"who": ("Ann",)}
+    with pytest.raises(BadReply):
+        ask_in_steps("Who is Ann?", PDTB3, "en", Says(lambda _: "no"))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from fabula.build.outcome import SilentProgress
+from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph.extraction import TextWindow
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
@@ -21,11 +23,13 @@ from fabula.graph.recipes import is_reusable
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.options import Options
+from fabula.graphs.discourse.printed import EntityPlaces, WindowText
 from fabula.graphs.discourse.questions import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.entities import ids
-from fabula.models import Prompt
+from fabula.models import Chat, Prompt
 from fabula.models.parallel import Job, Workers
+from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from scripted import Models, Says, made_chunks, told
 
@@ -38,6 +42,12 @@ def event(part: Any = 1, **slots: Any) -> dict[str, Any]:
     """A record as a model writes it."""
     names = ("who", "predicate", "what", "when", "where", "why", "how")
     return {"part": part, **dict.fromkeys(names), **slots}
+
+
+def in_window(chunks: Sequence[Chunk], language: str = "en", **places: set[str]) -> WindowText:
+    """A window of all chunks, with the ids of the chunks that entities of some names are in."""
+    by_form = {name: frozenset(ids) for name, ids in places.items()}
+    return WindowText(TextWindow(tuple(chunks)), language, EntityPlaces(by_form))
 
 
 def link(
@@ -174,17 +184,17 @@ def test_none_and_entity_make_no_link() -> None:
 def test_values_are_one_term_if_they_are_the_same_as_values_are_compared() -> None:
     events = {
         "Anna": [event(who="the old Pilots", predicate="slept")],
-        "Boris": [event(who="Pilot, old", predicate="sleeping")],
+        "Boris": [event(who="Old pilot", predicate="sleeping")],
     }
-    made = built(made_chunks(*STORY), script(events))
+    made = built(made_chunks("The old pilots came. ", *STORY), script(events))
     terms = {(one["slot"], one["key"]): one["count"] for one in of(made, "Term")}
-    assert terms[("who", "old pilot")] == 2
+    assert terms["who", "old pilot"] == 2
     ties = {edge.type for edge in made.edges}
     assert {"WHO", "PREDICATE", "FROM_CHUNK"} <= ties
 
 
 def test_who_and_where_are_entities_by_any_of_their_names() -> None:
-    chunks = made_chunks(*STORY)
+    chunks = made_chunks(*STORY, "The house of Dunmore. ")
     cast = cast_of(chunks, Anna="person", Boris="person", Clara="person", Dunmore="place")
     events = {
         "Anna": [event(who="Anna and Boris", where="Dunmore", what="Clara")],
@@ -203,7 +213,7 @@ def test_who_and_where_are_entities_by_any_of_their_names() -> None:
 
 
 def test_one_name_of_two_entities_is_of_the_right_type() -> None:
-    chunks = made_chunks(*STORY)
+    chunks = made_chunks(*STORY, "Holmes. ")
     person, place = (
         replace(
             cast_of(chunks, Holmes=type).nodes[0],
@@ -233,6 +243,122 @@ def test_every_edge_starts_at_a_node_of_its_own_and_rests_on_chunks() -> None:
     assert {edge.start for edge in made.edges} <= own
     known = {chunk.id for chunk in chunks}
     assert all(node.sources and set(node.sources) <= known for node in made.nodes)
+
+
+# What the text bears out
+
+
+def test_an_event_of_whom_the_text_does_not_name_is_left_out() -> None:
+    chunks = made_chunks("Rain fell on the roofs. ")
+    invented = event(1, who="Napoleon", what="Russia", when="1812")
+    told = read_events(json.dumps({"events": [invented]}), in_window(chunks))
+    assert (told.records, told.dropped) == ((), {"invented": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "slots", "kept"),
+    [
+        # A narrator is not printed, but what he does is: who he is goes, the event stays.
+        ("I opened the door.", "en", {"who": "narrator", "what": "the door"}, {"what": "the door"}),
+        ("The boat left.", "en", {"who": "The boat", "where": "Paris"}, {"who": "The boat"}),
+        # Titles, cases and forms of words are no other name.
+        ("Scrooge sat.", "en", {"who": "Mr. Scrooge"}, {"who": "Mr. Scrooge"}),
+        ("Powiedział to Annie.", "pl", {"who": "Anna"}, {"who": "Anna"}),
+        ("Он сказал это Наташе.", "ru", {"who": "Наташа"}, {"who": "Наташа"}),
+        ("Im Walde standen Bäume.", "de", {"where": "im Wald"}, {"where": "im Wald"}),
+        (
+            "彼は会社に行った。",
+            "ja",
+            {"who": "彼", "where": "会社"},
+            {"who": "彼", "where": "会社"},
+        ),
+        ("彼は会社に行った。", "ja", {"who": "彼", "where": "社会"}, {"who": "彼"}),
+        # One name that is not printed makes the value another one.
+        ("Smith slept.", "en", {"who": "Mr. Smith", "how": "soundly"}, None),
+        ("Smith slept.", "en", {"who": "Mrs. Brown", "what": "Smith"}, {"what": "Smith"}),
+    ],
+)
+def test_who_and_where_are_printed_in_the_window(
+    text: str, language: str, slots: dict[str, str], kept: dict[str, str] | None
+) -> None:
+    reply = json.dumps({"events": [event(1, **slots)]}, ensure_ascii=False)
+    [record] = read_events(reply, in_window(made_chunks(text), language)).records
+    assert record.slots == (slots if kept is None else kept)
+
+
+def test_who_may_be_an_entity_that_the_window_calls_otherwise() -> None:
+    chunks = made_chunks("The old man sat down. ")
+    reply = json.dumps({"events": [event(1, who="Scrooge", predicate="sit")]})
+    assert read_events(reply, in_window(chunks)).dropped == {"invented": 1}
+    [record] = read_events(reply, in_window(chunks, scroog={chunks[0].id})).records
+    assert record.slots == {"who": "Scrooge", "predicate": "sit"}
+
+
+def test_the_build_knows_the_entities_of_a_window_by_all_their_names() -> None:
+    chunks = made_chunks("The captain came. ", "It rained. ")
+    node = cast_of(chunks, captain="person").nodes[0]
+    names = {**node.properties, "names": ["captain", "Edmund Vane"]}
+    cast = Part(
+        Owner("default", "entities", "d"),
+        (replace(node, properties=names),),
+        (Edge("FROM_CHUNK", node.id, chunks[0].id),),
+        Record({}),
+    )
+    events = {"captain": [event(who="Edmund Vane", predicate="come")]}
+    assert [one["who"] for one in of(built(chunks, script(events), cast=cast), "Event")] == [
+        "Edmund Vane"
+    ]
+    assert of(built(chunks, script(events)), "Event") == []
+
+
+def test_an_event_is_of_the_passage_that_prints_it() -> None:
+    chunks = made_chunks("Anna gave Boris the key. ", "It rained. ", "The cat slept. ")
+    wrong = event(3, who="Anna", predicate="give", what="the key to Boris")
+    right = event(1, who="Anna", predicate="give", what="the key to Boris")
+    for record in (wrong, right):
+        [read] = read_events(json.dumps({"events": [record]}), in_window(chunks)).records
+        assert read.chunk == chunks[0].id
+
+
+def test_a_passage_with_pronouns_keeps_its_event() -> None:
+    chunks = made_chunks("Anna met Boris. ", "She kissed him. ")
+    record = event(2, who="Anna", predicate="kiss", what="Boris")
+    [read] = read_events(json.dumps({"events": [record]}), in_window(chunks)).records
+    assert read.chunk == chunks[1].id
+
+
+@pytest.mark.parametrize(
+    ("language", "empty"),
+    [
+        ("pl", "brak"),
+        ("ru", "Нет"),
+        ("ja", "なし"),
+        ("de", "keine"),
+        ("de", "k. A."),
+        ("fr", "aucun"),
+        ("zh", "无"),
+        ("es", "ninguno"),
+        ("pl", "none"),
+        ("ru", "N/A"),
+    ],
+)
+def test_a_value_that_says_there_is_none_is_none(language: str, empty: str) -> None:
+    chunks = made_chunks(f"Anna. {empty}. ")
+    reply = json.dumps({"events": [event(1, who="Anna", what=empty, why=empty)]})
+    [record] = read_events(reply, in_window(chunks, language)).records
+    assert record.slots == {"who": "Anna"}
+    said = {"links": [link(1, connective=empty)]}
+    pair = made_chunks("a. ", "b. ")
+    [one] = read_links(
+        json.dumps(said), [(pair[0], pair[1])], read_senses("pdtb3"), language
+    ).records
+    assert one.connective == ""
+
+
+def test_a_name_that_means_nothing_in_another_language_is_a_name() -> None:
+    reply = json.dumps({"events": [event(1, who="Nada")]})
+    [record] = read_events(reply, in_window(made_chunks("Nada the Lily slept."))).records
+    assert record.slots == {"who": "Nada"}
 
 
 # Edits, with the response cache deleted: all that is known is in the graph
@@ -312,6 +438,60 @@ def test_too_many_gaps_end_the_build() -> None:
         built(made_chunks(*STORY), Says(lambda _: "no"))
 
 
+# The published system
+
+
+def test_relations_are_judged_by_the_model_for_judgements() -> None:
+    asked_roles: list[tuple[str, str]] = []
+
+    class Listening(Models):
+        def chat(self, role: Role, step: str) -> Chat:
+            asked_roles.append((role, step))
+            return super().chat(role, step)
+
+    built(made_chunks(*STORY), script(), models=Listening(script()))
+    assert set(asked_roles) == {("model", "events"), ("aspect_model", "links")}
+
+
+def test_each_chunk_is_read_by_itself_as_published() -> None:
+    preset = presets()["discourse-published"]
+    assert preset["chunk_tokens"] == 50
+    lengths = (50, 20, 40, 45, 15, 30, 10)
+    chunks = tuple(
+        replace(chunk, tokens=tokens)
+        for chunk, tokens in zip(
+            made_chunks(*(f"Sentence {number} of it. " for number in range(7))),
+            lengths,
+            strict=True,
+        )
+    )
+    says = script()
+    built(chunks, says, window_tokens=preset["discourse.window_tokens"], pairs=1)
+    assert len(asked(says, "events")) == 7
+    assert len(asked(says, "links")) == 6
+
+
+def test_demonstrations_are_those_of_the_set_or_none() -> None:
+    prompts: dict[str, list[Prompt]] = {}
+    for name in ("narrative", "history", "none"):
+        says = script()
+        built(made_chunks(*STORY), says, demonstrations=name)
+        prompts[name] = [*asked(says, "events"), *asked(says, "links")]
+    for prompt in prompts["narrative"]:
+        assert "narrative text" in prompt.system
+        assert prompt.system.count("The reply:") == 2
+    for prompt in prompts["history"]:
+        assert "narrative" not in prompt.system
+        assert "Odo Brandt" in prompt.system or "Brandt" in prompt.system
+    for prompt in prompts["none"]:
+        assert "Example" not in prompt.system
+        assert 'in this form: {"' in prompt.system
+    settings = [GRAPH.settings(Options(demonstrations=name), False) for name in prompts]
+    assert len({str(one) for one in settings}) == 3
+    offline = [GRAPH.settings(Options(demonstrations=name), True) for name in prompts]
+    assert offline[0] == offline[1] == offline[2]
+
+
 # Hostile replies
 
 
@@ -331,10 +511,10 @@ def test_a_reply_of_nonsense_is_bounded_and_counted() -> None:
         "Anna",
         None,
     ]
-    told = read_events(json.dumps({"events": records * 200}), chunks, "en")
-    assert len(told.records) == 3
-    assert told.records[0].slots == {"predicate": "go"}
-    assert set(told.dropped) == {"malformed", "misplaced", "overlong", "repeated", "surplus"}
+    told = read_events(json.dumps({"events": records * 200}), in_window(chunks))
+    assert [record.slots for record in told.records] == [{"predicate": "go"}, {"who": "Anna"}]
+    reasons = {"malformed", "misplaced", "overlong", "repeated", "surplus", "invented"}
+    assert set(told.dropped) == reasons
     assert sum(told.dropped.values()) >= told.listed - len(told.records)
 
 
@@ -352,7 +532,7 @@ def test_links_of_nonsense_are_bounded_and_counted() -> None:
         link(5, connective="y" * 10_000),
         7,
     ]
-    told = read_links(json.dumps({"links": records}), pairs, read_senses("pdtb3"))
+    told = read_links(json.dumps({"links": records}), pairs, read_senses("pdtb3"), "en")
     assert [(one.form, one.connective) for one in told.records] == [
         ("implicit", "because"),
         ("implicit", ""),
@@ -367,7 +547,7 @@ def test_a_connective_that_is_printed_is_explicit() -> None:
     [pair] = pairwise(chunks)
     for connective in ("or", "Either..or", "did not"):
         given = {"links": [link(1, "explicit", connective=connective)]}
-        [one] = read_links(json.dumps(given), [pair], read_senses("pdtb3")).records
+        [one] = read_links(json.dumps(given), [pair], read_senses("pdtb3"), "en").records
         assert (one.form, one.connective) == ("explicit", connective)
 
 
@@ -375,7 +555,7 @@ def test_a_connective_that_is_printed_is_explicit() -> None:
 def test_a_reply_that_says_nothing_of_pairs_is_refused(reply: str) -> None:
     chunks = made_chunks(*STORY[:2])
     with pytest.raises(BadReply):
-        read_links(reply, [(chunks[0], chunks[1])], read_senses("pdtb3"))
+        read_links(reply, [(chunks[0], chunks[1])], read_senses("pdtb3"), "en")
 
 
 # Dry runs, offline, and what is told
@@ -390,11 +570,11 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
         reply = prompt.placeholder()
         if "<senses>" in prompt.user:
             pairs = list(pairwise(chunks))
-            told = read_links(reply, pairs, read_senses("pdtb3"))
+            told = read_links(reply, pairs, read_senses("pdtb3"), "en")
             assert 0 < len(told.records) < len(pairs)
             assert not told.dropped
         else:
-            events = read_events(reply, chunks, "en")
+            events = read_events(reply, in_window(chunks))
             assert (len(events.records), events.dropped) == (9, {})
 
 

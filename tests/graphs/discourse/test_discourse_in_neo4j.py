@@ -14,6 +14,7 @@ from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.errors import NotFound
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.explore import shipped_query
 from fabula.graph.parts import chunks_of
@@ -262,6 +263,56 @@ def test_what_tells_of_the_same_event_comes_after(scenes: Fabula) -> None:
 def test_with_no_sense_asked_for_the_neighbours_stand_in_and_it_is_told(scenes: Fabula) -> None:
     _, told = found(scenes, "Who danced at the fair at midnight?", document="Scenes")
     assert any(one.startswith("fall back: beside the nearest") for one in told)
+
+
+def test_as_published_the_context_is_short_where_nothing_is_linked(scenes: Fabula) -> None:
+    question = "Who danced at the fair at midnight?"
+    given: dict[str, Any] = {"near": 1, "matched": 0}
+    wide, _ = found(scenes, question, document="Scenes", knobs=given)
+    assert len(wide) > 1
+    short, told = found(scenes, question, document="Scenes", knobs={**given, "widen": False})
+    assert short == wide[:1] == [4]
+    assert not any(one.startswith("fall back") for one in told)
+    linked, _ = found(scenes, WHY, document="Scenes", knobs={**given, "widen": False})
+    assert linked == [2, 1, 3]
+
+
+def test_events_and_relations_are_exported_as_rdf(scenes: Fabula, tmp_path: Path) -> None:
+    import rdflib
+
+    written = scenes.export(tmp_path / "scenes.ttl", "Scenes")
+    assert (written.nodes, written.relationships) == (3, 4)
+    graph = rdflib.Graph().parse(tmp_path / "scenes.ttl")
+    words = "urn:fabula:vocabulary:"
+    who = {str(value) for value in graph.objects(None, rdflib.URIRef(f"{words}who"))}
+    assert who == {"Anna", "Clara", "seven sailors"}
+    result = rdflib.URIRef("urn:fabula:sense:Contingency.Cause.Result")
+    assert len(list(graph.subject_objects(result))) == 1
+    with pytest.raises(NotFound, match="none in Bare"):
+        scenes.export(tmp_path / "bare.nt", "Bare")
+
+
+def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
+    question = "Did Hypatia keep the lamp?"
+    place = {"document": "Scenes", "knobs": {"near": 1, "related": 0}}
+    _, told = found(scenes, question, **place)
+    assert not any(one.startswith("matched: who") for one in told)
+    entry = scenes.document("Scenes")
+    change = """
+        MATCH (term:Term {document: $document, slot: 'who', key: 'anna'})
+        MATCH (entity:Entity {document: $document}) WITH term, entity ORDER BY entity.id LIMIT 1
+        MERGE (term)-[:IS]->(entity) SET entity.names = entity.names + 'Hypatia'
+        WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
+        SET part.updated_at = part.updated_at + duration('PT1S')"""
+    undo = """
+        MATCH (:Term {document: $document})-[is:IS]->(entity:Entity {document: $document})
+        SET entity.names = entity.names[..-1] DELETE is
+        WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
+        SET part.updated_at = part.updated_at + duration('PT1S')"""
+    cypher(scenes.store, change, document=entry.id)
+    _, told = found(scenes, question, **place)
+    cypher(scenes.store, undo, document=entry.id)
+    assert any("who hypatia" in one for one in told if one.startswith("read the question"))
 
 
 def test_without_the_graph_it_is_as_hybrid(scenes: Fabula) -> None:

@@ -13,9 +13,11 @@ import pytest
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.extraction import ModelAnswer, TextWindow, is_supported
+from fabula.graphs.entities import GRAPH
+from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.extract import (
-    PROMPTS,
     ExtractedRecords,
+    Purpose,
     ask_entities,
     attribute,
     read_extracted,
@@ -317,7 +319,10 @@ def test_forty_entities_with_all_aliases_are_found_fast() -> None:
 def ask_of(
     chat: Says, gleanings: int = 1, within: TextWindow = SHOP
 ) -> ModelAnswer[ExtractedRecords]:
-    return ask_entities(read_types("narrative"), gleanings, STAND_INS).ask(within, chat, 0.5)
+    question = ask_entities(
+        read_types("narrative"), gleanings, STAND_INS, read_demonstrations("narrative")
+    )
+    return question.ask(within, chat, 0.5)
 
 
 BOB = {"entities": [entity("Bob Cratchit", 2)], "relations": []}
@@ -382,25 +387,95 @@ def test_the_prompt_says_that_passages_are_data_and_what_is_asked() -> None:
     assert all(f'"{one.name}"' in listed for one in read_types("narrative"))
 
 
-@pytest.mark.parametrize(("name", "count"), [("extract_system", 2), ("triples_system", 3)])
-def test_a_prompt_has_as_many_demonstrations_and_each_is_borne_out(name: str, count: int) -> None:
-    text = (PROMPTS / f"{name}.txt").read_text()
-    shown = text.split("\nExample ")[1:]
+@pytest.mark.parametrize("name", ["narrative", "history"])
+@pytest.mark.parametrize(("question", "count"), [("entities", 2), ("triples", 3)])
+def test_a_set_has_as_many_demonstrations_and_each_is_borne_out(
+    name: str, question: str, count: int
+) -> None:
+    shown = read_demonstrations(name).by_question[question]
     assert len(shown) == count
     for example in shown:
-        passages, reply = example.split("The reply:\n")
-        texts = [line[4:] for line in passages.splitlines() if line[:1] == "["]
-        within = window(*texts)
-        if name == "extract_system":
-            found, _ = attribute(
+        within = window(*example.passages)
+        if question == "entities":
+            found, retyped = attribute(
                 within,
-                read_extracted(reply),
+                read_extracted(example.reply),
                 [one.name for one in read_types("narrative")],
             )
-            assert (found.dropped, len(found.relation_mentions) > 3) == ({}, True)
+            assert (found.dropped, retyped, len(found.relation_mentions) > 3) == ({}, 0, True)
         else:
-            facts = read_facts(reply, within)
+            facts = read_facts(example.reply, within)
             assert (facts.dropped, len(facts.records) > 3) == ({}, True)
+
+
+NO_PURPOSE = Purpose()
+
+
+def system_of(name: str, purpose: Purpose = NO_PURPOSE) -> str:
+    """The system text of the question about entities, with demonstrations of a set."""
+    chat = Says(lambda _: json.dumps(BOB))
+    demonstrations = read_demonstrations(name)
+    ask_entities(read_types("narrative"), 0, STAND_INS, demonstrations, purpose).ask(
+        SHOP, chat, 0.5
+    )
+    [prompt] = chat.asked
+    return prompt.system
+
+
+def test_another_domain_has_its_own_words_and_examples() -> None:
+    narrative, history, none = (system_of(name) for name in ("narrative", "history", "none"))
+    assert "passages of a narrative text" in narrative
+    assert "matter to the story" in narrative
+    assert narrative.count("The reply:") == 2
+    assert history.count("The reply:") == 2
+    assert "narrative" not in history
+    assert "story" not in history.replace("history", "")
+    assert "Example" not in none
+    assert "narrative text" in none
+    assert 'in this form: {"entities": [{"name": "...", "type": "...", ' in none
+    settings = {str(GRAPH.settings(Options(demonstrations=one), False)) for one in SETS}
+    assert len(settings) == 3
+    offline = {str(GRAPH.settings(Options(demonstrations=one), True)) for one in SETS}
+    assert len(offline) == 1
+
+
+SETS = ("narrative", "history", "none")
+
+
+def test_a_set_of_ones_own_is_a_file_and_a_wrong_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "law.toml"
+    reply = json.dumps({"entities": [], "relations": []})
+    head = 'text = "a judgment"\nwhole = "the case"\n'
+    file.write_text(f"{head}[[entities]]\npassages = ['The court sat.']\nreply = '{reply}'\n")
+    text = system_of(str(file))
+    assert "passages of a judgment" in text
+    assert "matter to the case" in text
+    assert text.endswith(f"[1] The court sat.\n\nThe reply:\n\n{reply}")
+    before = GRAPH.settings(Options(demonstrations=str(file)), False)
+    file.write_text(file.read_text().replace("sat", "rose"))
+    assert GRAPH.settings(Options(demonstrations=str(file)), False) != before
+    for wrong in ('{"entities": 7}', "no", '{"entities": [], "relations": [], "more": 1}'):
+        file.write_text(f"{head}[[entities]]\npassages = ['x']\nreply = '{wrong}'\n")
+        with pytest.raises(SettingsError, match=r"reply 1 of \[\[entities\]\]"):
+            read_demonstrations(str(file))
+    file.write_text(f"{head}[[events]]\npassages = ['x']\nreply = '{reply}'\n")
+    with pytest.raises(SettingsError, match="events"):
+        read_demonstrations(str(file))
+    with pytest.raises(SettingsError, match="history, narrative"):
+        read_demonstrations("poems")
+
+
+def test_a_domain_and_questions_are_said_and_make_the_graph_stale() -> None:
+    plain = system_of("narrative")
+    said = system_of("narrative", Purpose("Whaling. Ships matter.", ("Who sank the ship?",)))
+    assert "What the texts are about: Whaling. Ships matter." in said
+    assert "- Who sank the ship?\n" in said
+    assert "What the texts are about" not in plain
+    assert len(said) > len(plain)
+    domain = Options(domain="Whaling", example_questions="Who sank it?; Where?")  # type: ignore[arg-type]
+    assert domain.example_questions == ("Who sank it?", "Where?")
+    assert GRAPH.settings(domain, False) != GRAPH.settings(Options(), False)
+    assert GRAPH.settings(domain, True) == GRAPH.settings(Options(), True)
 
 
 # Triples

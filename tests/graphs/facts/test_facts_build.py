@@ -20,6 +20,8 @@ from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.facts import describe, warnings
+from fabula.graphs.facts.mapping import MAX_LEFT_OUT
+from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import Options
 from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.values import FactStatement
@@ -104,17 +106,19 @@ class Model:
             return records if isinstance(records, str) else json.dumps({"triples": records})
         chosen: dict[str, list[dict[str, int]]] = {"names": [], "predicates": []}
         listed = "names"
-        number, words = 0, ""
+        # The phrases that the candidates below belong to: one, or all predicates.
+        phrases: dict[str, int] = {}
         for line in user.partition("</facts>")[2].splitlines():
             if line == "Predicates:":
-                listed = "predicates"
+                listed, phrases = "predicates", {}
             elif line.startswith("["):
-                number, words = int(line[1 : line.index("]")]), line.partition("] ")[2]
-            elif line.startswith("    (") and words in self.means:
+                if listed == "names":
+                    phrases = {}
+                phrases[line.partition("] ")[2]] = int(line[1 : line.index("]")])
+            elif line.startswith("    ("):
                 place, told = int(line[5 : line.index(")")]), line.partition(") ")[2]
-                if told.startswith(self.means[words]):
-                    chosen[listed].append({"n": number, "is": place})
-                    words = ""
+                for words in [one for one in phrases if told.startswith(self.means.get(one, "?"))]:
+                    chosen[listed].append({"n": phrases.pop(words), "is": place})
         return json.dumps(chosen)
 
     @property
@@ -269,6 +273,90 @@ def called_john(node: Node) -> Node:
     return Node(node.id, node.label, {**node.properties, **more}, node.sources)
 
 
+FOREIGN = {
+    "zabił": "kills",
+    "jest ojcem": "parent_of",
+    "kocha": "loves",
+    "mieszka w": "lives_in",
+    "tötet": "kills",
+    "ist der Vater von": "parent_of",
+    "wohnt in": "lives_in",
+    "habite à": "lives_in",
+    "est le père de": "parent_of",
+    "aime": "loves",
+    "убил": "kills",
+    "живёт в": "lives_in",
+    "の父である": "parent_of",
+}
+"""Predicates of Polish, German, French, Russian and Japanese, and the relations that they are."""
+
+
+def foreign(ontology_settings: dict[str, Any]) -> tuple[str, Built]:
+    """What a model is asked about these predicates, and the facts of a model that knows them."""
+    ends = {"lives_in": ("Bob Cratchit", "London", TO_PLACE)}
+    records = [
+        triple(subject, predicate, object, 1, **types)
+        for predicate, relation in FOREIGN.items()
+        for subject, object, types in [ends.get(relation, ("Bob Cratchit", "Scrooge", PERSONS))]
+    ]
+    model = Model({"Scrooge kept": records}, {**FOREIGN, "the miser": "Scrooge"})
+    made = facts_of(model, **ontology_settings)
+    [asked] = model.normalises
+    return asked, made
+
+
+def test_predicates_of_other_languages_find_their_relations() -> None:
+    asked, made = foreign({})
+    listed = asked.partition("The candidates of every predicate:")[2]
+    assert all(f") {relation}: " in listed for relation in read_ontology("narrative").relations)
+    assert "\n    (1)" in listed
+    assert listed.count(") kills: ") == 1, "each relation is listed once for all predicates"
+    assert {node.properties["predicate"] for node in made.nodes} == set(FOREIGN.values())
+    assert made.facts["facts"] == 4
+
+
+def test_of_a_large_ontology_the_nearest_relations_are_listed_by_the_collections_embedder() -> None:
+    models = Models(Model({"Scrooge kept": [triple("Scrooge", "zabił", "Bob Cratchit", 1)]}).says())
+    text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
+    workers = Workers(2)
+    with Job(workers) as job:
+        work = BuildWork(job, SilentProgress(), GapLimit())
+        build(text, Options(window_tokens=200, listed_relations=0), models, Known(), work)
+    workers.close()
+    assert "zabił" in models.embedder.sent
+    assert "is a parent of" in models.embedder.sent
+    chat = models.says
+    assert isinstance(chat, Says)
+    [asked] = [prompt.user for prompt in chat.asked if "</facts>" in prompt.user]
+    assert asked.count("\n    (") == 5
+
+
+def test_without_the_third_step_facts_are_as_they_were_stated() -> None:
+    made = facts_of(Model(), check=False)
+    assert texts(made) == sorted([*ALL, "Tiny Tim travels to 1843"])
+    assert "dropped_unfit" not in made.facts
+
+
+def test_demonstrations_are_those_of_the_set_or_none() -> None:
+    systems: dict[str, str] = {}
+    for name in ("narrative", "history", "none"):
+        chat = Model().says()
+        text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
+        workers = Workers(1)
+        with Job(workers) as job:
+            work = BuildWork(job, SilentProgress(), GapLimit())
+            build(text, Options(demonstrations=name), Models(chat), Known(), work)
+        workers.close()
+        [systems[name], *_] = [one.system for one in chat.asked if "state?" in one.user]
+    assert systems["narrative"].count("\nExample ") == 3
+    assert systems["history"].count("\nExample ") == 3
+    assert "narrative" not in systems["history"]
+    assert "Example" not in systems["none"]
+    assert '"subject_type": "..."' in systems["none"]
+    settings = {str(GRAPH.settings(Options(demonstrations=name), False)) for name in systems}
+    assert len(settings) == 3
+
+
 def test_without_the_second_step_words_alone_decide() -> None:
     model = Model()
     made = facts_of(model, normalise=False)
@@ -372,6 +460,33 @@ def test_where_nothing_is_left_it_is_asked_again_and_not_lost() -> None:
     assert texts(strict) == []
     lenient = facts_of(Model(stated), known=known_from(strict))
     assert texts(lenient) == ["Bob Cratchit juggled with Scrooge"]
+
+
+def test_what_is_left_out_is_kept_in_slices() -> None:
+    unfit = [
+        triple("Tiny Tim", "travels to", f"{1000 + year}", 2, subject_type="person",
+               object_type="time")
+        for year in range(90)
+    ]  # fmt: skip
+    years = " ".join(f"{1000 + year}" for year in range(90))
+    chunks = made_chunks(
+        STORY[0].text,
+        STORY[1].text,
+        *(f"Tiny Tim saw {number}: {years}. " for number in range(10)),
+    )
+    stated = {"Scrooge kept": FIRST, "Tiny Tim saw": unfit}
+    made = facts_of(Model(stated), chunks, window_tokens=1)
+    edges = [edge for edge in made.edges if edge.type == "FROM_CHUNK"]
+    kept = [len(json.loads(edge.properties.get("others", "[]"))) for edge in edges]
+    assert kept == [MAX_LEFT_OUT]
+    assert made.facts["dropped_unfit"] == 900
+    # What finds no place is not forgotten in silence: its chunks are asked about again.
+    [first] = edges
+    assert len(first.properties["forgotten"]) == 8
+    again = Model(stated)
+    second = facts_of(again, chunks, known=known_from(made, chunks), window_tokens=1)
+    assert 0 < len(again.states) == len(first.properties["forgotten"]) < len(chunks)
+    assert same(made, second)
 
 
 def test_a_fact_rests_on_a_chunk_that_prints_one_of_its_ends() -> None:

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.facts.checking import ITSELF, UNFIT, UNRELATED, UNTYPED, Checked, check
+from fabula.graphs.facts.checking import (
+    ITSELF,
+    UNFIT,
+    UNRELATED,
+    UNTYPED,
+    Checked,
+    CheckRules,
+    check,
+)
 from fabula.graphs.facts.entities import NamedEntities, NamedEntity
 from fabula.graphs.facts.ontology import Ontology, read_ontology
 from fabula.graphs.facts.values import ChosenMeaning, FactStatement
@@ -75,7 +83,7 @@ def checked(
     cast: NamedEntities = NOBODY,
     strict: bool = False,
 ) -> Checked:
-    return check("d", statements, cast, ontology, strict=strict)
+    return check("d", statements, cast, ontology, CheckRules(strict=strict))
 
 
 def told(found: Checked) -> list[tuple[str, str, str]]:

@@ -25,6 +25,14 @@ def judgement(user: str) -> Any:
     if "Rate the passages:" in user:
         asked, held = _words(_between(user, "question")), _words(_between(user, "passages"))
         return {"rating": 2 if asked <= held else 1 if asked & held else 0}
+    if "Which answer is better by this criterion?" in user:
+        first, second = (len(_words(_between(user, name))) for name in ("first", "second"))
+        winner = "tie" if first == second else "first" if first > second else "second"
+        return {"reason": "It has more words.", "winner": winner}
+    if "Write three different questions" in user:
+        answer = _between(user, "answer")
+        questions = [f"{opening} {answer}" for opening in ("Who?", "What?", "Where?")]
+        return {"questions": questions, "evasive": "not in the passages" in answer}
     if "fully understandable statements" in user:
         return {"statements": _sentences(_input(user)["answer"])}
     if "TP (true positive)" in user:

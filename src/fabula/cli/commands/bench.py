@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.shared.help import Group
-from fabula.cli.shared.options import GRAPH, MODELS, given_flags
+from fabula.cli.shared.options import GRAPH, MODELS, Assignment, given_flags
 from fabula.cli.shared.progress import BuildProgress
 from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
+    from fabula.experiments.data.subsets import Only
     from fabula.experiments.run import RunOutcome
 
 RUNS = "runs"
@@ -29,6 +30,34 @@ SETTINGS = (
     "max_tokens",
     "prices",
 )
+DATA_SET = "data set"
+"""The name under which --set gives a data set; no setting is called so."""
+
+
+class DataSetOrSetting(Assignment):
+    """A data set's name, or a setting's whole name and its value."""
+
+    name = "data set | name=value"
+    help = (
+        "the data set, as narrativeqa, in place of the suite's; or any setting by its whole name, "
+        "as aspects.levels=3"
+    )
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The data set under the name DATA_SET, or the name and the value of a setting."""
+        if "=" in str(value):
+            return super().convert(value, param, ctx)
+        from fabula.experiments.data import NAMES
+
+        if value not in NAMES:
+            self.fail(
+                f"{value!r} is no data set ({', '.join(NAMES)}), and a setting is name=value",
+                param,
+                ctx,
+            )
+        return DATA_SET, value
 
 
 @click.group("bench", cls=Group)
@@ -48,18 +77,36 @@ def list_suites() -> None:
 
 @command.command(
     "run",
-    examples=("bench run smoke", "bench run quality --data QuALITY/ --limit 200 --max-calls 20000"),
+    examples=(
+        "bench run smoke",
+        "bench run quality --data QuALITY/ --limit 200 --max-calls 20000",
+        "bench run sweep-top-k --set narrativeqa --part all --only gutenberg --data NarrativeQA/",
+    ),
 )
 @click.argument("suite")
 @click.option("--out", type=click.Path(path_type=Path), help=f"folder of the run [{RUNS}/SUITE]")
 @click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
+@click.option("--part", metavar="PART", help="part of the data set; several as train+dev, or all")
+@click.option(
+    "--hard/--all-questions",
+    default=None,
+    help="ask only the questions of the hard subset, or all questions",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["gutenberg"]),
+    help="use only texts of Project Gutenberg, as the aspect graph's publication did",
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
 @click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
-@given_flags(*SETTINGS)
+@given_flags(*SETTINGS, assignment=DataSetOrSetting())
 def run_suite(
     suite: str,
     out: Path | None,
     data: Path | None,
+    part: str | None,
+    hard: bool | None,
+    only: Only | None,
     limit: int | None,
     texts: int | None,
     given: dict[str, Any],
@@ -69,13 +116,15 @@ def run_suite(
     The folder gets results.jsonl, with a line for each question and system, run.json, with
     everything needed to repeat the run, and the report. The same command continues a run that was
     stopped; with a larger --limit it asks more questions. The environment does not change settings
-    that the suite sets.
+    that the suite sets. --set, --part, --hard and --only take other data than the suite's; the
+    folder of the run is then called after them, too.
     """
     from fabula.experiments.run import BenchRun, run
-    from fabula.experiments.suite import read_suite
+    from fabula.experiments.suite import DataOverrides, override_data, read_suite
 
-    chosen = read_suite(suite)
-    folder = out or Path(RUNS, chosen.name)
+    overrides = DataOverrides(given.pop(DATA_SET, None), part, hard, only)
+    chosen = override_data(read_suite(suite), overrides)
+    folder = out or Path(RUNS, "-".join((chosen.name, *overrides.words)))
     bench = BenchRun(
         suite=chosen,
         folder=folder,

@@ -91,11 +91,13 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
     return decorated
 
 
-def given_flags(*names: str) -> Callable[[Command], Command]:
+def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[Command], Command]:
     """A flag for each named setting; the command gets `given`, those that were used, by name.
 
-    With --set any other setting can be given, by its whole name.
+    With --set any other setting can be given, by its whole name. A command where --set takes more
+    than that names an `assignment` of its own.
     """
+    assigns = assignment or Assignment()
 
     def decorated(command: Command) -> Command:
         @functools.wraps(command)
@@ -109,8 +111,8 @@ def given_flags(*names: str) -> Callable[[Command], Command]:
             "--set",
             "assigned",
             multiple=True,
-            type=Assignment(),
-            help="any setting by its whole name, as aspects.levels=3; see `fabula settings`",
+            type=assigns,
+            help=assigns.help,
         )(with_given)
         for name in reversed(names):
             wrapped = _flag(name)(wrapped)
@@ -123,6 +125,7 @@ class Assignment(click.ParamType[tuple[str, str]]):
     """A setting's whole name and its value."""
 
     name = "name=value"
+    help = "any setting by its whole name, as aspects.levels=3; see `fabula settings`"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

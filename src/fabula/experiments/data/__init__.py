@@ -10,28 +10,63 @@ from pathlib import Path
 from fabula.errors import DataError
 from fabula.experiments.data import graphragbench, narrativeqa, own, quality, squality
 from fabula.experiments.data.files import Files, Release
+from fabula.experiments.data.subsets import Only, PublishedCounts, compare_counts
 from fabula.experiments.model import DataSet, Question, Text
 
-__all__ = ["NAMES", "SMOKE", "parts", "read"]
+__all__ = [
+    "ALL_PARTS",
+    "NAMES",
+    "SMOKE",
+    "describe_subset",
+    "has_part",
+    "parts",
+    "read",
+    "usual_part",
+]
 
+ALL_PARTS = "all"
+"""Stands for all parts of a data set, joined by JOIN."""
+JOIN = "+"
 SMOKE = Path(__file__).parents[1] / "smoke"
 """A few texts and questions of three data sets, each in a folder of its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A data set: how it is released, its parts (none: any file's name is one), its reader."""
+    """A data set: how it is released, its parts (none: any file's name is one), its reader.
+
+    `usual` is the part that is read where none is named; `whole` are the parts that together are
+    all texts. A set with `gutenberg` says which of its texts are Project Gutenberg's.
+    """
 
     release: Release
     parts: tuple[str, ...]
-    read: Callable[[Files, str], tuple[list[Text], list[Question]]]
+    read: Callable[..., tuple[list[Text], list[Question]]]
+    usual: str = ""
+    whole: tuple[str, ...] = ()
+    gutenberg: PublishedCounts | None = None
 
 
 _SETS: Mapping[str, _Set] = {
-    "quality": _Set(quality.RELEASE, quality.PARTS, quality.read),
-    "narrativeqa": _Set(narrativeqa.RELEASE, narrativeqa.PARTS, narrativeqa.read),
-    "squality": _Set(squality.RELEASE, squality.PARTS, squality.read),
-    "graphrag-bench": _Set(graphragbench.RELEASE, graphragbench.PARTS, graphragbench.read),
+    "quality": _Set(
+        quality.RELEASE, quality.PARTS, quality.read, "dev", quality.PARTS, quality.GUTENBERG
+    ),
+    "narrativeqa": _Set(
+        narrativeqa.RELEASE,
+        narrativeqa.PARTS,
+        narrativeqa.read,
+        "test",
+        narrativeqa.STORIES,
+        narrativeqa.GUTENBERG,
+    ),
+    "squality": _Set(squality.RELEASE, squality.PARTS, squality.read, "dev", squality.PARTS),
+    "graphrag-bench": _Set(
+        graphragbench.RELEASE,
+        graphragbench.PARTS,
+        graphragbench.read,
+        "novel",
+        graphragbench.PARTS,
+    ),
     "own": _Set(own.RELEASE, (), own.read),
 }
 NAMES = tuple(_SETS)
@@ -43,20 +78,65 @@ def parts(name: str) -> tuple[str, ...]:
     return _set(name).parts
 
 
-def read(name: str, folder: Path, part: str) -> DataSet:
+def usual_part(name: str) -> str:
+    """The part of a data set whose results are usually reported; '' for one's own."""
+    return _set(name).usual
+
+
+def has_part(name: str, part: str) -> bool:
+    """Whether a data set has a part, or all of several that are joined by '+'."""
+    chosen = _set(name)
+    return not chosen.parts or set(_split(chosen, part)) <= {*chosen.parts}
+
+
+def read(name: str, folder: Path, part: str, only: Only = "") -> DataSet:
     """A part of a data set, from the folder that holds its files as they are released.
 
-    Of one's own data set, a part is a file: `PART.jsonl`. Questions have ids of their own: one
-    that comes again gets a number. DataError, naming the file and the line, for what is missing
-    or not in the format.
+    Several parts are joined by '+', as in `train+dev`, and `all` stands for all of them. Of one's
+    own data set, a part is a file: `PART.jsonl`. Questions have ids of their own: one that comes
+    again gets a number. DataError, naming the file and the line, for what is missing or not in the
+    format, and for a subset that the data set does not mark.
     """
     chosen = _set(name)
-    if chosen.parts and part not in chosen.parts:
-        known = ", ".join(chosen.parts)
-        raise DataError(f"{chosen.release.name} has no part {part!r}; its parts are {known}.")
+    if not has_part(name, part):
+        known = ", ".join((*chosen.parts, ALL_PARTS))
+        raise DataError(
+            f"{chosen.release.name} has no part {part!r}; its parts are {known}, and several are "
+            f"joined by {JOIN!r}."
+        )
+    if only and not chosen.gutenberg:
+        marked = ", ".join(set for set, other in _SETS.items() if other.gutenberg)
+        raise DataError(
+            f"{chosen.release.name} doesn't say which texts are Project Gutenberg's. Data sets "
+            f"that say so: {marked}."
+        )
     files = Files(folder, chosen.release)
-    texts, questions = chosen.read(files, part)
-    return DataSet(name, tuple(texts), tuple(_apart(questions)), dict(files.sha256))
+    texts: dict[str, Text] = {}
+    questions: list[Question] = []
+    for each in _split(chosen, part):
+        more, asked = chosen.read(files, each, only) if only else chosen.read(files, each)
+        texts |= {text.id: text for text in more}
+        questions += asked
+    return DataSet(name, tuple(texts.values()), tuple(_apart(questions)), dict(files.sha256))
+
+
+def describe_subset(data: DataSet, part: str, *, hard: bool) -> str:
+    """Describe Project Gutenberg's texts of a data set beside the counts that were published."""
+    chosen = _set(data.name)
+    if not chosen.gutenberg:
+        return ""
+    read_parts, whole = (
+        JOIN.join(sorted(_split(chosen, parts), key=chosen.parts.index))
+        for parts in (part, ALL_PARTS)
+    )
+    return compare_counts(data, chosen.gutenberg, read_parts, whole, hard=hard)
+
+
+def _split(chosen: _Set, part: str) -> tuple[str, ...]:
+    """The parts that a part stands for; of one's own data set any name is one part."""
+    if not chosen.parts:
+        return (part,)
+    return chosen.whole if part == ALL_PARTS else tuple(dict.fromkeys(part.split(JOIN)))
 
 
 def _set(name: str) -> _Set:

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from fabula.errors import DataError, LoadError
 from fabula.experiments.data.files import Files, Release
+from fabula.experiments.data.subsets import Only, PublishedCounts
 from fabula.experiments.data.texts import text
 from fabula.experiments.model import Question, Text
 from fabula.load import html
@@ -26,9 +27,12 @@ RELEASE = Release(
     "documents.csv.",
 )
 SUMMARIES = "-summaries"
-PARTS = ("train", "valid", "test", *(f"{part}{SUMMARIES}" for part in ("train", "valid", "test")))
+STORIES = ("train", "valid", "test")
+PARTS = (*STORIES, *(f"{part}{SUMMARIES}" for part in STORIES))
 """The questions of a part are asked of the stories, or, as the paper's easier task, of their
 summaries."""
+GUTENBERG = PublishedCounts(texts=706, questions=21894)
+_HOST = "gutenberg.org"
 
 _PAGE = re.compile(rb"<(?:!doctype|html|head|body|pre)\b", re.IGNORECASE)
 _SCRIPT = re.compile(rb"<pre\b.*</pre\s*>", re.IGNORECASE | re.DOTALL)
@@ -40,6 +44,7 @@ class _Document(BaseModel):
     set: str
     kind: str
     """'gutenberg' or 'movie'."""
+    story_url: str = ""
     wiki_title: str
     story_start: str
     story_end: str
@@ -59,11 +64,16 @@ class _Question(BaseModel):
     answer2: str
 
 
-def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
-    """The stories, or their summaries, and their questions, each with two answers."""
+def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Question]]:
+    """The stories, or their summaries, and their questions, each with two answers.
+
+    `only` limits them to Project Gutenberg's books, so that no film script needs to be there.
+    """
     name = part.removesuffix(SUMMARIES)
     rows = [
-        (place, row) for place, row in files.rows("documents.csv", _Document) if row.set == name
+        (place, row)
+        for place, row in files.rows("documents.csv", _Document)
+        if row.set == name and (not only or row.kind == only or _HOST in row.story_url)
     ]
     if part.endswith(SUMMARIES):
         summaries = {

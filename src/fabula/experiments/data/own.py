@@ -1,37 +1,48 @@
-"""One's own questions: JSON lines of document, question, answers, and options if there are any."""
+"""One's own questions: JSON lines of a document, and a question or facts that it states."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import PurePath
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import DataError, LoadError
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.texts import text
-from fabula.experiments.model import Question, Text
+from fabula.experiments.model import GoldTriple, Question, Text
 from fabula.load import SUFFIXES, load
 from fabula.load.clean import one_line
 
 RELEASE = Release(
     "Your own data set",
     'It is a file that you write, a line a question: {"document": "book.txt", "question": "...", '
-    '"answers": ["..."], "options": ["...", "..."]}; documents are files beside it, or texts.',
+    '"answers": ["..."], "options": ["...", "..."]}; documents are files beside it, or texts. A '
+    'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
+    'facts a graph should have; one of {"document": "book.txt"} only adds the document.',
 )
 _MOST_BYTES = 200_000_000
 _LONGEST_PATH = 1000
 
 
+Name = Annotated[str, Field(min_length=1)]
+Names = Name | Annotated[list[Name], Field(min_length=1)]
+
+
 class _Line(BaseModel):
-    """`document` is a file, by its path from this one, or a text; `options` may be left out."""
+    """`document` is a file, by its path from this one, or a text; all else may be left out.
+
+    Each of the three parts of a triple is a name, or a list of names for the same.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     document: str = Field(min_length=1)
-    question: str = Field(min_length=1)
+    question: str = Field("", min_length=1)
     answers: list[str] = []
     options: list[str] = []
+    triples: list[tuple[Names, Names, Names]] = []
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
@@ -42,7 +53,10 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
     for number, (place, line) in enumerate(files.lines(name, _Line), 1):
         if line.document not in texts:
             texts[line.document] = _text(files, line.document, place)
-        questions.append(_question(line, f"{part}-{number}", texts[line.document].id, place))
+        if line.question or line.triples:
+            questions.append(_question(line, f"{part}-{number}", texts[line.document].id, place))
+        elif line.answers or line.options:
+            raise DataError(f"{place}: there are answers or options, and no question.")
     return list(texts.values()), questions
 
 
@@ -71,4 +85,9 @@ def _question(line: _Line, id: str, document: str, place: str) -> Question:
     right = next((index for index, option in enumerate(options) if option in answers), None)
     if options and answers and right is None:
         raise DataError(f"{place}: none of the answers is one of the options, word for word.")
-    return Question(id, document, one_line(line.question), answers, options, right)
+    triples = tuple(GoldTriple(*(_names(part) for part in triple)) for triple in line.triples)
+    return Question(id, document, one_line(line.question), answers, options, right, triples=triples)
+
+
+def _names(part: str | list[str]) -> tuple[str, ...]:
+    return tuple(map(one_line, [part] if isinstance(part, str) else part))

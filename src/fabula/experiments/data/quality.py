@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from fabula.errors import DataError
 from fabula.experiments.data.files import Files, Release
+from fabula.experiments.data.subsets import Only, PublishedCounts
 from fabula.experiments.data.texts import story, text
 from fabula.experiments.model import Question, Text
 from fabula.load.clean import one_line
@@ -17,6 +18,7 @@ RELEASE = Release(
     "Answering with Long Input Texts, Yes!).",
 )
 PARTS = ("train", "dev", "test")
+GUTENBERG = PublishedCounts(texts=259, questions=4923, hard=2606)
 
 
 class _Question(BaseModel):
@@ -32,17 +34,24 @@ class _Line(BaseModel):
     """An article with the questions of one writer; a second writer's are on another line."""
 
     article_id: str
+    source: str = ""
+    """'Gutenberg', 'Slate' and others."""
     title: str
     author: str | None = None
     article: str
     questions: list[_Question]
 
 
-def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
-    """The articles, each once, and the questions of all lines."""
+def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Question]]:
+    """The articles, each once, and the questions of all lines.
+
+    `only` limits them to those whose `source` is Project Gutenberg.
+    """
     texts: dict[str, Text] = {}
     questions: list[Question] = []
     for place, line in files.lines(f"QuALITY.v1.0.1.htmlstripped.{part}", _Line):
+        if only and line.source.casefold() != only:
+            continue
         if line.article_id not in texts:
             texts[line.article_id] = text(
                 line.article_id,

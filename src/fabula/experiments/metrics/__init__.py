@@ -9,7 +9,10 @@ from fabula.experiments.metrics import (
     coverage,
     graphrag_bench,
     overlap,
+    pairwise,
     ragas_library,
+    relevance,
+    triples,
     words,
 )
 from fabula.experiments.metrics.judges import Judges
@@ -17,7 +20,18 @@ from fabula.experiments.metrics.measure import Metric, missing
 
 __all__ = ["Judges", "Metric", "metric", "missing", "names"]
 
-_FAMILIES = (choice, words, overlap, ragas_library, graphrag_bench, coverage, context)
+_FAMILIES = (
+    choice,
+    words,
+    overlap,
+    ragas_library,
+    graphrag_bench,
+    relevance,
+    pairwise,
+    coverage,
+    context,
+    triples,
+)
 _METRICS: dict[str, Metric] = {
     metric.name: metric for family in _FAMILIES for metric in family.METRICS
 }

@@ -1,4 +1,4 @@
-"""Ask a judging model: split a text into statements, judge them, and rate passages."""
+"""Ask a judging model: judge statements, rate passages, compare answers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fabula.errors import BadReply
+from fabula.errors import BadReply, first_problem
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template
-from fabula.models.replies import ask, read_as
+from fabula.models.replies import ask, read_as, read_object
 from fabula.text import tokens
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -51,6 +51,28 @@ class VerdictsReply(BaseModel):
     verdicts: list[Verdict]
 
 
+Shape = TypeVar("Shape", bound=BaseModel)
+Winner = Literal["first", "second", "tie"]
+
+
+class WinnerReply(BaseModel):
+    """Which of two answers is better, after the reason why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str
+    winner: Winner
+
+
+class QuestionsReply(BaseModel):
+    """Questions that an answer answers, and whether it is evasive."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: list[str]
+    evasive: bool
+
+
 class RatingReply(BaseModel):
     """A rating of passages."""
 
@@ -83,6 +105,19 @@ def rate_passages(chat: Chat, question: str, passages: str, sample: int) -> int:
     return ask(chat, request, _read_rating)
 
 
+def choose_winner(chat: Chat, question: str, criterion: str, first: str, second: str) -> Winner:
+    """Return which of two answers is better by a criterion. May raise ModelError."""
+    values = {"question": question, "criterion": criterion, "first": first, "second": second}
+    request = _prompt("winner", values, WinnerReply, VERDICT_TOKENS)
+    return ask(chat, request, lambda reply: _read_shape(reply, WinnerReply).winner)
+
+
+def derive_questions(chat: Chat, answer: str) -> tuple[list[str], bool]:
+    """Return questions that an answer answers, and whether it is evasive. May raise ModelError."""
+    request = _prompt("asked", {"answer": answer}, QuestionsReply, 400)
+    return ask(chat, request, _read_questions)
+
+
 def number_lines(texts: Sequence[str], first: int = 1) -> str:
     """Return the texts on numbered lines."""
     lines = (f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, first))
@@ -104,6 +139,22 @@ def _prompt(
 def _read_statements(reply: str) -> list[str]:
     texts = (" ".join(text.split()) for text in read_as(reply, StatementsReply).statements)
     return list(dict.fromkeys(text for text in texts if text))
+
+
+def _read_shape(reply: str, shape: type[Shape]) -> Shape:
+    """Return a reply of several fields. Raises BadReply if it has another shape."""
+    try:
+        return shape.model_validate(read_object(reply))
+    except ValidationError as error:
+        raise BadReply(f"That is not the JSON asked for: {first_problem(error)}.") from error
+
+
+def _read_questions(reply: str) -> tuple[list[str], bool]:
+    read = _read_shape(reply, QuestionsReply)
+    questions = [question for question in read.questions if question.strip()]
+    if not questions:
+        raise BadReply("There are no questions.")
+    return questions, read.evasive
 
 
 def _read_verdicts(reply: str, count: int) -> list[bool]:

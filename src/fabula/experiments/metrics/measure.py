@@ -49,7 +49,10 @@ class Metric:
 
         May raise ModelError.
         """
-        if not self.needs - RESULT_NEEDS <= {*_question_needs(question), *_judge_needs(judges)}:
+        available = {*_question_needs(question), *_judge_needs(judges)}
+        if question.id in judges.baseline:
+            available.add("baseline")
+        if not self.needs - RESULT_NEEDS <= available:
             return None
         if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
             return self.empty
@@ -78,6 +81,8 @@ def _question_needs(question: Question) -> Iterator[Need]:
         yield "options"
     if nonempty(question.evidence):
         yield "evidence"
+    if question.triples:
+        yield "triples"
 
 
 def _result_needs(result: Result) -> Iterator[Need]:

@@ -29,12 +29,19 @@ class RunQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says."""
+    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says.
+
+    `hard`: only questions of the hard subset; `subset` describes which texts were taken, with the
+    published counts.
+    """
 
     name: str
     texts: int
     sha256: Mapping[str, str]
     licence: str = ""
+    part: str = ""
+    hard: bool = False
+    subset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class System:
 
     `settings` are all in effect, secrets left out; `models` by their use (chat, embedding, judge);
     `stages` by name: ingest, ask, score; one that was not run is left out. `skipped` says why a
-    system was not run at all, empty where it was.
+    system was not run at all, empty where it was; `nodes` are how many nodes of each kind its graph
+    has over all texts.
     """
 
     name: str
@@ -72,6 +80,7 @@ class System:
     stages: Mapping[str, Stage]
     swept: SweepPoint | None = None
     skipped: str = ""
+    nodes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ class Run:
 
     suite: str
     purpose: str
-    ask: Literal["answer", "choose", "retrieve"]
+    ask: Literal["answer", "choose", "retrieve", "build"]
     command: str
     offline: bool
     started: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabula.experiments.report.about import Data
 from fabula.experiments.report.costs import model_tables, question_table, time_table
 from fabula.experiments.report.drawings import Drawings
 from fabula.experiments.report.markdown import code, escape, join, note, table
@@ -16,6 +17,7 @@ from fabula.experiments.report.tables import (
     kind_tables,
     measure_table,
     measured_table,
+    node_table,
     published_table,
     score_table,
 )
@@ -38,6 +40,7 @@ ASKED = {
     "answer": "an answer to each question",
     "choose": "one of each question's options",
     "retrieve": "a context for each question, and no answer",
+    "build": "the graph of each text, and nothing of it",
 }
 BOOTSTRAPPED = (
     "Intervals are of bootstrap samples of texts, each with all of its questions, as questions "
@@ -65,6 +68,7 @@ def write_markdown(
         "Differences to the baseline": _differences(recorded, scores),
         "Sweeps": drawings.sweeps,
         "By kind of question": join(*kind_tables(scores, run.metrics, run.questions)),
+        "What the graphs hold": node_table(run.systems),
         "Cost and time": _cost(recorded, drawings, prices),
         "Published numbers": _published(recorded, scores, published),
         "What the measures tell": measure_table(run.metrics),
@@ -119,8 +123,9 @@ def _run(recorded: Recorded) -> str:
     rows = {
         "suite": run.suite,
         "asked for": ASKED[run.ask],
-        "data": f"{run.data.name}: {count_noun(run.data.texts, 'text')}, "
+        "data": f"{_data_name(run.data)}: {count_noun(run.data.texts, 'text')}, "
         f"{count_noun(len(run.questions), 'question')}",
+        "subset": run.data.subset,
         "licence of the data": run.data.licence,
         "systems": "; ".join(names),
         "baseline": names[0] if len(names) > 1 else "",
@@ -131,6 +136,11 @@ def _run(recorded: Recorded) -> str:
     }
     filled = [row for row in rows.items() if row[1]]
     return join(escape(run.purpose), table("The run.", ("", "this run"), filled, figures=False))
+
+
+def _data_name(data: Data) -> str:
+    part = f"{data.name}, {data.part}" if data.part else data.name
+    return f"{part}, hard questions" if data.hard else part
 
 
 def _scores(recorded: Recorded, scores: Sequence[Score], drawings: Drawings) -> str:
@@ -147,7 +157,7 @@ def _differences(recorded: Recorded, scores: Sequence[Score]) -> str:
 
 def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -> str:
     blocks = []
-    if recorded.answered:
+    if recorded.answered and recorded.run.ask != "build":
         blocks.append(question_table(recorded))
     if any(system.stages for system in recorded.run.systems):
         blocks.append(time_table(recorded.run))

@@ -22,19 +22,29 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A table for suites as its source has it: values by system, in per cent, one a column."""
+    """A table for suites as its source has it: values by system, in per cent, one a column.
+
+    With a `set` it is shown only beside a run with this data set, and with the same questions:
+    `hard` ones, or all.
+    """
 
     suites: tuple[str, ...]
     source: str
     columns: tuple[Column, ...]
     values: Mapping[str, tuple[float, ...]]
+    set: str = ""
+    hard: bool = False
+
+    def fits(self, data_set: str, *, hard: bool) -> bool:
+        """Return whether it is of this data set and these questions."""
+        return not self.set or (self.set, self.hard) == (data_set, hard)
 
 
-def read_published(suite: str) -> list[Published]:
-    """What was published for a suite; nothing for most."""
+def read_published(suite: str, data_set: str = "", *, hard: bool = False) -> list[Published]:
+    """What was published for a suite and a data set; nothing for most."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["tables"]
     return [
         table
         for table in TypeAdapter(tuple[Published, ...]).validate_python(tables)
-        if suite in table.suites
+        if suite in table.suites and table.fits(data_set, hard=hard)
     ]

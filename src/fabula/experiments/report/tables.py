@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fabula.experiments.report.about import Measure, RunQuestion
+from fabula.experiments.report.about import Measure, RunQuestion, System
 from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.published import Column, Published
 from fabula.experiments.report.summary import ALL, KIND, Score, group_questions
 from fabula.experiments.report.wording import (
     NOTHING,
     count_noun,
+    format_count,
     format_difference,
     format_interval,
     format_p,
@@ -83,6 +84,19 @@ def kind_tables(
         if columns:
             tables.append(_kinds(scores, measure, columns, folded=bool(tables)))
     return tables
+
+
+def node_table(systems: Sequence[System]) -> str:
+    """Return how many nodes of each kind the graphs of the systems have; '' if none is recorded."""
+    kinds = sorted({kind for system in systems for kind in system.nodes})
+    rows = [
+        (system.name, *(format_count(system.nodes.get(kind, 0)) for kind in kinds))
+        for system in systems
+        if system.nodes
+    ]
+    if not rows:
+        return ""
+    return table("Nodes of each kind, over all texts.", ("system", *kinds), rows)
 
 
 def measure_table(measures: Sequence[Measure]) -> str:

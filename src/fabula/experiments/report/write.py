@@ -45,9 +45,9 @@ def write_report(folder: Path, prices: Mapping[str, Price]) -> WrittenReport:
         drawings = (
             draw_figures(recorded, scores, folder) if has_plots else Drawings(missing=NO_PLOTS)
         )
-        markdown = write_markdown(
-            recorded, scores, drawings, read_published(recorded.run.suite), prices
-        )
+        run = recorded.run
+        published = read_published(run.suite, run.data.name, hard=run.data.hard)
+        markdown = write_markdown(recorded, scores, drawings, published, prices)
         (folder / MARKDOWN).write_text(markdown, encoding="utf-8")
         (folder / PAGE).write_text(to_html(markdown, folder), encoding="utf-8")
     except OSError as error:

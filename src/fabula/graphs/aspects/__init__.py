@@ -15,7 +15,7 @@ from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import labels, prompts
 from fabula.graphs.aspects.modes import MODES
-from fabula.graphs.aspects.options import CHAT_ONLY, Options
+from fabula.graphs.aspects.options import CHAT_ONLY, CHOOSING, Options
 
 if TYPE_CHECKING:
     from fabula.graphs.aspects.values import Aspect
@@ -26,18 +26,18 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
     So another set in a file of the same name is seen as a change.
     """
-    from fabula.graphs.aspects.sets import read_aspect_set
+    from fabula.graphs.aspects.sets import chosen_aspects
     from fabula.graphs.aspects.values import PLAIN_WORDS
 
-    aspect_set = read_aspect_set(options.set)
+    aspect_set = chosen_aspects(options)
     # The words for the kind of text go into prompts alone.
     words = [] if offline or aspect_set.words == PLAIN_WORDS else list(astuple(aspect_set.words))
     aspects = {
         aspect.name: [aspect.description, aspect.focus, *words, *_summariser(aspect)]
         for aspect in aspect_set.aspects
     }
-    left_out = set(CHAT_ONLY) if offline else None
-    return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
+    left_out = CHOOSING | CHAT_ONLY if offline else CHOOSING
+    return options.model_dump(mode="json", exclude=set(left_out)) | {"set": aspects}
 
 
 def _summariser(aspect: Aspect) -> list[str]:
@@ -49,9 +49,9 @@ def _summariser(aspect: Aspect) -> list[str]:
 
 
 def _aspects(options: Options) -> Mapping[str, str]:
-    from fabula.graphs.aspects.sets import read_aspects
+    from fabula.graphs.aspects.sets import chosen_aspects
 
-    return {aspect.name: aspect.description for aspect in read_aspects(options.set)}
+    return {aspect.name: aspect.description for aspect in chosen_aspects(options).aspects}
 
 
 def _describe(facts: Mapping[str, Any]) -> Sequence[str]:

@@ -20,7 +20,7 @@ from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, rea
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
-from fabula.graphs.aspects.sets import read_aspect_set
+from fabula.graphs.aspects.sets import chosen_aspects
 from fabula.graphs.aspects.tree import (
     NodeGroup,
     TreeNode,
@@ -78,7 +78,7 @@ def build(
         SettingsError: The aspect set does not exist or is malformed.
 
     """
-    aspect_set = read_aspect_set(options.set)
+    aspect_set = chosen_aspects(options)
     aspects = aspect_set.aspects
     previous = PreviousAspects(read_stored(known), text.chunks)
     placeholders = AspectPlaceholders.expected(known.means, options)

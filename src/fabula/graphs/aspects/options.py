@@ -11,6 +11,8 @@ from fabula.graphs.aspects.values import DetailsForm
 
 CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
+CHOOSING = frozenset({"only_aspects", "without_aspects"})
+"""Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
 
 class Options(FlatOptions):
@@ -22,6 +24,10 @@ class Options(FlatOptions):
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"
     )
+    only_aspects: str = Field(
+        "", description="aspects of the set to build, as plot,theme; all if none is named"
+    )
+    without_aspects: str = Field("", description="aspects of the set to leave out, as plot,theme")
     cluster_size: int = Field(8, ge=2, description="number of passages to aim at in a cluster")
     cluster_tokens: int = Field(3500, ge=64, description="maximum tokens of a cluster's text")
     cluster_count: Literal["size", "bic"] = Field(

@@ -14,19 +14,23 @@ from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Options
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
-    """The options, and a digest of the senses: other senses under the same name are another set."""
+    """The options, with digests of sets: others under the same name are another set."""
+    from fabula.graphs.discourse.demonstrations import read_demonstrations
     from fabula.graphs.discourse.senses import read_senses
 
     unread = ASKING | CHAT_ONLY if offline else ASKING
-    digest = {options.senses: read_senses(options.senses).digest}
-    return options.model_dump(mode="json", exclude=set(unread)) | {"senses": digest}
+    written = {"senses": {options.senses: read_senses(options.senses).digest}}
+    if not offline:
+        demonstrations = read_demonstrations(options.demonstrations)
+        written["demonstrations"] = {options.demonstrations: demonstrations.digest}
+    return options.model_dump(mode="json", exclude=set(unread)) | written
 
 
 GRAPH = Graph(
     name="discourse",
     about="what happens in a text, told by who, what, when, where, why and how, and how its "
     "passages hang together",
-    version=1,
+    version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.EVENT, labels.TERM, labels.LINK),

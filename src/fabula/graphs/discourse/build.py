@@ -12,8 +12,16 @@ from itertools import pairwise
 
 from fabula.graph import Gap, Part
 from fabula.graph.calls import batches
-from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, windows
+from fabula.graph.extraction import (
+    MODEL,
+    RULES,
+    ExtractionCalls,
+    ModelQuestion,
+    WindowReplies,
+    windows,
+)
 from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graphs.discourse.demonstrations import read_demonstrations
 from fabula.graphs.discourse.facts import PairReplies, facts
 from fabula.graphs.discourse.labels import LINKS
 from fabula.graphs.discourse.mapping import (
@@ -26,6 +34,7 @@ from fabula.graphs.discourse.mapping import (
 )
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
 from fabula.graphs.discourse.options import Options
+from fabula.graphs.discourse.printed import EntityPlaces
 from fabula.graphs.discourse.questions import (
     DiscourseRecords,
     Pair,
@@ -34,7 +43,7 @@ from fabula.graphs.discourse.questions import (
     chunk_ids,
 )
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
-from fabula.graphs.discourse.senses import Senses, read_senses
+from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
@@ -54,7 +63,7 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-        SettingsError: `senses` names no set of senses.
+        SettingsError: `senses` or `demonstrations` names no set.
 
     """
     language = text.document.language
@@ -72,9 +81,12 @@ def build(
         cut = windows(text.chunks, options.window_tokens, language)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
-        judge = partial(judge_pairs, pairs, options.pairs, senses, known, previous, calls)
+        demonstrations = read_demonstrations(options.demonstrations)
+        about_pairs = ask_links(senses, language, known.means, demonstrations)
+        judge = partial(judge_pairs, pairs, options.pairs, about_pairs, previous, calls)
         judging = work.job.start(judge)
-        question = ask_events(language, known.means)
+        places = EntityPlaces.of(text.below.get("entities"), language)
+        question = ask_events(language, known.means, demonstrations, places)
         event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
         events = event_replies.collect(lambda _, reply: reply.records, previous.events)
         links, link_replies = judging.result()
@@ -97,8 +109,7 @@ def build(
 def judge_pairs(
     pairs: Sequence[Pair],
     pairs_per_call: int,
-    senses: Senses,
-    known: Known,
+    question: ModelQuestion[Sequence[Pair], DiscourseRecords[Link]],
     previous: PreviousDiscourse,
     calls: ExtractionCalls,
 ) -> tuple[list[Link], PairReplies]:
@@ -106,9 +117,7 @@ def judge_pairs(
     new = [pair for pair in pairs if _ids(pair) not in previous.judged]
     groups = batches(new, pairs_per_call)
     calls.save(LINKS, len(batches(pairs, pairs_per_call)) - len(groups))
-    answers = calls.ask_each(
-        ask_links(senses, known.means), groups, [*map(_gap, groups)], JUDGE_PRIORITY
-    )
+    answers = calls.ask_each(question, groups, [*map(_gap, groups)], JUDGE_PRIORITY)
     replies = PairReplies(len(pairs), len(pairs) - len(new))
     links = dict(previous.links)
     for group, answer in zip(groups, answers, strict=True):

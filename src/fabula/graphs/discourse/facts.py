@@ -21,7 +21,9 @@ from fabula.graph.counts import (
 from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, WindowReplies
 from fabula.graphs.discourse.labels import EVENT, IS, LINK, TERM
 from fabula.graphs.discourse.questions import (
+    INVENTED,
     MISPLACED,
+    NAMELESS,
     REPEATED,
     UNANSWERED,
     UNLISTED,
@@ -32,6 +34,7 @@ from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, Eve
 LEFT_OUT = DroppedRecords(
     {
         MALFORMED: "that say nothing",
+        INVENTED: "of somebody or some place that the text does not print there",
         MISPLACED: "of no passage or pair that was asked about",
         OVERLONG: "too long",
         REPEATED: "said twice",
@@ -39,7 +42,11 @@ LEFT_OUT = DroppedRecords(
         UNLISTED: "with a sense that is not listed",
     },
     max_share=0.1,
-    others={f"{DROPPED}{UNPRINTED}": "{count:,} connectives that were called printed are not"},
+    others={
+        f"{DROPPED}{NAMELESS}": "of {count:,} events who or where was left out, as the text does "
+        "not print it there",
+        f"{DROPPED}{UNPRINTED}": "{count:,} connectives that were called printed are not",
+    },
 )
 MAX_UNANSWERED = 0.1
 """Share of the pairs; if a model does not mention more, it may be unfit."""

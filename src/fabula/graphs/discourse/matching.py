@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.graphs.discourse.labels import SLOTS
-from fabula.graphs.discourse.normal import listed, normal, normal_forms
+from fabula.graphs.discourse.normal import join_words, listed, normal, normal_forms
 from fabula.graphs.discourse.values import RESOLVED
 
 MIN_SIMILARITY = 0.5
@@ -117,7 +117,7 @@ class Terms:
         place = 0
         while place < len(question_words):
             for size in range(min(MAX_VALUE_WORDS, len(question_words) - place), 0, -1):
-                run = " ".join(question_words[place : place + size])
+                run = join_words(question_words[place : place + size])
                 if any(telling[place : place + size]) and self._is_value(slot, run, terms):
                     values.append(run)
                     place += size

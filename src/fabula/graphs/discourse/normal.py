@@ -1,25 +1,52 @@
-"""Normal forms, by which values of slots are compared: stems in any order, without articles."""
+"""Normal forms, by which values of slots are compared: stems in their order, without articles.
+
+Scripts without spaces (Chinese, Japanese, Thai and others) have no words to stem: there each two
+letters that follow each other are one, so that 会社 (company) and 社会 (society) differ.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.words import words_of
+from fabula.text.folding import SOLID, clusters
 from fabula.text.stems import stemmer_of, words
 
 _CACHED = 65_536
-_AND = re.compile(r",|;|&|\b(?:and|und|et|y|i|oraz|и)\b", re.IGNORECASE)
+_AND = re.compile(r",|;|&|、|，|\b(?:and|und|et|y|i|oraz|и)\b", re.IGNORECASE)
+_SOLID_RUN = re.compile(f"({SOLID}+)")
 
 
 @functools.lru_cache(_CACHED)
 def normal(text: str, language: str) -> str:
-    """Return the sorted stems of a value without articles, in lower case; '' if none is left."""
+    """Return the stems of a value in their order, without articles; '' if none is left."""
+    return " ".join(_stems(text, language))
+
+
+def _stems(text: str, language: str) -> Iterator[str]:
     stem = stemmer_of(language).stems
     articles = words_of(language).articles
-    stems = (found for word in words(text) if word not in articles for found in stem(word))
-    return " ".join(sorted(stems))
+    for place, piece in enumerate(_SOLID_RUN.split(text)):
+        if place % 2:
+            letters = clusters(piece)
+            yield from map("".join, pairwise(letters)) if len(letters) > 1 else letters
+        else:
+            for word in words(piece):
+                if word not in articles:
+                    yield from stem(word)
+
+
+def join_words(parts: Sequence[str]) -> str:
+    """Return words with spaces between them, except between letters of a script without spaces."""
+    joined = ""
+    for part in parts:
+        is_solid = joined and _SOLID_RUN.match(joined[-1]) and _SOLID_RUN.match(part)
+        joined += part if is_solid or not joined else f" {part}"
+    return joined
 
 
 def normal_forms(name: str, language: str) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-CHAT_ONLY = frozenset({"window_tokens", "pairs"})
+CHAT_ONLY = frozenset({"window_tokens", "pairs", "demonstrations"})
 """What changes nothing where no chat model is asked."""
 
-ASKING = frozenset({"near", "related", "matched"})
+ASKING = frozenset({"near", "related", "matched", "reasoning", "widen"})
 """What only questions read: the graph is the same."""
 
 
@@ -18,6 +18,10 @@ class Options(BaseModel):
 
     senses: str = Field(
         "pdtb3", description="senses of discourse relations: a shipped set's name or a TOML file"
+    )
+    demonstrations: str = Field(
+        "narrative",
+        description="examples in the prompts: a shipped set's name, a TOML file, or 'none'",
     )
     window_tokens: int = Field(
         600,
@@ -37,4 +41,13 @@ class Options(BaseModel):
     )
     matched: int = Field(
         3, ge=0, le=100, description="chunks with the question's who, when, where and so on"
+    )
+    reasoning: bool = Field(
+        False,
+        description="whether a question's senses are found step by step, in a call of their own",
+    )
+    widen: bool = Field(
+        True,
+        description="whether chunks beside the nearest stand in where none is linked, and the next "
+        "nearest ones fill what is left",
     )

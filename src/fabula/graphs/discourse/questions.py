@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
 from fabula.errors import BadReply
+from fabula.graph.demonstrations import Demonstrations
 from fabula.graph.extraction import (
     MALFORMED,
     OVERLONG,
@@ -30,10 +31,11 @@ from fabula.graph.extraction import (
 )
 from fabula.graphs.discourse.labels import EVENTS, LINKS, SLOTS
 from fabula.graphs.discourse.normal import normal
+from fabula.graphs.discourse.printed import EntityPlaces, WindowText
 from fabula.graphs.discourse.senses import Senses
-from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, Event, Link
+from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, RESOLVED, Event, Link
 from fabula.models.prompts import number_texts
-from fabula.models.replies import read_lists
+from fabula.models.replies import is_empty_value, read_lists
 from fabula.text.document import Chunk
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -48,14 +50,17 @@ MAX_RECORDS = 1_000
 MISPLACED, UNLISTED, REPEATED = "misplaced", "unlisted", "repeated"
 """Why a record is left out besides: it is of no passage or pair that was asked about, its sense is
 not listed, or it says the same as another."""
+INVENTED, NAMELESS = "invented", "nameless"
+"""Why an event is left out, or its who or where: the text does not print them, and in the first
+case nothing else of the event either."""
+MIN_WORDS_ELSEWHERE = 2
+"""Words of an event that another passage has to print, and its own none of them, for it to be taken
+for the event of that one."""
 UNANSWERED = "unanswered"
 """Counts the pairs that a reply does not mention."""
 USUAL = {"mean_events": 1.5, "mean_slots": 4.0, "mean_words": 2.5, "mean_linked": 0.5}
 """What a dry run assumes of a model that wrote nothing yet: events of a passage, slots of an event
 that have a value, words of each, and the share of pairs that it links."""
-_NOTHING = frozenset(
-    ("none", "null", "nil", "n/a", "na", "unknown", "unspecified", "unclear", "not stated", "-")
-)
 _AROUND = " \t\n\"“”„«»'‘’.,;:"
 _WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3,}")
 
@@ -130,28 +135,37 @@ class DiscourseRecords(Records[Record]):
 
 
 def ask_events(
-    language: str, means: Mapping[str, float]
+    language: str, means: Mapping[str, float], demonstrations: Demonstrations, places: EntityPlaces
 ) -> ModelQuestion[TextWindow, DiscourseRecords[Event]]:
     """Return the question what happens in each passage of a window."""
     return ModelQuestion(
         step=EVENTS,
         prompt=PROMPTS / "events",
         values=TextWindow.values,
+        system_values={
+            "text": demonstrations.text,
+            "whole": demonstrations.whole,
+            **demonstrations.values("events", EventsReply),
+        },
         schema=EventsReply,
         max_tokens=REPLY_TOKENS,
-        read=lambda reply, window: read_events(reply, window.chunks, language),
+        read=lambda reply, window: read_events(reply, WindowText(window, language, places)),
         placeholder=lambda window, _: expected_events(window, {**USUAL, **means}),
     )
 
 
-def read_events(reply: str, chunks: Sequence[Chunk], language: str) -> DiscourseRecords[Event]:
+def read_events(reply: str, text: WindowText) -> DiscourseRecords[Event]:
     """Return at most two events of each passage, which replies call by numbers from 1.
+
+    Whoever or wherever the window does not print is left out, and the whole event if the window
+    prints nothing else of it. An event that only another passage prints is of that one.
 
     Raises:
         BadReply: It has no list of events.
 
     """
     items = read_lists(reply, ["events"])["events"]
+    chunks = text.window.chunks
     dropped: Counter[str] = Counter({SURPLUS: len(items[MAX_RECORDS:])})
     by_chunk: dict[str, list[Event]] = {}
     for item in items[:MAX_RECORDS]:
@@ -162,16 +176,18 @@ def read_events(reply: str, chunks: Sequence[Chunk], language: str) -> Discourse
         if part is None or not 1 <= part <= len(chunks):
             dropped[MISPLACED] += 1
             continue
-        slots = read_slots(item, language, dropped)
-        events = by_chunk.setdefault(chunks[part - 1].id, [])
+        values = read_slots(item, text.language, dropped)
+        slots = _printed_slots(values, text, dropped)
+        chunk = _chunk_of(slots, chunks[part - 1], text)
+        events = by_chunk.setdefault(chunk.id, [])
         if not slots:
-            dropped[MALFORMED] += 1
+            dropped[MALFORMED] += not values
         elif len(events) == MAX_EVENTS:
             dropped[SURPLUS] += 1
         elif any(event.slots == slots for event in events):
             dropped[REPEATED] += 1
         else:
-            events.append(Event(chunks[part - 1].id, len(events), slots))
+            events.append(Event(chunk.id, len(events), slots))
     ordered = [event for chunk in chunks for event in by_chunk.get(chunk.id, ())]
     return DiscourseRecords(tuple(ordered), +dropped, len(items))
 
@@ -183,9 +199,38 @@ def read_slots(item: Mapping[str, Any], language: str, dropped: Counter[str]) ->
         value = _line(item.get(slot))
         if len(value) > MAX_VALUE_CHARACTERS:
             dropped[OVERLONG] += 1
-        elif value.casefold() not in _NOTHING and normal(value, language):
+        elif not is_empty_value(value, language) and normal(value, language):
             slots[slot] = value
     return slots
+
+
+def _printed_slots(
+    slots: Mapping[str, str], text: WindowText, dropped: Counter[str]
+) -> dict[str, str]:
+    """The values of an event that the text bears out; none if it bears out nothing."""
+    unprinted = [slot for slot in RESOLVED if slot in slots and not text.prints(slots[slot])]
+    if not unprinted:
+        return dict(slots)
+    rest = {slot: value for slot, value in slots.items() if slot not in unprinted}
+    is_told = any(map(text.prints, rest.values()))
+    dropped[NAMELESS if is_told else INVENTED] += 1
+    return rest if is_told else {}
+
+
+def _chunk_of(slots: Mapping[str, str], stated: Chunk, text: WindowText) -> Chunk:
+    """The passage of an event: the one that the reply names, unless only another one prints it.
+
+    Who acts and the verb do not count: a passage may have a pronoun, and another form of the verb.
+    """
+    if len(text.window.chunks) == 1:
+        return stated
+    values = [value for slot, value in slots.items() if slot not in ("who", "predicate")]
+
+    def count(chunk: Chunk) -> int:
+        return sum(text.holds(value, chunk) for value in values)
+
+    best = max((stated, *text.window.chunks), key=count)
+    return best if not count(stated) and count(best) >= MIN_WORDS_ELSEWHERE else stated
 
 
 def expected_events(window: TextWindow, means: Mapping[str, float]) -> str:
@@ -211,9 +256,13 @@ def expected_events(window: TextWindow, means: Mapping[str, float]) -> str:
 
 
 def ask_links(
-    senses: Senses, means: Mapping[str, float]
+    senses: Senses, language: str, means: Mapping[str, float], demonstrations: Demonstrations
 ) -> ModelQuestion[Sequence[Pair], DiscourseRecords[Link]]:
-    """Return the question how the chunks of each pair hang together."""
+    """Return the question how the chunks of each pair hang together.
+
+    It goes to the model for judgements: the published system asks a stronger model for relations
+    than for events.
+    """
     leaves = senses.leaves
     return ModelQuestion(
         step=LINKS,
@@ -223,14 +272,26 @@ def ask_links(
             **_pair_values(pairs),
         },
         system_values={
-            "result": senses.nearest_leaf("Contingency.Cause.Result"),
-            "reason": senses.nearest_leaf("Contingency.Cause.Reason"),
+            "text": demonstrations.text,
+            **demonstrations.values(
+                "links", LinksReply, adapt=lambda reply: _with_senses_of(reply, senses)
+            ),
         },
         schema=links_reply(tuple(sense.path for sense in leaves)),
         max_tokens=REPLY_TOKENS,
-        read=lambda reply, pairs: read_links(reply, pairs, senses),
+        read=lambda reply, pairs: read_links(reply, pairs, senses, language),
         placeholder=lambda pairs, _: expected_links(len(pairs), leaves[0].path, {**USUAL, **means}),
+        role="aspect_model",
     )
+
+
+def _with_senses_of(reply: str, senses: Senses) -> str:
+    """A demonstration's reply with the nearest senses of another set."""
+    value = json.loads(reply)
+    for link in value["links"]:
+        path = senses.find(link["sense"])
+        link["sense"] = path if senses.is_leaf(path) else senses.nearest_leaf(link["sense"])
+    return json.dumps(value, ensure_ascii=False)
 
 
 def chunk_ids(pairs: Sequence[Pair]) -> tuple[str, ...]:
@@ -251,7 +312,9 @@ def _pair_values(pairs: Sequence[Pair]) -> dict[str, str]:
     }
 
 
-def read_links(reply: str, pairs: Sequence[Pair], senses: Senses) -> DiscourseRecords[Link]:
+def read_links(
+    reply: str, pairs: Sequence[Pair], senses: Senses, language: str
+) -> DiscourseRecords[Link]:
     """Return the links of pairs, which replies call by numbers from 1.
 
     Pairs that are called `none` or `entity` have no link. One that is called explicit is implicit
@@ -283,7 +346,9 @@ def read_links(reply: str, pairs: Sequence[Pair], senses: Senses) -> DiscourseRe
             elif not senses.is_leaf(path):
                 dropped[UNLISTED] += 1
             else:
-                link = _link(pairs[number - 1], form, path, item.get("connective"), dropped)
+                link = _link(
+                    pairs[number - 1], form, path, item.get("connective"), language, dropped
+                )
                 links[number], forms[number] = link, link.form
     if not forms:
         raise BadReply(f"Nothing is said of any of the pairs 1 to {len(pairs)}.")
@@ -292,10 +357,12 @@ def read_links(reply: str, pairs: Sequence[Pair], senses: Senses) -> DiscourseRe
     return DiscourseRecords(ordered, +dropped, len(items), Counter(forms.values()))
 
 
-def _link(pair: Pair, form: str, sense: str, given: Any, dropped: Counter[str]) -> Link:
+def _link(
+    pair: Pair, form: str, sense: str, given: Any, language: str, dropped: Counter[str]
+) -> Link:
     arg1, arg2 = pair
     connective = _line(given)
-    if connective.casefold() in _NOTHING or len(connective) > MAX_CONNECTIVE_CHARACTERS:
+    if is_empty_value(connective, language) or len(connective) > MAX_CONNECTIVE_CHARACTERS:
         connective = ""
     if form == EXPLICIT and not _prints(f"{arg1.text} {arg2.text}", connective):
         dropped[UNPRINTED] += 1

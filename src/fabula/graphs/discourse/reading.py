@@ -1,6 +1,8 @@
 """Read what a question asks for: senses, and who, what, when, where and so on.
 
-A model reads both in one call (the system that this is after made two); without one, words do.
+A model reads both in one call; without one, words do. As published there are two calls, of which
+the one for senses reasons step by step before it names them (zero-shot chain of thought): the
+option `reasoning`.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +32,8 @@ from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from the prompts that a graph is built with: if those change, the graph is stale."""
+REASONING_TOKENS = 1500
+"""Room for a chain of thought and the senses after it."""
 MAX_SENSES = 3
 """Senses, and values of each slot, that are taken of a reply."""
 
@@ -63,6 +68,36 @@ def _reply(senses: tuple[str, ...]) -> type[SoughtReply]:
     return create_model("SoughtReply", __base__=SoughtReply, senses=(list[closed], ...))
 
 
+class ReasonedReply(BaseModel):
+    """A chain of thought, and the senses that it leads to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reasoning: str
+    senses: list[str]
+
+
+class EventReply(BaseModel):
+    """What a question says of an event."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    who: list[str]
+    predicate: list[str]
+    what: list[str]
+    when: list[str]
+    where: list[str]
+    why: list[str]
+    how: list[str]
+
+
+@functools.cache
+def _reasoned_reply(senses: tuple[str, ...]) -> type[ReasonedReply]:
+    """Return ReasonedReply with the closed list of senses in its schema."""
+    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(senses)})]
+    return create_model("ReasonedReply", __base__=ReasonedReply, senses=(list[closed], ...))
+
+
 def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> EventQuestion:
     """Return what the question asks for, as a model reads it.
 
@@ -74,7 +109,8 @@ def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> 
         if not tools.models.offline:
             try:
                 chat = tools.models.chat("model", "question")
-                sought = ask_model(question, senses, terms.language, chat)
+                ask_question = ask_in_steps if tools.options.reasoning else ask_model
+                sought = ask_question(question, senses, terms.language, chat)
                 by = tools.models.model("model")
             except BadReply as error:
                 by = f"{by}, as none of the model's replies can be used: {error}"
@@ -101,6 +137,62 @@ def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Event
         ),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, senses, language))
+
+
+def ask_in_steps(question: str, senses: Senses, language: str, chat: Chat) -> EventQuestion:
+    """Return a model's reading, made of two paid calls as published.
+
+    The first reasons about the senses step by step before it names them, the second lists who, what
+    and so on. If one of them gives nothing, the other has to do.
+
+    Raises:
+        BadReply: Neither of them has a usable reply.
+
+    """
+    paths = tuple(sense.path for sense in senses.all)
+    about_senses = Prompt(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(
+            PROMPTS / "senses.txt",
+            senses="\n".join(f"- {sense.path}: {sense.about}" for sense in senses.all),
+            question=question,
+            most=MAX_SENSES,
+        ),
+        max_tokens=REASONING_TOKENS,
+        temperature=0,
+        schema=_reasoned_reply(paths),
+    )
+    about_event = Prompt(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(PROMPTS / "event.txt", question=question),
+        max_tokens=600,
+        temperature=0,
+        schema=EventReply,
+    )
+    sought = EventQuestion()
+    problem: BadReply | None = None
+    for prompt, names in ((about_senses, ["senses"]), (about_event, [*SLOTS])):
+        read = partial(_read_lists_of, names=names, senses=senses, language=language)
+        try:
+            found = ask(chat, prompt, read)
+        except BadReply as error:
+            problem = error
+            continue
+        sought = EventQuestion(sought.senses or found.senses, sought.slots or found.slots)
+    if problem and not sought.senses and not sought.slots:
+        raise problem
+    return sought
+
+
+def _read_lists_of(
+    reply: str, *, names: Sequence[str], senses: Senses, language: str
+) -> EventQuestion:
+    """What one of two replies says; it may say nothing. Raises BadReply if it has no list."""
+    read_lists(reply, names)
+    try:
+        return read_sought(reply, senses, language)
+    except BadReply:
+        return EventQuestion()
 
 
 def read_sought(reply: str, senses: Senses, language: str) -> EventQuestion:

@@ -14,13 +14,16 @@ from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
-    """The options with the types written out, as a set of types may change under its name."""
+    """The options with the content of sets, which may change under their names."""
     if offline:
         return options.model_dump(mode="json", exclude=set(CHAT_ONLY))
+    from fabula.graphs.entities.demonstrations import read_demonstrations
     from fabula.graphs.entities.types import read_types
 
     types = {type.name: type.description for type in read_types(options.types)}
-    return options.model_dump(mode="json") | {"types": types}
+    demonstrations = {options.demonstrations: read_demonstrations(options.demonstrations).digest}
+    written = {"types": types, "demonstrations": demonstrations}
+    return options.model_dump(mode="json") | written
 
 
 GRAPH = Graph(

@@ -18,6 +18,7 @@ from fabula.graph.extraction import (
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.descriptions import (
     Describer,
     Statements,
@@ -25,7 +26,7 @@ from fabula.graphs.entities.descriptions import (
     portions,
     salient_statements,
 )
-from fabula.graphs.entities.extract import ExtractedRecords, ask_entities, attribute
+from fabula.graphs.entities.extract import ExtractedRecords, Purpose, ask_entities, attribute
 from fabula.graphs.entities.facts import EntityReplies, facts
 from fabula.graphs.entities.mapping import (
     Description,
@@ -64,7 +65,7 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-        SettingsError: The types, or the decisions on names, can't be read.
+        SettingsError: The types, demonstrations or decisions on names can't be read.
 
     """
     decisions = read_decisions(options.keep_apart, options.join)
@@ -77,18 +78,20 @@ def build(
         extraction = extract_entities(text.chunks, text.document.language)
     else:
         cut = windows(text.chunks, options.window_tokens, text.document.language)
+        demonstrations = read_demonstrations(options.demonstrations)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect((2 if options.triples else 1) * len(cut))
         state = partial(
             calls.ask_windows,
-            ask_triples(placeholders),
+            ask_triples(placeholders, demonstrations),
             cut,
             previous.asked_about[TRIPLES],
             STATE_PRIORITY,
         )
         stating = work.job.start(state) if options.triples else None
         types = read_types(options.types)
-        question = ask_entities(types, options.gleanings, placeholders)
+        purpose = Purpose(options.domain, options.example_questions)
+        question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         known_chunks = previous.asked_about[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(
@@ -110,6 +113,7 @@ def build(
             options.description_tokens,
             models.temperature,
             placeholders,
+            demonstrations.text,
         )
         descriptions, replies.merged = describe(statements, describer, previous, calls)
         if stating:

@@ -98,12 +98,16 @@ class DescriptionsReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Describer:
-    """Asks a chat model to merge statements into descriptions of at most `limit` tokens each."""
+    """Asks a chat model to merge statements into descriptions of at most `limit` tokens each.
+
+    `text` is what the statements are of, as "a narrative text".
+    """
 
     chat: Chat
     limit: int
     temperature: float
     placeholders: EntityPlaceholders
+    text: str
 
     def merge(self, subjects: Sequence[Statements]) -> list[str | BadReply]:
         """Describe each subject of one portion: one paid call, or several.
@@ -135,7 +139,7 @@ class Describer:
             f"{statements.subject}\n{statements.joined}" for statements in subjects
         )
         request = Prompt(
-            system=fill_template(PROMPTS / "describe_many_system.txt"),
+            system=fill_template(PROMPTS / "describe_many_system.txt", text=self.text),
             user=fill_template(
                 PROMPTS / "describe_many.txt",
                 statements="\n\n".join(numbered),
@@ -156,7 +160,7 @@ class Describer:
     def _merge(self, subject: str, texts: Sequence[str]) -> str:
         joined = "\n".join(texts)
         request = Prompt(
-            system=fill_template(PROMPTS / "describe_system.txt"),
+            system=fill_template(PROMPTS / "describe_system.txt", text=self.text),
             user=fill_template(
                 PROMPTS / "describe.txt",
                 subject=subject,

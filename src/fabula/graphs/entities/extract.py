@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from fabula.graph.demonstrations import Demonstrations
 from fabula.graph.extraction import (
     MAX_NAME_CHARACTERS,
     OVERLONG,
@@ -30,6 +31,7 @@ from fabula.graphs.entities.printed_forms import Printed, find_printed, printed_
 from fabula.graphs.entities.records import (
     EXTRACTION,
     EntityRecord,
+    ExtractionReply,
     RelationRecord,
     TripleRecord,
     extraction_reply,
@@ -50,7 +52,32 @@ MAX_ENTITIES, MAX_RECORDS = 40, 100
 UNLISTED, ITSELF = "unlisted", "itself"
 """Why a relation is left out besides: an end is no listed entity, or both ends are the same one."""
 
+TYPES_OF_EXAMPLES = "The examples may have other types; use those that you are given."
+
 Stated = TypeVar("Stated", bound=TripleRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a collection is about and what it will be asked, as in the prompt of Fast GraphRAG.
+
+    Attributes:
+        domain: What the texts are about, and what matters in them; '' for nothing.
+        questions: Examples of questions that will be asked.
+
+    """
+
+    domain: str = ""
+    questions: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What the prompt says of it, after a space; '' for nothing."""
+        parts = [f"What the texts are about: {self.domain}"] if self.domain.strip() else []
+        if self.questions:
+            listed = "\n".join(f"- {question}" for question in self.questions)
+            parts.append(f"Questions like these will be asked about them:\n{listed}")
+        return "\n\n".join(["", *parts])
 
 
 @dataclass(frozen=True)
@@ -81,7 +108,11 @@ class ExtractedRecords(Records[EntityRecord | RelationRecord]):
 
 
 def ask_entities(
-    types: Sequence[EntityType], gleanings: int, placeholders: EntityPlaceholders
+    types: Sequence[EntityType],
+    gleanings: int,
+    placeholders: EntityPlaceholders,
+    demonstrations: Demonstrations,
+    purpose: Purpose = Purpose(),
 ) -> ModelQuestion[TextWindow, ExtractedRecords]:
     """Return the question which entities and relations a window is about."""
     listed = "\n".join(f"- {type.name}: {type.description}" for type in types)
@@ -89,6 +120,12 @@ def ask_entities(
         step=EXTRACTION,
         prompt=PROMPTS / "extract",
         values=lambda window: window.values(types=listed),
+        system_values={
+            "text": demonstrations.text,
+            "whole": demonstrations.whole,
+            "purpose": purpose.sentence,
+            **demonstrations.values("entities", ExtractionReply, TYPES_OF_EXAMPLES),
+        },
         schema=extraction_reply(tuple(type.name for type in types)),
         max_tokens=REPLY_TOKENS,
         read=lambda reply, _: read_extracted(reply),

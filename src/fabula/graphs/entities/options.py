@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fabula.graphs.entities.decisions import Pairs
 
-CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
+CHAT_ONLY = frozenset(
+    {
+        *("types", "window_tokens", "gleanings", "triples"),
+        *("demonstrations", "domain", "example_questions"),
+    }
+)
 """The options that change nothing where no chat model is asked."""
 
 NOT_IN_PROMPTS = frozenset({"triples", "keep_apart", "join"})
 """The options that change no prompt about a window; `triples` only adds other prompts."""
+
+
+def _split_questions(value: Any) -> Any:
+    """A variable and a flag hold one text: its questions are on lines, or between semicolons."""
+    if not isinstance(value, str):
+        return value
+    return tuple(filter(None, (part.strip() for part in re.split(r"[;\n]", value))))
+
+
+Questions = Annotated[tuple[str, ...], BeforeValidator(_split_questions)]
+"""Questions as settings have them: a list, or one text with semicolons between them."""
 
 
 class Options(BaseModel):
@@ -21,6 +40,21 @@ class Options(BaseModel):
     types: str = Field(
         "narrative",
         description="types of entities: the name of a shipped set, or the path of a TOML file",
+    )
+    demonstrations: str = Field(
+        "narrative",
+        description="examples in the prompts: the name of a shipped set, the path of a TOML file, "
+        "or 'none'",
+    )
+    domain: str = Field(
+        "",
+        max_length=2000,
+        description="what the texts are about and what matters in them; prompts say it",
+    )
+    example_questions: Questions = Field(
+        (),
+        max_length=20,
+        description="examples of questions that will be asked; the prompt shows them",
     )
     window_tokens: int = Field(
         600,

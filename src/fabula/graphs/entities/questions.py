@@ -85,7 +85,54 @@ class SoughtReply(BaseModel):
     answer_types: list[str]
 
 
-def read_question(question: str, network: Network, tools: Tools) -> Sought:
+class KeywordsReply(BaseModel):
+    """The keywords of a question, of two levels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    high: list[str]
+    low: list[str]
+
+
+class NamesReply(BaseModel):
+    """Whom and what a question is about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    named: list[str]
+    generic: list[str]
+
+
+class AnswerTypesReply(BaseModel):
+    """Whom and what a question is about, and of which types its answer may be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    named: list[str]
+    answer_types: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a question: its prompt, and the lists that are asked for."""
+
+    prompt: str
+    reply: type[BaseModel]
+
+
+SHARED = Reading("question", SoughtReply)
+"""All that any of the modes needs, by one call."""
+READINGS = {
+    "fast": Reading("names", NamesReply),
+    "light": Reading("keywords", KeywordsReply),
+    "mini": Reading("answer_types", AnswerTypesReply),
+}
+"""What each published system asks about a question, by its mode: the same lists, in our words."""
+
+
+def read_question(
+    question: str, network: Network, tools: Tools, reading: Reading = SHARED
+) -> Sought:
     """Find out what a question asks about.
 
     A model reads it: a paid call. Its names and words are gone by instead where there is no model,
@@ -97,40 +144,46 @@ def read_question(question: str, network: Network, tools: Tools) -> Sought:
         if not tools.models.offline:
             try:
                 chat = tools.models.chat("model", "question")
-                sought, by = ask_model(question, network, chat), tools.models.model("model")
+                sought = ask_model(question, network, chat, reading)
+                by = tools.models.model("model")
             except BadReply as error:
                 by = f"{by}, as no reply of the model could be used: {error}"
         step.note = f"by {by}: {_describe(sought)}"
     return sought
 
 
-def ask_model(question: str, network: Network, chat: Chat) -> Sought:
+def reading_of(mode: str, options: Any) -> Reading:
+    """Return how a mode reads questions, by its option `reading`."""
+    return READINGS[mode] if options.reading == "own" else SHARED
+
+
+def ask_model(question: str, network: Network, chat: Chat, reading: Reading = SHARED) -> Sought:
     """Ask a model what a question asks about: a paid call.
 
     Raises:
         BadReply: None of the replies can be used.
     """
     types = examples(network)
+    values: dict[str, object] = {"question": question, "most": MAX_TEXTS}
+    if "answer_types" in reading.reply.model_fields:
+        listed = (f"- {type}: {', '.join(names)}" for type, names in types.items())
+        values |= {"types": "\n".join(listed), "answers": MAX_ANSWER_TYPES}
     prompt = Prompt(
         system=fill_template(PROMPTS / "question_system.txt"),
-        user=fill_template(
-            PROMPTS / "question.txt",
-            types="\n".join(f"- {type}: {', '.join(names)}" for type, names in types.items()),
-            question=question,
-            most=MAX_TEXTS,
-            answers=MAX_ANSWER_TYPES,
-        ),
+        user=fill_template(PROMPTS / f"{reading.prompt}.txt", **values),
         max_tokens=600,
         temperature=0,
-        schema=SoughtReply,
-        placeholder=lambda: json.dumps(
-            {
-                **{name: [] for name in SoughtReply.model_fields},
-                "low": question.split()[:MAX_TEXTS],
-            }
-        ),
+        schema=reading.reply,
+        placeholder=lambda: _placeholder(question, reading),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, types))
+
+
+def _placeholder(question: str, reading: Reading) -> str:
+    """Return the reply that a dry run assumes: the question's words, in the list that takes them."""
+    lists: dict[str, list[str]] = {name: [] for name in reading.reply.model_fields}
+    lists["low" if "low" in lists else "named"] = question.split()[:MAX_TEXTS]
+    return json.dumps(lists)
 
 
 def read_sought(reply: str, types: Iterable[str]) -> Sought:

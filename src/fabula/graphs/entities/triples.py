@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabula.graph.demonstrations import Demonstrations
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.extract import PROMPTS, REPLY_TOKENS, read_stated
@@ -47,13 +48,17 @@ class Triple:
 
 
 def ask_triples(
-    placeholders: EntityPlaceholders,
+    placeholders: EntityPlaceholders, demonstrations: Demonstrations
 ) -> ModelQuestion[TextWindow, Records[StatedTriple]]:
     """Return the question which facts a window states."""
     return ModelQuestion(
         step=TRIPLES,
         prompt=PROMPTS / "triples",
         values=TextWindow.values,
+        system_values={
+            "text": demonstrations.text,
+            **demonstrations.values("triples", TriplesReply),
+        },
         schema=TriplesReply,
         max_tokens=REPLY_TOKENS,
         read=read_facts,

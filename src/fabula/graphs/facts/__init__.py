@@ -15,7 +15,8 @@ from fabula.graphs.facts.options import CHAT_ONLY, Options, TriplesOptions
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
-    """The options, with the ontology's content: a name alone may stand for another file later."""
+    """The options, with the content of sets: a name alone may stand for another file later."""
+    from fabula.graphs.facts.demonstrations import read_demonstrations
     from fabula.graphs.facts.ontology import read_ontology
 
     ontology = read_ontology(options.ontology)
@@ -30,13 +31,17 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
         },
     }
     unread = set(CHAT_ONLY) if offline else set()
-    return options.model_dump(mode="json", exclude=unread) | {"ontology": written}
+    sets: dict[str, Any] = {"ontology": written}
+    if not offline:
+        demonstrations = read_demonstrations(options.demonstrations)
+        sets["demonstrations"] = {options.demonstrations: demonstrations.digest}
+    return options.model_dump(mode="json", exclude=unread) | sets
 
 
 GRAPH = Graph(
     name="facts",
     about="facts of subject, relation and object, checked against an ontology",
-    version=1,
+    version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.FACT,),
@@ -53,7 +58,7 @@ GRAPH = Graph(
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "facts",
     settings=_settings,
-    not_in_prompts=frozenset({"strict"}),
+    not_in_prompts=frozenset({"strict", "check"}),
     describe=LazyFunction(f"{__name__}.facts:describe"),
     warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

@@ -21,7 +21,8 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.facts.checking import check
+from fabula.graphs.facts.checking import CheckRules, check
+from fabula.graphs.facts.demonstrations import read_demonstrations
 from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.facts import facts
 from fabula.graphs.facts.labels import NORMALISATION
@@ -50,7 +51,7 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-        SettingsError: `ontology` names no ontology.
+        SettingsError: `ontology` or `demonstrations` names no set.
 
     """
     ontology = read_ontology(options.ontology)
@@ -65,14 +66,23 @@ def build(
     else:
         cut = windows(text.chunks, options.window_tokens, language)
         work.gaps.expect(len(cut))
-        question = ask_statements(ontology, known.means)
+        demonstrations = read_demonstrations(options.demonstrations)
+        question = ask_statements(ontology, known.means, demonstrations)
         replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
         statements = replies.collect(lambda _, reply: reply.records, previous.statements)
         statements = prove(statements, text.chunks, language)
         if options.normalise:
-            normaliser = Normaliser(entities, ontology, models.static)
+            normaliser = Normaliser(
+                entities,
+                ontology,
+                models.static,
+                lambda texts: calls.embed(texts, {}),
+                options.listed_relations,
+                demonstrations.text,
+            )
             statements, misnumbered = normalise(statements, normaliser, cut, calls)
-    checked = check(text.document.id, statements, entities, ontology, strict=options.strict)
+    rules = CheckRules(strict=options.strict, types=options.check)
+    checked = check(text.document.id, statements, entities, ontology, rules)
     by = RULES if models.offline else MODEL
     nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
     left_out = [] if models.offline else chain.from_iterable(checked.left_out.values())

@@ -26,13 +26,27 @@ class Checked:
     turned: int
 
 
+@dataclass(frozen=True, slots=True)
+class CheckRules:
+    """What is left out.
+
+    Attributes:
+        strict: Statements whose predicate is no relation; else they are of `related_to`.
+        types: Statements whose ends are of no class, or not of those of the relation. Without this
+            check they are facts as they were stated, which is the ablation of the third step.
+
+    """
+
+    strict: bool = False
+    types: bool = True
+
+
 def check(
     document: str,
     statements: Iterable[FactStatement],
     entities: NamedEntities,
     ontology: Ontology,
-    *,
-    strict: bool,
+    rules: CheckRules,
 ) -> Checked:
     """Return the facts that statements come to; their order does not matter."""
     found: dict[str, tuple[End, str, End]] = {}
@@ -40,12 +54,15 @@ def check(
     left_out: dict[str, list[FactStatement]] = defaultdict(list)
     turned = 0
     for statement in sorted(set(statements), key=_order):
-        relation = _relation(statement, ontology, strict=strict)
+        relation = _relation(statement, ontology, strict=rules.strict)
         subject, object = (_end(statement, at, entities, ontology) for at in (0, 2))
-        if reason := _fault(subject, relation, object):
+        reason = _fault(subject, relation, object)
+        if reason and (rules.types or reason != UNTYPED):
             left_out[reason].append(statement)
             continue
         holds = ontology.check(subject.types, relation, object.types)
+        if not holds and not rules.types:
+            holds = relation
         if not holds:
             left_out[UNFIT].append(statement)
             continue

@@ -11,6 +11,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from fabula.graph import Edge, Node
@@ -23,6 +24,8 @@ from fabula.text.document import Chunk
 
 MAX_NAME_CHARACTERS = 60
 """Of a fact's name."""
+MAX_LEFT_OUT = 200
+"""Statements that were left out and are kept on one edge: some 30 kB."""
 MAX_PREDICATES = 3
 """Predicates in the text of a fact that is of no relation by name: those stated first."""
 
@@ -60,8 +63,8 @@ def nodes_of(
             "subject": fact.subject.name,
             "predicate": fact.predicate,
             "object": fact.object.name,
-            "subject_type": fact.subject.types[0],
-            "object_type": fact.object.types[0],
+            "subject_type": next(iter(fact.subject.types), ""),
+            "object_type": next(iter(fact.object.types), ""),
             "text": text,
             "tokens": tokens.count(text),
             "proof": next(filter(None, (stated.proof for stated in fact.statements)), ""),
@@ -80,27 +83,54 @@ def nodes_of(
 def edges_of(facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]) -> list[Edge]:
     """Return the edges of facts to their chunks and to the entities that they are about.
 
-    A statement that was left out is kept on the edge of another fact to its chunk, or if there is
-    none, on the first of all edges.
+    What was left out is kept on the edges to chunks. The chunks of what finds no place there are
+    kept as `forgotten` on the first edge: a model is asked about them again.
     """
-    others: dict[str, list[FactStatement]] = defaultdict(list)
-    stated = {statement.chunk for fact in facts for statement in fact.statements}
-    for statement in left_out:
-        others[statement.chunk if statement.chunk in stated else ""].append(statement)
+    kept, forgotten = _place_left_out(facts, left_out)
     edges: list[Edge] = []
     for fact in facts:
-        by_chunk: dict[str, list[FactStatement]] = defaultdict(list)
-        for statement in fact.statements:
-            by_chunk[statement.chunk].append(statement)
-        for chunk, statements in by_chunk.items():
-            properties = {"records": _json(statements)}
-            if rest := [*others.pop("", ()), *others.pop(chunk, ())]:
-                properties["others"] = _json(rest)
+        for chunk, stated in _by_chunk(fact):
+            properties: dict[str, Any] = {"records": _json(stated)}
+            if others := kept[fact.id, chunk]:
+                properties["others"] = _json(others)
+            if forgotten and not edges:
+                properties["forgotten"] = forgotten
             edges.append(Edge(FROM_CHUNK, fact.id, chunk, properties))
         for type, end in ((SUBJECT, fact.subject), (OBJECT, fact.object)):
             if end.entity:
                 edges.append(Edge(type, fact.id, end.entity))
     return edges
+
+
+def _place_left_out(
+    facts: Sequence[OntologyFact], left_out: Iterable[FactStatement]
+) -> tuple[dict[tuple[str, str], list[FactStatement]], list[str]]:
+    """What was left out, by the fact and the chunk of the edge that keeps it.
+
+    It is kept on the edge of a fact to its chunk. Where no fact is of its chunk, or that edge has
+    enough, it is kept on another one: each has MAX_LEFT_OUT at most. Besides, the ids of the chunks
+    of what finds no place.
+    """
+    waiting: dict[str, list[FactStatement]] = defaultdict(list)
+    for statement in left_out:
+        waiting[statement.chunk].append(statement)
+    kept: dict[tuple[str, str], list[FactStatement]] = {}
+    for fact in facts:
+        for chunk, _ in _by_chunk(fact):
+            kept[fact.id, chunk] = waiting[chunk][:MAX_LEFT_OUT]
+            waiting[chunk] = waiting[chunk][MAX_LEFT_OUT:]
+    rest = iter([statement for statements in waiting.values() for statement in statements])
+    for others in kept.values():
+        others.extend(islice(rest, MAX_LEFT_OUT - len(others)))
+    return kept, sorted({statement.chunk for statement in rest})
+
+
+def _by_chunk(fact: OntologyFact) -> list[tuple[str, list[FactStatement]]]:
+    """The statements of a fact by the ids of their chunks."""
+    by_chunk: dict[str, list[FactStatement]] = defaultdict(list)
+    for statement in fact.statements:
+        by_chunk[statement.chunk].append(statement)
+    return [*by_chunk.items()]
 
 
 def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousStatements:
@@ -110,18 +140,19 @@ def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousStatements:
     """
     starts = {chunk.id: chunk.start for chunk in chunks}
     statements: dict[str, list[FactStatement]] = defaultdict(list)
+    forgotten: set[str] = set()
     for edge in known.edges:
         if edge.type != FROM_CHUNK:
             continue
+        forgotten |= {*edge.properties.get("forgotten", ())}
         for name in ("records", "others"):
             for record in json.loads(edge.properties.get(name, "[]")):
                 if record["chunk"] in starts:
                     statement = _statement(record, starts[record["chunk"]])
                     statements[statement.chunk].append(statement)
     # What was left out is kept on edges of facts: if there is none, all has to be asked for again.
-    return PreviousStatements(
-        statements, known.answered(STATEMENTS) if known.nodes else frozenset()
-    )
+    answered = known.answered(STATEMENTS) - forgotten if known.nodes else frozenset()
+    return PreviousStatements(statements, frozenset(answered))
 
 
 def _words(fact: OntologyFact, ontology: Ontology) -> str:

@@ -2,8 +2,12 @@
 
 Words settle most of it: a name that one entity alone has, a predicate that a relation is called by.
 About the rest a chat model is asked once a window, and answers by number, so that two entities of
-one name are two choices. Candidates are those of the nearest names by static word embeddings, which
-cost nothing; an answer is kept with the name, and holds until others have the same name.
+one name are two choices. Candidates for a name are those of the nearest names by static word
+embeddings, which cost nothing: both are of the text's language. Relations are all listed, as long
+as the ontology has no more than the option `listed_relations` says: its words are English, and
+static vectors do not know that "zabił" is "kills". Of more relations the nearest five by the
+collection's own embeddings are listed, as in Wikontic. An answer is kept with the name, and holds
+until others have the same name.
 """
 
 from __future__ import annotations
@@ -29,11 +33,11 @@ from fabula.graphs.facts.values import ChosenMeaning, FactStatement
 from fabula.models import Embedder
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_lists, shorten
-from fabula.text.document import Vectors
+from fabula.text.document import Vector, Vectors
 
 PROMPTS = Path(__file__).parent / "prompts"
 MAX_CANDIDATES = 5
-"""Of each name and each predicate."""
+"""Of each name, and of each predicate where not all relations are listed."""
 MAX_CANDIDATE_TOKENS = 12
 """Of the description of a candidate: half a line."""
 MAX_PHRASES = 50
@@ -65,13 +69,15 @@ class ChoicesReply(BaseModel):
 class OpenPhrases:
     """Names and predicates of one window that words don't settle, each with its candidates.
 
-    Candidates are ids of entities, and names of relations.
+    Candidates are ids of entities, and names of relations. If all relations are `listed`, they are
+    the candidates of every predicate, and the prompt shows them once.
     """
 
     window: TextWindow
     statements: tuple[FactStatement, ...]
     names: Mapping[str, tuple[str, ...]]
     predicates: Mapping[str, tuple[str, ...]]
+    listed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +90,25 @@ class Meanings:
 
 @dataclass(frozen=True)
 class Normaliser:
-    """Finds what the names and predicates of a document's statements may mean."""
+    """Finds what the names and predicates of a document's statements may mean.
+
+    Attributes:
+        entities: The document's entities.
+        ontology: The relations.
+        static: Embeds names, at no cost.
+        embed: Returns the vectors of texts by the collection's embedder, which may cost money. It
+            is called for an ontology of more relations than are listed.
+        listed_relations: How many relations an ontology may have to be listed as a whole.
+        text: What the passages are taken from, as "a narrative text".
+
+    """
 
     entities: NamedEntities
     ontology: Ontology
     static: Embedder
+    embed: Callable[[Sequence[str]], Mapping[str, Vector]]
+    listed_relations: int
+    text: str
 
     def is_open(self, statement: FactStatement, at: int) -> bool:
         """Return whether words alone leave the subject (0), predicate (1) or object (2) open.
@@ -160,10 +180,14 @@ class Normaliser:
                 listed = [*names][:MAX_PHRASES], [*predicates][:MAX_PHRASES]
                 opened.append((window, found, *listed))
         near = self._nearest(
-            {name for *_, names, _ in opened for name in names}, *self._entity_forms
+            {name for *_, names, _ in opened for name in names}, *self._entity_forms, self._vectors
         )
-        alike = self._nearest(
-            {words for *_, predicates in opened for words in predicates}, *self._relation_forms
+        listed = self._listed
+        asked_about = {words for *_, predicates in opened for words in predicates}
+        alike = (
+            dict.fromkeys(asked_about, listed)
+            if listed
+            else self._nearest(asked_about, *self._relation_forms, self._embedded)
         )
         return [
             OpenPhrases(
@@ -171,9 +195,16 @@ class Normaliser:
                 found,
                 {name: self._first(name, near[name]) for name in names},
                 {predicate: alike[predicate] for predicate in predicates},
+                listed,
             )
             for window, found, names, predicates in opened
         ]
+
+    @property
+    def _listed(self) -> tuple[str, ...]:
+        """All relations, or none if there are too many of them to be listed."""
+        relations = tuple(self.ontology.relations)
+        return relations if len(relations) <= self.listed_relations else ()
 
     def _first(self, name: str, near: Sequence[str]) -> tuple[str, ...]:
         """Those of just this name before those of names that are near."""
@@ -198,16 +229,20 @@ class Normaliser:
         return [form for form, _ in pairs], [name for _, name in pairs]
 
     def _nearest(
-        self, phrases: set[str], forms: Sequence[str], owners: Sequence[str]
+        self,
+        phrases: set[str],
+        forms: Sequence[str],
+        owners: Sequence[str],
+        vectors: Callable[[Sequence[str]], Vectors],
     ) -> dict[str, tuple[str, ...]]:
         """The owners of the nearest forms of each, best first, equal ones in the order of ids."""
         texts = sorted(phrases)
         if not texts or not forms:
             return dict.fromkeys(texts, ())
-        among = self._vectors(forms)
+        among = vectors(forms)
         nearest = {}
         for batch in batches(texts, 256):
-            scores = self._vectors(batch) @ among.T
+            scores = vectors(batch) @ among.T
             for text, row in zip(batch, scores, strict=True):
                 best: dict[str, float] = {}
                 # An owner may have many forms: more of them are examined than owners are needed.
@@ -221,6 +256,10 @@ class Normaliser:
         rows = [self.static.embed(batch).vectors for batch in batches(texts, self.static.batch)]
         return np.concatenate(rows)
 
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        by_text = self.embed(texts)
+        return np.stack([by_text[text] for text in texts])
+
     # The call
 
     def question(self) -> ModelQuestion[OpenPhrases, Records[Meanings]]:
@@ -229,6 +268,7 @@ class Normaliser:
             step=NORMALISATION,
             prompt=PROMPTS / "normalise",
             values=self._values,
+            system_values={"text": self.text},
             schema=ChoicesReply,
             max_tokens=REPLY_TOKENS,
             read=read_choices,
@@ -244,8 +284,18 @@ class Normaliser:
             "passages": phrases.window.passages,
             "facts": "\n".join(lines),
             "names": _number("Names:", phrases.names, self._describe_entity),
-            "predicates": _number("Predicates:", phrases.predicates, self._describe_relation),
+            "predicates": self._list_predicates(phrases),
         }
+
+    def _list_predicates(self, phrases: OpenPhrases) -> str:
+        if not phrases.listed or not phrases.predicates:
+            return _number("Predicates:", phrases.predicates, self._describe_relation)
+        listed = _number("Predicates:", dict.fromkeys(phrases.predicates, ()), str)
+        relations = "\n".join(
+            f"    ({place}) {self._describe_relation(name)}"
+            for place, name in enumerate(phrases.listed, start=1)
+        )
+        return f"{listed}\n\nThe candidates of every predicate:\n{relations}"
 
     def _describe_entity(self, id: str) -> str:
         entity = self.entities.by_id[id]
@@ -283,11 +333,11 @@ def _read(
     for item in items[: 2 * MAX_PHRASES]:
         number: Any = item.get("n") if isinstance(item, dict) else None
         place: Any = item.get("is") if isinstance(item, dict) else None
-        if not _is_in(number, 1, len(phrases)) or not _is_in(place, 0, MAX_CANDIDATES):
+        if not _is_in(number, 1, len(phrases)):
             dropped[MISNUMBERED] += 1
             continue
         phrase = phrases[number - 1]
-        if place > len(candidates[phrase]):
+        if not _is_in(place, 0, len(candidates[phrase])):
             dropped[MISNUMBERED] += 1
         elif place:
             meanings[phrase] = candidates[phrase][place - 1]

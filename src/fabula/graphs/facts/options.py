@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-CHAT_ONLY = frozenset({"window_tokens", "normalise"})
+CHAT_ONLY = frozenset({"window_tokens", "normalise", "demonstrations", "listed_relations"})
 """What changes nothing where no chat model is asked."""
 
 
@@ -18,6 +18,10 @@ class Options(BaseModel):
         description="classes and relations that facts have: a shipped ontology's name or a TOML "
         "file",
     )
+    demonstrations: str = Field(
+        "narrative",
+        description="examples in the prompt: a shipped set's name, a TOML file, or 'none'",
+    )
     window_tokens: int = Field(
         600, ge=1, description="most tokens of the whole chunks that one call reads"
     )
@@ -25,6 +29,16 @@ class Options(BaseModel):
         True,
         description="ask which entity a name means, and which relation a predicate, where words "
         "alone don't tell: up to a call more a window",
+    )
+    listed_relations: int = Field(
+        60,
+        ge=0,
+        le=500,
+        description="an ontology of up to so many relations is listed as a whole where a predicate "
+        "is to be matched; of a larger one the five nearest relations by embeddings",
+    )
+    check: bool = Field(
+        True, description="leave out facts whose ends are not of the classes of their relation"
     )
     strict: bool = Field(
         False,

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
+from fabula.graph.demonstrations import Demonstrations
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
 from fabula.graphs.entities.printed_forms import find_printed, printed_key
@@ -35,6 +36,7 @@ MAX_PROOF_CHARACTERS = 600
 """A longer sentence proves little, and is not kept."""
 USUAL_STATEMENTS = 10.0
 """Facts of a window that a dry run assumes of a model that wrote nothing yet."""
+CLASSES_OF_EXAMPLES = "The examples may have other classes; write only those that are listed."
 _WORD = re.compile(r"\w{4,}")
 
 
@@ -64,11 +66,11 @@ def typed_reply(classes: tuple[str, ...]) -> type[TypedReply]:
 
 
 def ask_statements(
-    ontology: Ontology, means: Mapping[str, float]
+    ontology: Ontology, means: Mapping[str, float], demonstrations: Demonstrations
 ) -> ModelQuestion[TextWindow, Records[FactStatement]]:
     """Return the question which facts a window states.
 
-    As in Wikontic (Chepurova et al. 2025), with three demonstrations.
+    As in Wikontic (Chepurova et al. 2025), with three demonstrations unless others are set.
     """
     classes = tuple(ontology.classes)
     listed = "\n".join(
@@ -80,6 +82,10 @@ def ask_statements(
         step=STATEMENTS,
         prompt=PROMPTS / "state",
         values=lambda window: window.values(classes=listed),
+        system_values={
+            "text": demonstrations.text,
+            **demonstrations.values("statements", TypedReply, CLASSES_OF_EXAMPLES),
+        },
         schema=typed_reply(classes),
         max_tokens=REPLY_TOKENS,
         read=lambda reply, window: read_statements(reply, window, ontology),

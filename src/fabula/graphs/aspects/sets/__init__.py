@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import sets
+from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, AspectSet, TextWords
 
 
@@ -39,6 +43,42 @@ def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
 
     """
     return read_aspect_set(name_or_path).aspects
+
+
+def chosen_aspects(options: Options) -> AspectSet:
+    """Return the set that options name, with the aspects that they choose of it.
+
+    Raises:
+        SettingsError: As `read_aspects` raises it; the set has no aspect of a name that is chosen
+            or left out, or none is left.
+
+    """
+    whole = read_aspect_set(options.set)
+    only = _find_named(options.only_aspects, "only_aspects", whole)
+    without = _find_named(options.without_aspects, "without_aspects", whole)
+    chosen = tuple(
+        aspect
+        for aspect in whole.aspects
+        if aspect.name not in without and (not only or aspect.name in only)
+    )
+    if not chosen:
+        raise SettingsError(
+            "`only_aspects` and `without_aspects` leave no aspect: to build no summaries, set "
+            "`levels = 0`."
+        )
+    return replace(whole, aspects=chosen)
+
+
+def _find_named(names: str, setting: str, whole: AspectSet) -> set[str]:
+    """Return the aspects that a setting names, joined by commas and in any case."""
+    by_key = {aspect.name.casefold(): aspect.name for aspect in whole.aspects}
+    found = set()
+    for name in filter(None, map(str.strip, names.split(","))):
+        if name.casefold() not in by_key:
+            hint = did_you_mean(name, by_key.values(), f"It has: {', '.join(by_key.values())}.")
+            raise SettingsError(f"`{setting}`: the aspect set has no aspect {name!r}. {hint}")
+        found.add(by_key[name.casefold()])
+    return found
 
 
 def read_aspect_set(name_or_path: str) -> AspectSet:

@@ -1,8 +1,9 @@
 """The mode `discourse`: chunks near to a question, linked in the sense it asks for, of its event.
 
 After a chunk graph of discourse relations and 5W1H. As published it reads the one nearest chunk,
-and finds nothing if that has no relation. Here it reads three; if none has a relation, the chunks
-beside the first one are taken; and a chunk that matches nothing is not taken for a match.
+and if that has no relation, the context is shorter. Here it reads three; if none has a relation,
+the chunks beside the first one are taken, and the next nearest ones fill what is left, unless the
+option `widen` is off. A chunk that matches nothing is not taken for a match.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ says no more of it, is in too many chunks. Measured on three novels."""
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the chunks near to the question, each with those related to it, then matching ones.
 
-    What is left of `tools.k` goes to the next nearest chunks.
+    What is left of `tools.k` goes to the next nearest chunks, if the option `widen` is on.
     """
     terms = read_terms(filters, tools)
     if terms is None or not allows(filters, "chunk"):
@@ -49,7 +50,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     related = _related(near, sought.senses, vector, filters, tools)
     matched = _matched(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
-    rest = [hit.id for hit in ranked if hit.id not in order]
+    rest = [hit.id for hit in ranked if hit.id not in order] if options.widen else []
     with tools.trace.step("together", "near, each with its related, then matched") as step:
         chosen = [*order, *rest][: tools.k]
         hits = chunk_hits({id: 1 / place for place, id in enumerate(chosen, 1)}, filters, tools)
@@ -64,7 +65,9 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
     """
     whole = Filters(filters.collection, filters.document)
     with tools.trace.step("terms") as step:
-        terms = tools.cached("terms", whole, ("text", "discourse"), lambda: _read(whole, tools))
+        terms = tools.cached(
+            "terms", whole, ("text", "discourse"), lambda: _read(whole, tools), uses=("entities",)
+        )
         count = sum(map(len, terms.by_slot.values())) if terms else 0
         step.note = f"{count:,}" if terms else "there are none: no discourse graph was built"
     return terms
@@ -96,7 +99,7 @@ def _related(
         related = choose(rows, senses, tools.options.related)
         step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
         step.note += f": {sum(map(len, related.values()))} chunks"
-    if related or not near or not tools.options.related:
+    if related or not near or not tools.options.related or not tools.options.widen:
         return related
     with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
         beside = tools.find_rows(

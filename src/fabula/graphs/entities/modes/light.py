@@ -21,7 +21,14 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.modes.options import LightOptions
 from fabula.graphs.entities.network import Network, columns_of
-from fabula.graphs.entities.questions import Sought, rarity, read_question, rows_of, with_low
+from fabula.graphs.entities.questions import (
+    Sought,
+    rarity,
+    read_question,
+    reading_of,
+    rows_of,
+    with_low,
+)
 from fabula.graphs.entities.retrieval import (
     allows,
     chunk_hits,
@@ -58,7 +65,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if network is None:
         return []
     options = tools.options
-    sought = with_low(read_question(question, network, tools), question)
+    reading = reading_of("light", tools.options)
+    sought = with_low(read_question(question, network, tools, reading), question)
     low = sought.low if options.search != "high" else ()
     high = sought.high if options.search != "low" else ()
     low_vectors, high_vectors, [vector] = _embed_each([low, high, [question]], options, tools)

@@ -15,6 +15,11 @@ class FastOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
     damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
     entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
     relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
@@ -68,6 +73,11 @@ class LightOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
     search: Literal["low", "high", "both", "mix"] = Field(
         "mix",
         description="what is searched by: details, themes, both, or both and the whole question",
@@ -138,6 +148,11 @@ class MiniOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
     names: int = Field(5, ge=1, le=1000, description="maximum number of entities near to a name")
     least: float = Field(0.5, ge=-1, le=1, description="minimum cosine of these with the name")
     answers: int = Field(
