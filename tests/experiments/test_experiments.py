@@ -127,7 +127,6 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
 
 
-@pytest.mark.parametrize("name", shipped_suites())
 def planned(name: str) -> dict[str, TestedSystem]:
     """The systems of a shipped suite by name, with an endpoint."""
     systems = plan_systems(read_suite(name), DATA, {"base_url": "http://a/v1"})
@@ -254,6 +253,7 @@ def test_each_step_of_the_facts_is_left_out_once() -> None:
     }
 
 
+@pytest.mark.parametrize("name", shipped_suites())
 def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
     read = read_suite(name)
     naive = {series for series, system in read.systems.items() if system.preset == "naive"}
