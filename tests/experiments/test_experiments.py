@@ -222,9 +222,9 @@ def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int)
     names = [aspect.name for aspect in read_aspects("narrative")]
     assert [len(aspects) for aspects in built] == 2 * [left] * len(names)
     assert len({one.settings.collection for one in systems}) == len(systems)
-    one_by_one = names if left == 1 else [set(names) - {name} for name in names]
+    expected = [{name} if left == 1 else {*names} - {name} for name in names]
     found = [{aspect.name for aspect in aspects} for aspects in built[: len(names)]]
-    assert found == [{name} if left == 1 else name for name in one_by_one]
+    assert found == expected
 
 
 def test_communities_are_asked_at_the_paper_s_four_levels_over_one_graph() -> None:
