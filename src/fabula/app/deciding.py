@@ -42,10 +42,8 @@ def decide(
     if rules is None:
         raise SettingsError(f"There is nothing to decide about the graph {graph.name!r}.")
     if kind not in rules.kinds:
-        raise SettingsError(
-            f"There is no decision {kind!r} about the graph {graph.name!r}. "
-            f"{did_you_mean(kind, rules.kinds, f'There are: {", ".join(rules.kinds)}.')}"
-        )
+        hint = did_you_mean(kind, rules.kinds, f"There are: {', '.join(rules.kinds)}.")
+        raise SettingsError(f"There is no decision {kind!r} about the graph {graph.name!r}. {hint}")
     names = tuple(" ".join(name.split()) for name in names)
     # The clock is read first: a part that is written from now on has to follow the decision.
     [time] = store.rows("core/find_time")
@@ -70,9 +68,7 @@ def decide(
     return save_decision(store, collection, decision, time["milliseconds"])
 
 
-def find_outdated(
-    collection: Collection, decision: Decision
-) -> tuple[list[Entry], list[Entry]]:
+def find_outdated(collection: Collection, decision: Decision) -> tuple[list[Entry], list[Entry]]:
     """Return the documents that a decision made stale; `Collection.outdated` describes them."""
     by_decision: list[Entry] = []
     by_more: list[Entry] = []
@@ -80,9 +76,7 @@ def find_outdated(
         differences = collection.stale(entry)
         if decision.graph not in differences:
             continue
-        is_by_decision = all(
-            _follows_from_decisions(names) for names in differences.values()
-        )
+        is_by_decision = all(_follows_from_decisions(names) for names in differences.values())
         (by_decision if is_by_decision else by_more).append(entry)
     return by_decision, by_more
 
@@ -100,4 +94,3 @@ def _concerned(collection: Collection, decision: Decision) -> Iterable[Entry]:
 
 def _follows_from_decisions(names: Sequence[str]) -> bool:
     return all(name == "decisions" or name.startswith("rests_on.") for name in names)
-

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from fabula.errors import Changed, FabulaError, NotFound
 from fabula.graph.decisions import Decision
 from fabula.graph.queries import read_statement
-from fabula.store import schema
 from fabula.store.parts import lock_collection, refuse_long_line
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def save_decision(store: Store, collection: str, decision: Decision, began: int)
         raise FabulaError(f"A decision is about {MAX_NAMES} names at most.")
     for line in (*decision.names, decision.by):
         refuse_long_line(line)
-    schema.ensure(store, "core/schema_decision_id")
+    store.make_schema()
     fields = {
         "collection": collection,
         "number": decision.number,
