@@ -429,6 +429,17 @@ class Collection:
 
         return find_outdated(self, decision)
 
+    def effects(self) -> dict[int, dict[str, str]]:
+        """Return what became of decisions when graphs were built.
+
+        Returns:
+            By the number of a decision, in words by the title of each document that follows it.
+
+        """
+        from fabula.app.deciding import find_effects
+
+        return find_effects(self)
+
     def follow(
         self, decision: Decision, *, listener: Listener | None = None, stop: Stop | None = None
     ) -> list[Outcome]:

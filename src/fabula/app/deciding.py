@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph.decisions import Decision
+from fabula.graph.decisions import Decision, effects_of
 from fabula.graph.entries import Entry
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
@@ -79,6 +79,16 @@ def find_outdated(collection: Collection, decision: Decision) -> tuple[list[Entr
         is_by_decision = all(_follows_from_decisions(names) for names in differences.values())
         (by_decision if is_by_decision else by_more).append(entry)
     return by_decision, by_more
+
+
+def find_effects(collection: Collection) -> dict[int, dict[str, str]]:
+    """Return what became of each decision: by its number, by the title of each document."""
+    effects: dict[int, dict[str, str]] = {}
+    for entry in collection.store.documents(collection.name):
+        for record in entry.graphs.values():
+            for number, effect in effects_of(record).items():
+                effects.setdefault(number, {})[entry.title] = effect
+    return effects
 
 
 def _concerned(collection: Collection, decision: Decision) -> Iterable[Entry]:

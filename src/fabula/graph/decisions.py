@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fabula.graph import Record
 
 EFFECTS = "decided"
-"""The fact of a part that says what became of decisions: a list of "3 applied: ..." lines."""
+"""The fact of a part that says what became of decisions: a list of lines such as "3 applied"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class DecisionRules:
         kinds: Each kind of decision, and what it does.
         statement: The file of the statement that finds what names stand for: its parameters are
             `collection`, `document` ('' for all) and `names`.
+        words: Says in words what a decision does.
         check: Returns the ids of the documents that a decision concerns. It is given the kind, the
             names and the rows of the statement, and raises FabulaError for a decision that makes no
             sense there, NotFound for a name that nothing has.
@@ -75,6 +76,7 @@ class DecisionRules:
 
     kinds: Mapping[str, str]
     statement: Path
+    words: Callable[[Decision], str]
     check: Callable[[str, Sequence[str], Sequence[Mapping[str, Any]]], Sequence[str]]
 
 
@@ -106,3 +108,9 @@ def applicable_decisions(
         return written >= datetime.fromisoformat(decision.at)
 
     return sorted(filter(concerns, decisions), key=lambda decision: decision.number)
+
+
+def effects_of(record: Record) -> dict[int, str]:
+    """Return what became of decisions in a part, by their numbers."""
+    lines = (line.partition(" ") for line in record.facts.get(EFFECTS, ()))
+    return {int(number): effect for number, _, effect in lines}

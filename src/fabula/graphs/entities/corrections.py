@@ -258,6 +258,10 @@ def check(kind: str, names: Sequence[str], rows: Sequence[Mapping[str, object]])
     if concerned:
         return concerned
     of_entities = names[:1] if kind != MERGE else names
+    documents = [{id for id, found in by_document.items() if _find(found, name)} for name in names]
+    if kind == MERGE and all(documents) and not set.intersection(*documents):
+        # They are in different documents, whose entities the graph of identities joins.
+        return []
     for name in of_entities:
         if not any(_find(found, name) for found in by_document.values()):
             raise NotFound(f"No entity is called {name!r} (`fabula entities` lists them).")
@@ -329,4 +333,15 @@ def _forms(row: Row) -> Sequence[object]:
     return forms
 
 
-RULES = DecisionRules(KINDS, FOLDER / "entities" / "find_named.cypher", check)
+def describe(decision: Decision) -> str:
+    """Return a correction in words."""
+    first, *others = decision.names
+    listed = ", ".join(others)
+    if decision.kind == RENAME:
+        return f"rename {first} to {listed}"
+    if decision.kind == MERGE:
+        return f"merge {first} with {listed}"
+    return f"split {listed} off {first}"
+
+
+RULES = DecisionRules(KINDS, FOLDER / "entities" / "find_named.cypher", describe, check)
