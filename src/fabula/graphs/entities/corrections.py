@@ -42,6 +42,7 @@ class Draft:
         name: Its name.
         type: Its type.
         is_named: Whether a person decided the name.
+        given: Names that people gave it, which may be printed nowhere.
     """
 
     group: NameGroup
@@ -50,6 +51,7 @@ class Draft:
     name: str
     type: str
     is_named: bool = False
+    given: tuple[str, ...] = ()
 
     def calls(self, name: str) -> int:
         """Return how often the text calls it by a name, plus 1 if it does at all."""
@@ -58,7 +60,7 @@ class Draft:
             for mention in self.mentions
             for form, starts in mention.names.items()
         ]
-        forms += [(mention.name, 0) for mention in self.mentions]
+        forms += [(form, 0) for form in (*self.given, *(part.name for part in self.mentions))]
         counts = [count for form, count in forms if titled(form) == titled(name)]
         return 1 + sum(counts) if counts else 0
 
@@ -122,7 +124,7 @@ def _rename(drafts: list[Draft], name: str, new_name: str) -> str:
     others = (draft for number, draft in enumerate(drafts) if number != at)
     if any(lower_name(draft.name) == lower_name(new_name) for draft in others):
         return CONFLICT
-    drafts[at] = replace(drafts[at], name=new_name, is_named=True)
+    drafts[at] = replace(drafts[at], name=new_name, is_named=True, given=(new_name,))
     return APPLIED
 
 
@@ -150,6 +152,7 @@ def _merge(drafts: list[Draft], names: Sequence[str]) -> str:
         group=group,
         mentions=tuple(sorted(mentions, key=mention_order)),
         is_named=True,
+        given=tuple(name for draft in (first, *others) for name in draft.given),
     )
     for at in sorted(present[1:], reverse=True):
         del drafts[at]
@@ -177,6 +180,7 @@ def _split(drafts: list[Draft], name: str, leaving_names: Sequence[str], draft: 
         key=before.key,
         name=rest.name if is_other else before.name,
         is_named=before.is_named and not is_other,
+        given=tuple(name for name in before.given if titled(name) not in leaving),
     )
     split_off = draft(_narrow(group, leaving, leaves=True), gone, taken)
     namesake = next(

@@ -214,7 +214,8 @@ def _entities(document: str, language: str, drafts: Sequence[Draft]) -> tuple[En
     )
     for draft in in_order:
         counts = _counts(draft.mentions)
-        counts.setdefault(draft.name, 0)  # a name that a person gave may be printed nowhere
+        for name in (draft.name, *draft.given):
+            counts.setdefault(name, 0)  # a name that a person gave may be printed nowhere
         key = _unique_key(draft.name, draft.type, taken)
         taken.add(key)
         names = sorted(counts.items(), key=lambda form: (form[0] != draft.name, -form[1], form[0]))
