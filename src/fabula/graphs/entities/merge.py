@@ -236,12 +236,13 @@ def _entities(document: str, language: str, drafts: Sequence[Draft]) -> tuple[En
 def _explain_draft(draft: Draft, counts: Counter[str], language: str) -> dict[str, str]:
     """Why each form except its name was taken for this entity; some because a person said so."""
     keys = {name_key(form.name) for form in draft.group.forms}
-    if not draft.is_named or name_key(draft.name) in keys:
-        return _explain(draft.group, draft.name, counts, language)
-    printed = Counter(
-        {form: count for form, count in counts.items() if count or form != draft.name}
-    )
-    start = _full_name(draft.group, draft.mentions, printed)
+    printed = Counter(counts)
+    for name in draft.given:
+        if not counts[name]:
+            del printed[name]
+    start = draft.name
+    if draft.is_named and name_key(draft.name) not in keys:
+        start = _full_name(draft.group, draft.mentions, printed)
     whys = _explain(draft.group, start, printed, language)
     return {form: whys.get(form, DECIDED) for form in counts if form != draft.name}
 
