@@ -16,5 +16,5 @@ WITH document, collect(entity) AS entities, max(CASE
 WHERE named = 1
 UNWIND entities AS entity
 RETURN document.id AS document, document.title AS title, entity.id AS id, entity.key AS key,
-  entity.name AS name, entity.type AS type, entity.names AS names
+  entity.name AS name, entity.type AS type, entity.names AS names, entity.counts AS counts
 ORDER BY title, document, entity.mentions DESC, id

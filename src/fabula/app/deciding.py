@@ -55,7 +55,7 @@ def decide(
         document=document,
         names=list(names),
     )
-    documents = rules.check(kind, names, rows)
+    names, documents = rules.check(kind, names, rows)
     decision = Decision(
         number=last + 1,
         graph=graph.name,

@@ -69,15 +69,18 @@ class DecisionRules:
         statement: The file of the statement that finds what names stand for: its parameters are
             `collection`, `document` ('' for all) and `names`.
         words: Says in words what a decision does.
-        check: Returns the ids of the documents that a decision concerns. It is given the kind, the
-            names and the rows of the statement, and raises FabulaError for a decision that makes no
-            sense there, NotFound for a name that nothing has.
+        check: Returns the names by which a decision is kept, and the ids of the documents that it
+            concerns. It is given the kind, the names and the rows of the statement, and raises
+            FabulaError for a decision that makes no sense there, NotFound for a name that nothing
+            has.
     """
 
     kinds: Mapping[str, str]
     statement: Path
     words: Callable[[Decision], str]
-    check: Callable[[str, Sequence[str], Sequence[Mapping[str, Any]]], Sequence[str]]
+    check: Callable[
+        [str, Sequence[str], Sequence[Mapping[str, Any]]], tuple[tuple[str, ...], Sequence[str]]
+    ]
 
 
 def applicable_decisions(

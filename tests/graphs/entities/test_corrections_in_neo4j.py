@@ -203,7 +203,10 @@ def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:
     said = run("entities", "rename", "Marlow", "Charlie Marlow")
     assert "Decision 1 is kept: rename Marlow to Charlie Marlow." in said
     assert "1 replaced" in said
-    assert "Charlie Marlow · person" in run("entities", "Charlie Marlow")
+    shown = run("entities", "Charlie Marlow")
+    assert "Charlie Marlow · person" in shown
+    assert "corrected by " in shown
+    assert "`fabula entities undo 1` takes it back" in shown
     listed = run("entities", "decisions")
     assert "rename Marlow to Charlie Marlow" in listed.replace("\n", " ")
     assert "applied" in listed

@@ -254,7 +254,10 @@ def test_a_part_follows_what_was_about_it_and_what_was_decided_before_it_was_mad
 
 def row(name: str, *others: str, document: str = "d", **more: str) -> Mapping[str, object]:
     fields = {"document": document, "title": f"Book {document}", "type": "person"}
-    return {**fields, "key": name.lower(), "name": name, "names": [name, *others], **more}
+    return {**fields, "key": name.lower(), "name": name, **more} | {
+        "names": [name, *others],
+        "counts": [1 for _ in (name, *others)],
+    }
 
 
 ROWS = [
@@ -267,11 +270,19 @@ ROWS = [
 
 
 def test_the_documents_that_a_correction_concerns_are_found() -> None:
-    assert check("rename", ["Hang Kurtz", "Kurtz"], ROWS) == ["d"]
-    assert check("rename", ["Kurtz", "Mr. Kurtz"], ROWS) == ["d", "e"]
-    assert check("merge", ["Intended", "Marlow"], ROWS) == ["d"], "articles do not count"
-    assert check("split", ["hang kurtz", "Kurtz"], ROWS) == ["d"]
-    assert check("merge", ["Boz", "Marlow"], ROWS) == [], "other documents' entities are joined"
+    assert check("rename", ["Hang Kurtz", "Kurtz"], ROWS)[1] == ["d"]
+    assert check("rename", ["Kurtz", "Mr. Kurtz"], ROWS)[1] == ["d", "e"]
+    assert check("merge", ["Intended", "Marlow"], ROWS)[1] == ["d"], "articles do not count"
+    assert check("split", ["hang kurtz", "Kurtz"], ROWS)[1] == ["d"]
+    assert check("merge", ["Boz", "Marlow"], ROWS)[1] == [], "other documents' entities are joined"
+
+
+def test_a_name_that_is_printed_nowhere_is_kept_as_one_that_is() -> None:
+    rows = [{**row("Charlie", "Marlow"), "counts": [0, 5]}, row("Brierly")]
+    assert check("merge", ["Brierly", "Charlie"], rows) == (("Brierly", "Marlow"), ["d"])
+    assert check("rename", ["Charlie", "Charles"], rows) == (("Marlow", "Charles"), ["d"])
+    shared = [*rows, row("Mrs. Marlow", "Marlow")]
+    assert check("rename", ["Charlie", "Charles"], shared) == (("Charlie", "Charles"), ["d"])
 
 
 @pytest.mark.parametrize(
@@ -308,8 +319,8 @@ def test_a_name_of_several_is_refused_and_lists_them_with_their_keys() -> None:
     ]
     with pytest.raises(FabulaError, match=r"Sir Henry .* Sir Charles"):
         check("rename", ["Baskerville", "Hugo"], rows)
-    assert check("rename", ["Florence (place)", "Firenze"], rows) == ["d"]
-    assert check("rename", ["Florence", "Flora"], rows) == ["d"], "the one of this key"
+    assert check("rename", ["Florence (place)", "Firenze"], rows)[1] == ["d"]
+    assert check("rename", ["Florence", "Flora"], rows)[1] == ["d"], "the one of this key"
 
 
 def test_a_correction_is_said_in_words() -> None:

@@ -133,6 +133,25 @@ def describe(decision: Decision) -> str:
     return rules.words(decision)
 
 
+def describe_corrections(
+    known: Sequence[Decision], document: str, names: Sequence[str]
+) -> Iterator[str]:
+    """Yield a line on each correction in force that concerns some names of a document."""
+    called = {name.casefold() for name in names}
+    for decision in known:
+        is_about = document in (decision.document, *decision.documents) or not decision.document
+        if (
+            decision.graph == ENTITIES
+            and decision.is_in_force
+            and is_about
+            and any(name.casefold() in called for name in decision.names)
+        ):
+            yield (
+                f"  corrected by {decision.by}, {decision.at[:DATE_CHARACTERS].replace('T', ' ')}: "
+                f"{describe(decision)} (`fabula entities undo {decision.number}` takes it back)"
+            )
+
+
 def _decide(
     settings: Settings, kind: str, names: Sequence[str], document: str, later: bool
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fabula.cli.commands.correcting import SUBCOMMANDS
+from fabula.cli.commands.correcting import SUBCOMMANDS, describe_corrections
 from fabula.cli.shared.help import CommandWithActions
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
@@ -20,6 +20,7 @@ from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
+from fabula.graph.decisions import Decision
 from fabula.graphs.entities.resolve import person_or_place
 from fabula.text.folding import find_alike
 
@@ -89,7 +90,7 @@ def command(
         entities = _find_by_name(fabula, within, name, rows) if name and not out else []
         if entities:
             identities = Identities.read(fabula, [row["id"] for row in entities])
-            _print_entities(entities, identities, as_json)
+            _print_entities(entities, identities, fabula.decisions(), as_json)
             return
         if name and document:
             raise NotFound(f"No entity in {document!r} is called {name!r}.")
@@ -166,14 +167,17 @@ def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:
     return table
 
 
-def _print_entities(entities: Sequence[Row], identities: Identities, as_json: bool) -> None:
+def _print_entities(
+    entities: Sequence[Row], identities: Identities, decisions: Sequence[Decision], as_json: bool
+) -> None:
     if as_json:
         print_json([{**entity, **identities.of(entity)} for entity in entities])
         return
     for number, entity in enumerate(entities):
         if number:
             echo("")
-        for line in (*_describe(entity), *identities.describe(entity)):
+        corrections = describe_corrections(decisions, entity["document"], entity["names"])
+        for line in (*_describe(entity), *corrections, *identities.describe(entity)):
             echo(line)
         if entity["relations"]:
             echo("")

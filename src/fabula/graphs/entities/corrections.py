@@ -237,14 +237,19 @@ def _commonest(group: NameGroup) -> NameForm:
 # Before a correction is kept
 
 
-def check(kind: str, names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return the ids of the documents that a correction concerns.
+def check(
+    kind: str, names: Sequence[str], rows: Sequence[Mapping[str, object]]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the names by which a correction is kept, and the documents that it concerns.
+
+    A name that another correction gave, and that the text prints nowhere, is replaced by one that
+    the text prints: so this correction stays when the other one is undone.
 
     Args:
         kind: What is to be done.
         names: With which names.
-        rows: The entities that have one of the names: `document`, `title`, `key`, `name`, `type`,
-            and all printed `names`.
+        rows: The entities of the documents that may have such entities: `document`, `title`,
+            `key`, `name`, `type`, all `names`, and `counts`, how often each is printed.
 
     Raises:
         FabulaError: It makes no sense: too few names, a name that means several entities, a name
@@ -260,12 +265,15 @@ def check(kind: str, names: Sequence[str], rows: Sequence[Mapping[str, object]])
     checks = {RENAME: _check_rename, MERGE: _check_merge, SPLIT: _check_split}
     concerned = [document for document, found in by_document.items() if checks[kind](found, names)]
     if concerned:
-        return concerned
+        found = by_document[concerned[0]]
+        means = 1 if kind != MERGE else len(names)
+        printed = [_printed_name(found, name) for name in names[:means]]
+        return (*printed, *names[means:]), concerned
     of_entities = names[:1] if kind != MERGE else names
     documents = [{id for id, found in by_document.items() if _find(found, name)} for name in names]
     if kind == MERGE and all(documents) and not set.intersection(*documents):
         # They are in different documents, whose entities the graph of identities joins.
-        return []
+        return tuple(names), []
     for name in of_entities:
         if not any(_find(found, name) for found in by_document.values()):
             raise NotFound(f"No entity is called {name!r} (`fabula entities` lists them).")
@@ -329,6 +337,24 @@ def _find(rows: Sequence[Row], name: str) -> Row | None:
             "one you mean by its own name or by its key."
         )
     return matches[0] if matches else None
+
+
+def _printed_name(rows: Sequence[Row], name: str) -> str:
+    """A name that the text prints, for one that it prints nowhere."""
+    row = _find(rows, name)
+    if row is None:
+        return name
+    counts = row["counts"]
+    assert isinstance(counts, Sequence)
+    printed = {str(form): count for form, count in zip(_forms(row), counts, strict=True) if count}
+    if not printed or any(titled(form) == titled(name) for form in printed) or row["key"] == name:
+        return name
+    best = max(printed, key=lambda form: (printed[form], form))
+    is_its_own = all(
+        other is row or titled(best) not in {titled(str(form)) for form in _forms(other)}
+        for other in rows
+    )
+    return best if is_its_own else name
 
 
 def _forms(row: Row) -> Sequence[object]:
