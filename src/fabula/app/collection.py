@@ -427,7 +427,7 @@ class Collection:
         """
         from fabula.app.deciding import find_outdated
 
-        return find_outdated(self, decision)
+        return find_outdated(self.store, self.name, decision, self.stale)
 
     def effects(self) -> dict[int, dict[str, str]]:
         """Return what became of decisions when graphs were built.
@@ -438,7 +438,7 @@ class Collection:
         """
         from fabula.app.deciding import find_effects
 
-        return find_effects(self)
+        return find_effects(self.store, self.name)
 
     def follow(
         self, decision: Decision, *, listener: Listener | None = None, stop: Stop | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.decisions import Decision, effects_of
@@ -13,9 +13,6 @@ from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
 from fabula.store import Store
 from fabula.store.decisions import read_decisions, save_decision
-
-if TYPE_CHECKING:
-    from fabula.app.collection import Collection
 
 UNKNOWN_USER = "unknown"
 
@@ -68,12 +65,20 @@ def decide(
     return save_decision(store, collection, decision, time["milliseconds"])
 
 
-def find_outdated(collection: Collection, decision: Decision) -> tuple[list[Entry], list[Entry]]:
-    """Return the documents that a decision made stale; `Collection.outdated` describes them."""
+def find_outdated(
+    store: Store,
+    collection: str,
+    decision: Decision,
+    find_differences: Callable[[Entry], Mapping[str, Sequence[str]]],
+) -> tuple[list[Entry], list[Entry]]:
+    """Return the documents that a decision made stale; `Collection.outdated` describes them.
+
+    `find_differences` returns what has changed since each graph of a document was built.
+    """
     by_decision: list[Entry] = []
     by_more: list[Entry] = []
-    for entry in _concerned(collection, decision):
-        differences = collection.stale(entry)
+    for entry in _concerned(store, collection, decision):
+        differences = find_differences(entry)
         if decision.graph not in differences:
             continue
         is_by_decision = all(_follows_from_decisions(names) for names in differences.values())
@@ -81,19 +86,19 @@ def find_outdated(collection: Collection, decision: Decision) -> tuple[list[Entr
     return by_decision, by_more
 
 
-def find_effects(collection: Collection) -> dict[int, dict[str, str]]:
+def find_effects(store: Store, collection: str) -> dict[int, dict[str, str]]:
     """Return what became of each decision: by its number, by the title of each document."""
     effects: dict[int, dict[str, str]] = {}
-    for entry in collection.store.documents(collection.name):
+    for entry in store.documents(collection):
         for record in entry.graphs.values():
             for number, effect in effects_of(record).items():
                 effects.setdefault(number, {})[entry.title] = effect
     return effects
 
 
-def _concerned(collection: Collection, decision: Decision) -> Iterable[Entry]:
+def _concerned(store: Store, collection: str, decision: Decision) -> Iterable[Entry]:
     """The documents that a decision was about when it was made, and those that follow it."""
-    for entry in collection.store.documents(collection.name):
+    for entry in store.documents(collection):
         record = entry.graphs.get(decision.graph)
         if record is None:
             continue
