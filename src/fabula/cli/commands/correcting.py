@@ -39,8 +39,8 @@ _later = click.option(
     "rename",
     cls=Command,
     examples=(
-        'entities rename "Hang Kurtz" Kurtz',
-        "entities rename Boz Dickens --document sketches.txt",
+        'entities rename "Tiny Tim" "Tim Cratchit"',
+        'entities rename Joe "Old Joe" --document "A Christmas Carol"',
     ),
 )
 @click.argument("name")
@@ -53,7 +53,9 @@ def rename(name: str, new_name: str, document: str, later: bool, settings: Setti
     _decide(settings, "rename", (name, new_name), document, later)
 
 
-@click.command("merge", cls=Command, examples=('entities merge "Sydney Carton" Memory Jackal',))
+@click.command(
+    "merge", cls=Command, examples=("""entities merge "Jacob Marley" "Marley's Ghost\"""",)
+)
 @click.argument("name")
 @click.argument("names", nargs=-1, required=True)
 @_document
@@ -69,7 +71,7 @@ def merge(
     _decide(settings, "merge", (name, *names), document, later)
 
 
-@click.command("split", cls=Command, examples=("entities split Scrooge Fred",))
+@click.command("split", cls=Command, examples=('entities split "Jacob Marley" Jacob',))
 @click.argument("name")
 @click.argument("names", nargs=-1, required=True)
 @_document
@@ -85,7 +87,7 @@ def split(
     _decide(settings, "split", (name, *names), document, later)
 
 
-@click.command("undo", cls=Command, examples=("entities undo 3",))
+@click.command("undo", cls=Command, examples=("entities undo 1",))
 @click.argument("number", type=click.IntRange(1))
 @_later
 @settings_flags(*GRAPH, *WRITING)

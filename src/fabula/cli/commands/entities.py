@@ -48,7 +48,6 @@ DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person
         "entities Scrooge",
         "entities --type place --limit 10",
         'entities "A Christmas Carol" --type person --out carol.gexf',
-        'entities rename "Hang Kurtz" Kurtz',
         "entities decisions",
     ),
 )
