@@ -15,7 +15,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.queries import FOLDER
 from fabula.graphs.entities.names import lower_name, titled
-from fabula.graphs.entities.resolve import NameForm, NameGroup
+from fabula.graphs.entities.resolve import NameGroup
 from fabula.graphs.entities.values import Mention, mention_order
 
 RENAME, MERGE, SPLIT = "rename", "merge", "split"
@@ -135,24 +135,16 @@ def _merge(drafts: list[Draft], names: Sequence[str]) -> str:
         return ABSENT
     if len(present) < 2:
         return ALREADY
-    first, *others = [drafts[at] for at in present]
-    forms = [_commonest(draft.group) for draft in (first, *others)]
-    group = NameGroup(
-        frozenset().union(*(draft.group.forms for draft in (first, *others))),
-        (
-            *(pair for draft in (first, *others) for pair in draft.group.joined),
-            *((forms[0], form, DECIDED) for form in forms[1:]),
-        ),
-        frozenset().union(*(draft.group.short for draft in (first, *others))),
-    )
-    mentions = [mention for draft in (first, *others) for mention in draft.mentions]
+    merged = [drafts[at] for at in present]
+    group = _join_groups([draft.group for draft in merged])
+    mentions = [mention for draft in merged for mention in draft.mentions]
     # The name of the first one stays even if another one's is printed more often.
     drafts[present[0]] = replace(
-        first,
+        merged[0],
         group=group,
         mentions=tuple(sorted(mentions, key=mention_order)),
         is_named=True,
-        given=tuple(name for draft in (first, *others) for name in draft.given),
+        given=tuple(name for draft in merged for name in draft.given),
     )
     for at in sorted(present[1:], reverse=True):
         del drafts[at]
@@ -196,14 +188,9 @@ def _split(drafts: list[Draft], name: str, leaving_names: Sequence[str], draft: 
         return APPLIED
     # The text has another entity of this name already: it is that one.
     other = drafts[namesake]
-    joined = (_commonest(other.group), _commonest(split_off.group), DECIDED)
     drafts[namesake] = replace(
         other,
-        group=NameGroup(
-            other.group.forms | split_off.group.forms,
-            (*other.group.joined, *split_off.group.joined, joined),
-            other.group.short | split_off.group.short,
-        ),
+        group=_join_groups([other.group, split_off.group]),
         mentions=tuple(sorted((*other.mentions, *split_off.mentions), key=mention_order)),
     )
     return APPLIED
@@ -229,9 +216,19 @@ def _narrow(group: NameGroup, leaving: set[str], *, leaves: bool) -> NameGroup:
     return NameGroup(forms, joined, group.short & forms)
 
 
-def _commonest(group: NameGroup) -> NameForm:
-    forms = group.forms or frozenset([NameForm("", "", 0)])
-    return min(forms, key=lambda form: (-form.count, form.name, form.type))
+def _join_groups(groups: Sequence[NameGroup]) -> NameGroup:
+    """One group of several, each joined to the first by its commonest form."""
+    heads = [
+        min(group.forms, key=lambda form: (-form.count, form.name, form.type))
+        for group in groups
+        if group.forms
+    ]
+    pairs = [(heads[0], head, DECIDED) for head in heads[1:]]
+    return NameGroup(
+        frozenset(form for group in groups for form in group.forms),
+        (*(pair for group in groups for pair in group.joined), *pairs),
+        frozenset(form for group in groups for form in group.short),
+    )
 
 
 # Before a correction is kept
