@@ -206,7 +206,8 @@ def test_what_was_extracted_is_read_back_whole_whatever_was_corrected() -> None:
         ["split: Scrooge = Fred", "merge: Bob Cratchit = Fred"],
     ):
         cast = corrected(mentions, *lines, ties=ties)
-        texts = {item.id: Description("?", "") for item in (*cast.entities, *cast.relations)}
+        ids = [entity.id for entity in cast.entities] + [tie.id for tie in cast.relations]
+        texts = dict.fromkeys(ids, Description("?", ""))
         built = Built(
             tuple(nodes_of(cast, [], texts, chunks, "model")),
             tuple(edges_of(cast, [], extraction)),

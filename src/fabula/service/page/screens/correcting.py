@@ -126,7 +126,7 @@ def _find_entity(collection: Collection, entry: Entry, id: str) -> Mapping[str, 
 def _is_shared(collection: Collection, entry: Entry, row: Mapping[str, Any]) -> bool:
     """Return whether another entity of the document has the same name: then its key tells which."""
     cast = _cast(collection, entry)
-    return sum(other["name"].casefold() == row["name"].casefold() for other in cast) > 1
+    return [str(other["name"]).casefold() for other in cast].count(row["name"].casefold()) > 1
 
 
 def _cast(collection: Collection, entry: Entry) -> list[dict[str, Any]]:
