@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from fabula.cli import COMMANDS, installed, main
 from fabula.cli.commands import query as query_command
-from fabula.cli.shared.help import Command
+from fabula.cli.shared.help import Command, CommandWithActions
 from fabula.config.settings import Settings
 from fabula.graphs.aspects.sets import read_aspects
 from stories import harbour_story
@@ -32,6 +32,8 @@ def commands() -> Iterator[tuple[str, click.Command]]:
             yield from ((f"{name} {one}", below) for one, below in command.commands.items())
         else:
             yield name, command
+            if isinstance(command, CommandWithActions):
+                yield from ((f"{name} {one}", below) for one, below in command.actions.items())
 
 
 def flags(shown: str) -> set[str]:

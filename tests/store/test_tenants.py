@@ -15,10 +15,12 @@ import pytest
 from database import connect, cypher, wipe
 from explored import OF_FACTS
 from fabula.graph import Node, Part
+from fabula.graph.decisions import Decision
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
+from fabula.store.decisions import save_decision
 from fabula.store.parts import lock_prefix
 from fabula.store.rows import LAST_CHARACTER, encode_vector
 from fabula.store.search_index import WordStatistics, search_query
@@ -124,6 +126,8 @@ def tenants(address: Address) -> Iterator[Store]:
                 own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
                 put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
+            renamed = Decision(1, "entities", "rename", (mark(name), mark(name)), by=mark(name))
+            save_decision(store, name, renamed, 0)
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
@@ -274,6 +278,8 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
         {"id": id, "start": id, "section": "another", **new, **edge} for id in row["nodes"]
     ]
     named["properties"] = {"edition": "another"}
+    # Each collection has a decision 1.
+    named |= {"number": 2, "names": [mark(other)], "by": mark(other), "began": 0}
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",

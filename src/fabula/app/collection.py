@@ -21,18 +21,26 @@ from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.graph import TEXT, Gap, Owner, Record, differences
+from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.hits import Source as Stretch
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.recipes import complete_documents, differences_of, with_dependents
+from fabula.graph.recipes import (
+    collection_decisions,
+    complete_documents,
+    decisions_by_graph,
+    differences_of,
+    with_dependents,
+)
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
+from fabula.store.decisions import read_decisions
 from fabula.store.embedding_space import (
     Space,
     refuse_collection,
@@ -374,6 +382,88 @@ class Collection:
         run = self._run([requested.name], listener, rebuild, strict, dry=dry, stop=stop)
         return run.build(entries)
 
+    def decide(
+        self, name: str, kind: str, *names: str, document: str = "", by: str = ""
+    ) -> Decision:
+        """Keep a decision about a graph, such as another name for an entity.
+
+        It belongs to the collection: later ingests and builds follow it. The graph as it is built
+        becomes stale in the documents that it concerns; `follow` brings these up to date.
+
+        Args:
+            name: The graph.
+            kind: What is to be done, one of the graph's kinds.
+            *names: What it is to be done with.
+            document: An id, title or file: it is about this document alone. '' for the collection.
+            by: Who decides it; '' for the user of this process.
+
+        Raises:
+            Changed: Somebody else has decided something at the same time.
+            FabulaError: The decision makes no sense for what is there.
+            NotFound: There is no such document, or nothing of these names.
+            SettingsError: There is no such graph, or no such decision about it.
+
+        """
+        from fabula.app.deciding import decide
+
+        id = self.document(document).id if document else ""
+        return decide(self.store, self.name, graph(name), kind, names, id, by)
+
+    def undo(self, number: int, *, by: str = "") -> Decision:
+        """Undo a decision by its number; `follow` brings the documents up to date.
+
+        Raises:
+            FabulaError: It was undone before.
+            NotFound: There is no such decision.
+
+        """
+        from fabula.app.deciding import current_user
+        from fabula.store.decisions import undo_decision
+
+        return undo_decision(self.store, self.name, number, by or current_user())
+
+    def outdated(self, decision: Decision) -> tuple[list[Entry], list[Entry]]:
+        """Return the documents that a decision, or its undoing, has made stale.
+
+        Returns:
+            Those that are stale for decisions alone, which `follow` builds, and those that other
+            settings would change as well, so that a model may have to read the text again.
+
+        """
+        from fabula.app.deciding import find_outdated
+
+        return find_outdated(self.store, self.name, decision, self.stale)
+
+    def effects(self) -> dict[int, dict[str, str]]:
+        """Return what became of decisions when graphs were built.
+
+        Returns:
+            By the number of a decision, in words by the title of each document that follows it.
+
+        """
+        from fabula.app.deciding import find_effects
+
+        return find_effects(self.store, self.name)
+
+    def follow(
+        self, decision: Decision, *, listener: Listener | None = None, stop: Stop | None = None
+    ) -> list[Outcome]:
+        """Bring the documents up to date that a decision, or its undoing, has made stale.
+
+        What was extracted of their texts is used again, so no model reads them again. A model may
+        be asked for descriptions of what was joined, and by graphs that rest on the one that
+        changed, for what changed in them. Documents that are stale for other reasons as well are
+        left as they are: `build` brings them up to date.
+
+        Returns:
+            One outcome per document that was built.
+
+        """
+        entries = self.outdated(decision)[0]
+        if not entries:
+            return []
+        return self._run([decision.graph], listener, stop=stop).build(entries)
+
     def drop(
         self, name: str, *documents: str, dry: bool = False
     ) -> list[tuple[Entry | None, list[str]]]:
@@ -496,7 +586,8 @@ class Collection:
         """
         installed = graphs()
         built = [installed[name] for name in installed if name in entry.graphs]
-        return differences_of(entry, self.models.recipes(entry.sha256, built))
+        followed = decisions_by_graph(built, self.decisions(), entry.id, entry.graphs)
+        return differences_of(entry, self.models.recipes(entry.sha256, built, decisions=followed))
 
     def settled(self) -> list[Settled]:
         """Return the graphs of the collection itself, by name."""
@@ -508,6 +599,10 @@ class Collection:
             for name, record in records.items()
             if name in installed
         ]
+
+    def decisions(self) -> list[Decision]:
+        """Return what people decided about the collection's graphs, undone decisions included."""
+        return read_decisions(self.store, self.name)
 
     def gaps(self, document: str) -> dict[str, list[Gap]]:
         """Return the gaps of a document, which no model gave, by its graphs' names."""
@@ -825,7 +920,8 @@ class Collection:
             resting_on = complete_documents(graph, entries, settled)
         except NotFound:
             return ("documents",)
-        recipe = self.models.collection_recipe(graph, resting_on, settled)
+        decisions = collection_decisions(graph, self.decisions())
+        recipe = self.models.collection_recipe(graph, resting_on, settled, decisions)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(

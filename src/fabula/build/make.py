@@ -73,12 +73,13 @@ def make(
         parts: list[Part] = []
         chunks = plan.chunks
         if plan.text_recipe is not None:
-            text, chunks = _make_text(plan, context)
-            parts.append(text)
+            text_of_document, chunks = _make_text(plan, context)
+            parts.append(text_of_document)
         built: dict[str, Part] = {}
         for step in plan.graphs:
             below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
-            built[step.name] = _make_graph(step, BuildText(plan.document, chunks, below), context)
+            text = BuildText(plan.document, chunks, below, step.decisions)
+            built[step.name] = _make_graph(step, text, context)
     return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
 
 

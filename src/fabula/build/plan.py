@@ -14,13 +14,16 @@ from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
+from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs as installed_graphs
 from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.parts import chunks_of, document_of, known_of
 from fabula.graph.recipes import (
     Recipe,
+    collection_decisions,
     complete_documents,
+    decisions_by_graph,
     find_stale,
     is_reusable,
     with_bases,
@@ -28,6 +31,7 @@ from fabula.graph.recipes import (
     with_relatives,
 )
 from fabula.store import Store
+from fabula.store.decisions import read_decisions
 from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk, Document, empty_vector
 
@@ -82,13 +86,21 @@ class Planner:
         if current is not None:
             return current
         graphs = self._list_graphs(entry)
-        recipes = self.models.recipes(document.sha256, graphs)
+        decisions = read_decisions(self.store, self.collection)
+        follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
+        parts = entry.graphs if entry else {}
+        recipes = self.models.recipes(document.sha256, graphs, decisions=follow(parts))
         names = find_stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
             names = [TEXT, *(graph.name for graph in graphs)]
         stale_graphs = [graph for graph in graphs if graph.name in names]
+        # What is made anew follows all decisions, whatever was in it when they were made.
+        followed = follow({name: part for name, part in parts.items() if name not in names})
+        recipes = self.models.recipes(document.sha256, graphs, decisions=followed)
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
-        plan = self._plan(entry, stale_graphs, recipes, document, is_new_text=TEXT in names)
+        plan = self._plan(
+            entry, stale_graphs, recipes, document, followed, is_new_text=TEXT in names
+        )
         return replace(plan, status=status)
 
     def is_missing(self, entry: Entry, names: Collection[str]) -> bool:
@@ -107,10 +119,10 @@ class Planner:
 
         """
         [entry] = self.store.find_same(self.collection, [entry.id]) or [entry]
-        graphs, recipes = self._missing(entry, names)
+        graphs, recipes, followed = self._missing(entry, names)
         if not graphs:
             return entry
-        return self._plan(entry, graphs, recipes)
+        return self._plan(entry, graphs, recipes, decisions=followed)
 
     def plan_collection(self, graph: Graph[Any]) -> CollectionPlan | None:
         """Return what is to be made of a collection's own graph, or None if it is up to date.
@@ -121,7 +133,8 @@ class Planner:
         """
         settled = self.store.collection_parts(self.collection)
         entries = complete_documents(graph, self.store.documents(self.collection), settled)
-        recipe = self.models.collection_recipe(graph, entries, settled)
+        decisions = collection_decisions(graph, read_decisions(self.store, self.collection))
+        recipe = self.models.collection_recipe(graph, entries, settled, decisions)
         record = settled.get(graph.name)
         is_current = record is not None and record.fingerprint == fingerprint(recipe)
         if record and is_current and not (record.gaps or self.rebuild):
@@ -134,7 +147,7 @@ class Planner:
             graph=graph,
             options=self.models.graph_options(graph),
             recipe=recipe,
-            reader=PartReader(self.collection, entries, read, frozenset(own)),
+            reader=PartReader(self.collection, entries, read, frozenset(own), tuple(decisions)),
             known=self._known_of_collection(graph, record, recipe),
             dimensions=space.dimensions if space else 1,
             strict=self.strict,
@@ -164,22 +177,40 @@ class Planner:
         if self.rebuild:
             return [TEXT]
         graphs = self._list_graphs(entry)
-        return find_stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
+        decisions = read_decisions(self.store, self.collection)
+        followed = decisions_by_graph(graphs, decisions, entry.id, entry.graphs)
+        recipes = self.models.recipes(entry.sha256, graphs, decisions=followed)
+        return find_stale(graphs, entry, recipes, gaps=gaps)
 
     def _missing(
         self, entry: Entry, names: Collection[str]
-    ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
-        """Return which graphs of a document are to be built, and what all of them are made from."""
+    ) -> tuple[list[Graph[Any]], Mapping[str, Recipe], Mapping[str, Sequence[Decision]]]:
+        """Return which graphs of a document are to be built.
+
+        Returns:
+            The graphs, what all of the document's graphs are made from, and the decisions that each
+            of them follows.
+
+        """
         graphs_by_name = {graph.name: graph for graph in self._list_graphs(entry)}
         base = entry.graphs[TEXT].made_from
-        recipes = self.models.recipes(entry.sha256, [*graphs_by_name.values()], base=base)
+        decisions = read_decisions(self.store, self.collection)
+        every = [*graphs_by_name.values()]
+        followed = decisions_by_graph(every, decisions, entry.id, entry.graphs)
+        recipes = self.models.recipes(entry.sha256, every, base=base, decisions=followed)
         # What these rest on or use has to be as the recipes say, too.
         related = with_relatives(graphs_by_name, names)
         candidates = [graph for name, graph in graphs_by_name.items() if name in related]
         missing = set(find_stale(candidates, entry, recipes))
         if self.rebuild:
             missing |= with_dependents(graphs_by_name, names)
-        return [graph for name, graph in graphs_by_name.items() if name in missing], recipes
+        graphs = [graph for name, graph in graphs_by_name.items() if name in missing]
+        if graphs and decisions:
+            # What is made anew follows all decisions, whatever was in it when they were made.
+            stay = {name: part for name, part in entry.graphs.items() if name not in missing}
+            followed = decisions_by_graph(every, decisions, entry.id, stay)
+            recipes = self.models.recipes(entry.sha256, every, base=base, decisions=followed)
+        return graphs, recipes, followed
 
     # What the store has
 
@@ -189,6 +220,7 @@ class Planner:
         graphs: Sequence[Graph[Any]],
         recipes: Mapping[str, Recipe],
         document: Document | None = None,
+        decisions: Mapping[str, Sequence[Decision]] | None = None,
         *,
         is_new_text: bool = False,
     ) -> DocumentPlan:
@@ -209,7 +241,10 @@ class Planner:
             below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
             known = self._known(entry, graph, recipes[graph.name], bare)
             options = self.models.graph_options(graph)
-            plans.append(GraphPlan(graph.name, options, recipes[graph.name], below, known))
+            followed = tuple((decisions or {}).get(graph.name, ()))
+            plans.append(
+                GraphPlan(graph.name, options, recipes[graph.name], below, known, followed)
+            )
         unchanged = {name for plan in plans for name in plan.below} - names
         is_added = not (entry and any(name in entry.graphs for name in names))
         return DocumentPlan(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from fabula.graph import Part
+from fabula.graph.decisions import Decision
 from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.recipes import Recipe
 from fabula.text.document import Chunk, Document
@@ -29,6 +30,7 @@ class GraphPlan:
         recipe: All that the part is made from, which is recorded with it.
         below: The names of the graphs that it is given the parts of.
         known: What the store has of its previous version, to be used again.
+        decisions: What people decided about it.
 
     """
 
@@ -37,6 +39,7 @@ class GraphPlan:
     recipe: Recipe
     below: tuple[str, ...]
     known: Known
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.config.settings import STATIC, Settings
 from fabula.graph import TEXT, Record
+from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs as installed
 from fabula.graph.method import Graph
@@ -160,6 +161,7 @@ class ModelFactory:
         sha256: str,
         graphs: Sequence[Graph[Any]],
         base: Mapping[str, Any] | None = None,
+        decisions: Mapping[str, Sequence[Decision]] | None = None,
     ) -> dict[str, Recipe]:
         """Return what the parts of a document would be made from now, by the graphs' names.
 
@@ -167,6 +169,7 @@ class ModelFactory:
             sha256: The digest of the document's text.
             graphs: The graphs whose parts are asked for; those that they rest on are added.
             base: What the document's chunks were made from, if they are to stay.
+            decisions: What people decided, as far as each part follows it, by the graphs' names.
 
         """
         settings = self._settings
@@ -176,7 +179,14 @@ class ModelFactory:
         for graph in with_bases(installed(), [graph.name for graph in graphs]):
             offline = settings.offline
             options = graph.settings(self.graph_options(graph), offline)
-            recipes[graph.name] = recipe(graph, options, self._built_with, recipes, offline=offline)
+            recipes[graph.name] = recipe(
+                graph,
+                options,
+                self._built_with,
+                recipes,
+                offline=offline,
+                decisions=(decisions or {}).get(graph.name, ()),
+            )
         return recipes
 
     def build_recipe(self) -> Recipe:
@@ -201,7 +211,11 @@ class ModelFactory:
         }
 
     def collection_recipe(
-        self, graph: Graph[Any], entries: Sequence[Entry], settled: Mapping[str, Record]
+        self,
+        graph: Graph[Any],
+        entries: Sequence[Entry],
+        settled: Mapping[str, Record],
+        decisions: Sequence[Decision] = (),
     ) -> Recipe:
         """Return what a collection's own graph would be made from now.
 
@@ -209,12 +223,20 @@ class ModelFactory:
             graph: The graph.
             entries: The documents of the collection.
             settled: What the other graphs of the collection itself were made from, by their names.
+            decisions: What people decided, as far as the graph follows it.
 
         """
         base = collection_base(graph, entries, settled)
         settings = self._settings
         options = graph.settings(self.graph_options(graph), settings.offline)
-        return collection_recipe(graph, options, self._built_with, base, offline=settings.offline)
+        return collection_recipe(
+            graph,
+            options,
+            self._built_with,
+            base,
+            offline=settings.offline,
+            decisions=decisions,
+        )
 
     @property
     def _built_with(self) -> dict[str, object]:

@@ -15,8 +15,8 @@ from fabula.graph.queries import read_statement_file
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
 LABELS = (
-    *("Chunk", "Collection", "Document", "Element", GAP, "Lock", "Part", "Passage", "Retired"),
-    *("Schema", "Staged"),
+    *("Chunk", "Collection", "Decision", "Document", "Element", GAP, "Lock", "Part", "Passage"),
+    *("Retired", "Schema", "Staged"),
 )
 """Labels of the core, which no graph may give to its nodes."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from fabula.graph import Edge, Gap, Node, Part
+from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
 from fabula.text.document import Chunk, Document
@@ -35,12 +36,14 @@ class BuildText:
         chunks: Its chunks with embeddings, in text order.
         below: Its parts of the graphs that this one rests on or uses, by the graphs' names. Their
             embeddings may be left out; a graph that is only used may be missing.
+        decisions: What people decided about the graph, in the order in which they did.
 
     """
 
     document: Document
     chunks: tuple[Chunk, ...]
     below: Mapping[str, Part] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class PartReader:
         read: Returns a part by its graph's name and the document's id ('' for the collection's
             own), without embeddings. Raises Changed if it was replaced since `documents` were read.
         own: The names of the collection's own parts that exist, of those it rests on or uses.
+        decisions: What people decided about all documents of the collection, in order.
 
     """
 
@@ -60,6 +64,7 @@ class PartReader:
     documents: tuple[Entry, ...]
     read: Callable[[str, str], Part]
     own: frozenset[str] = frozenset()
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,9 @@ class Graph(Generic[OptionsType]):
         describe: Returns what is worth saying of a part's facts, in sentences.
         warnings: Returns what `fabula check` is to say of them.
         aspects: Returns the aspects by which its passages may be filtered, each with what it is.
+        decisions: What people can decide about it; None if nothing.
+        follows: The name of a graph whose decisions are part of what it is made from; its own, or
+            that of another one; '' for none.
 
     """
 
@@ -199,6 +207,8 @@ class Graph(Generic[OptionsType]):
     describe: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     warnings: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     aspects: Callable[[OptionsType], Mapping[str, str]] = _no_aspects
+    decisions: DecisionRules | None = None
+    follows: str = ""
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

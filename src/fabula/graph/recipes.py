@@ -12,6 +12,7 @@ from fabula.graph import (
     differences,
     fingerprint,
 )
+from fabula.graph.decisions import Decision, applicable_decisions
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
@@ -40,6 +41,7 @@ def recipe(
     base: Mapping[str, Recipe],
     *,
     offline: bool,
+    decisions: Sequence[Decision] = (),
 ) -> Recipe:
     """Return what a graph's part of a document is made from.
 
@@ -49,9 +51,10 @@ def recipe(
         models: The models that it is made with.
         base: The recipes of the document's text and its parts of other graphs.
         offline: Whether no chat model is asked: prompts change nothing then.
+        decisions: What people decided, as far as the part follows it.
 
     """
-    return {
+    made_from = {
         "graph": graph.name,
         "version": graph.version,
         "settings": dict(settings),
@@ -59,6 +62,47 @@ def recipe(
         "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: fingerprint(base[name]) for name in _below(graph, base)},
     }
+    return made_from | _with_decisions(decisions)
+
+
+def _with_decisions(decisions: Sequence[Decision]) -> Recipe:
+    """The part of a recipe that decisions are; nothing where there are none."""
+    return {"decisions": [decision.recipe for decision in decisions]} if decisions else {}
+
+
+def decisions_by_graph(
+    graphs: Iterable[Graph[Any]],
+    decisions: Sequence[Decision],
+    document: str,
+    records: Mapping[str, Record],
+) -> dict[str, list[Decision]]:
+    """Return the decisions that each part of a document has to follow, by its graph's name.
+
+    Args:
+        graphs: The graphs.
+        decisions: All decisions of the collection.
+        document: The id of the document.
+        records: What its parts are made from now, without those that are made anew anyway.
+
+    """
+    return {
+        graph.name: applicable_decisions(
+            (decision for decision in decisions if decision.graph == graph.follows),
+            document,
+            records.get(graph.name),
+        )
+        for graph in graphs
+        if graph.follows
+    }
+
+
+def collection_decisions(graph: Graph[Any], decisions: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions about whole collections that a collection's own graph follows."""
+    return [
+        decision
+        for decision in decisions
+        if decision.is_in_force and not decision.document and decision.graph == graph.follows
+    ]
 
 
 def _below(graph: Graph[Any], names: Collection[str]) -> list[str]:
@@ -73,12 +117,13 @@ def collection_recipe(
     base: Mapping[str, Mapping[str, str]],
     *,
     offline: bool,
+    decisions: Sequence[Decision] = (),
 ) -> Recipe:
     """Return what a collection's own part is made from.
 
     `base` is when the parts that it rests on or uses were written, as `collection_base` returns it.
     """
-    return {
+    made_from = {
         "graph": graph.name,
         "version": graph.version,
         "settings": dict(settings),
@@ -86,6 +131,7 @@ def collection_recipe(
         "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: dict(times) for name, times in base.items()},
     }
+    return made_from | _with_decisions(decisions)
 
 
 def complete_documents(
@@ -184,14 +230,14 @@ def is_reusable(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
     """Return whether what is known of a part can be used for another, even of another text.
 
     It can if both are made in the same way, apart from the settings that their graph lists as
-    `unasked`: no question to a model depends on these.
+    `not_in_prompts` and from what people decided: no question to a model depends on these.
     """
     graph = graphs().get(str(now["graph"]))
     unasked = graph.not_in_prompts if graph else frozenset()
 
     def method(recipe: Mapping[str, Any]) -> dict[str, Any]:
         settings = {k: v for k, v in recipe.get("settings", {}).items() if k not in unasked}
-        same = {k: v for k, v in recipe.items() if k not in ("text", "rests_on")}
+        same = {k: v for k, v in recipe.items() if k not in ("text", "rests_on", "decisions")}
         return same | {"settings": settings}
 
     return method(was) == method(now)

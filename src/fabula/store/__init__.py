@@ -806,7 +806,7 @@ class Store(Database):
         """Remove a document and all its graphs in one transaction.
 
         With it goes what the collection's own parts say about it, and with the last document those
-        parts themselves.
+        parts themselves, and what was decided about them.
         """
         owner = Owner(collection, TEXT, document)
 
@@ -820,6 +820,9 @@ class Store(Database):
                 for row in transaction.run(read_statement("core/find_settled"), place).data():
                     own = Owner(collection, row["part"]["graph"])
                     transaction.run(read_statement("core/switch_out"), own._asdict()).consume()
+                transaction.run(
+                    read_statement("core/clear_decisions"), collection=collection
+                ).consume()
 
         with self.session() as session:
             session.execute_write(take_out)

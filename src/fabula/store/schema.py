@@ -27,6 +27,7 @@ CONSTRAINTS = (
     "schema_collection_name",
     "schema_document_id",
     "schema_part_id",
+    "schema_decision_id",
     "schema_passage_id",
     "schema_element_id",
     "schema_staged_id",

@@ -1,4 +1,4 @@
-"""List who and what a book is about, or show one of them: `fabula entities`."""
+"""List who and what a book is about, show one of them, or correct them: `fabula entities`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fabula.cli.shared.help import Command
+from fabula.cli.commands.correcting import SUBCOMMANDS, describe_corrections
+from fabula.cli.shared.help import CommandWithActions
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import count_noun, echo, print_json
@@ -19,6 +20,7 @@ from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
+from fabula.graph.decisions import Decision
 from fabula.graphs.entities.resolve import person_or_place
 from fabula.text.folding import find_alike
 
@@ -39,12 +41,14 @@ DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person
 
 @click.command(
     "entities",
-    cls=Command,
+    cls=CommandWithActions,
+    actions=SUBCOMMANDS,
     examples=(
         'entities "A Christmas Carol"',
         "entities Scrooge",
         "entities --type place --limit 10",
         'entities "A Christmas Carol" --type person --out carol.gexf',
+        "entities decisions",
     ),
 )
 @click.argument("name", default="")
@@ -74,6 +78,10 @@ def command(
     NAME may also be the title, id or file of a document, unless an entity has this name;
     `--document` names a document in any case. Without both, all documents of the collection are
     listed. `fabula build entities` builds the graph that this reads.
+
+    An action (rename, merge, split, undo, decisions) in place of NAME corrects the entities of the
+    collection, or lists the corrections; `fabula entities rename --help` describes one. An entity
+    of such a name is shown by `fabula entities -- rename`.
     """
     rows = ALL_ROWS if as_json or out else limit
     with open_for_reading(settings) as fabula:
@@ -81,7 +89,7 @@ def command(
         entities = _find_by_name(fabula, within, name, rows) if name and not out else []
         if entities:
             identities = Identities.read(fabula, [row["id"] for row in entities])
-            _print_entities(entities, identities, as_json)
+            _print_entities(entities, identities, fabula.decisions(), as_json)
             return
         if name and document:
             raise NotFound(f"No entity in {document!r} is called {name!r}.")
@@ -158,14 +166,17 @@ def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:
     return table
 
 
-def _print_entities(entities: Sequence[Row], identities: Identities, as_json: bool) -> None:
+def _print_entities(
+    entities: Sequence[Row], identities: Identities, decisions: Sequence[Decision], as_json: bool
+) -> None:
     if as_json:
         print_json([{**entity, **identities.of(entity)} for entity in entities])
         return
     for number, entity in enumerate(entities):
         if number:
             echo("")
-        for line in (*_describe(entity), *identities.describe(entity)):
+        corrections = describe_corrections(decisions, entity["document"], entity["names"])
+        for line in (*_describe(entity), *corrections, *identities.describe(entity)):
             echo(line)
         if entity["relations"]:
             echo("")
@@ -254,7 +265,10 @@ class Identities:
         pair = f"{entity['id']} = {other['id']}"
         option = "keep_apart" if other["same"] else "join"
         if other["by"] == "person":
-            return f"not so? remove it from the settings {IDENTITIES}.keep_apart and .join"
+            return (
+                "not so? undo the merge (`fabula entities decisions`), or remove the pair from the "
+                f"settings {IDENTITIES}.keep_apart and .join"
+            )
         return f"not so? {self._build_command(option, *self.decided[option], pair)}"
 
     def _build_command(self, option: str = "", *pairs: str) -> str:

@@ -63,6 +63,39 @@ class Command(click.Command):
                     formatter.write(f"{'':>{formatter.current_indent}}fabula {example}\n")
 
 
+class CommandWithActions(Command):
+    """A command whose first argument may be the name of an action, which is a command of its own.
+
+    Everything else is the command's own arguments, so `fabula entities Scrooge` needs no action.
+    """
+
+    def __init__(self, *args: Any, actions: Sequence[click.Command] = (), **more: Any) -> None:
+        """Create a command as Command does; each action has a name of its own."""
+        super().__init__(*args, **more)
+        self.actions = {action.name or "": action for action in actions}
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Return the context of the action that the first argument names, or of the command."""
+        if args and args[0] in self.actions:
+            action = self.actions[args[0]]
+            return action.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the actions and the examples."""
+        with formatter.section("Actions"):
+            formatter.write_dl(
+                [(name, action.get_short_help_str(200)) for name, action in self.actions.items()]
+            )
+        super().format_epilog(ctx, formatter)
+
+
 class Group(click.Group):
     """A group of such commands."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.entities import labels
+from fabula.graphs.entities.corrections import RULES
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
 
@@ -42,6 +43,8 @@ GRAPH = Graph(
     cypher=FOLDER / "entities",
     settings=_settings,
     not_in_prompts=NOT_IN_PROMPTS,
+    decisions=RULES,
+    follows="entities",
     describe=LazyFunction(f"{__name__}.facts:describe"),
     warnings=LazyFunction(f"{__name__}.facts:warnings"),
 )

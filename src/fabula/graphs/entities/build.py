@@ -103,6 +103,7 @@ def build(
         language=text.document.language,
         decisions=decisions,
         ordinary=_ordinary(text),
+        corrections=text.decisions,
     )
     statements = statements_of(cast)
     if models.offline:

@@ -17,6 +17,7 @@ from fabula.graph.counts import (
     list_counts,
     means,
 )
+from fabula.graph.decisions import EFFECTS
 from fabula.graph.extraction import (
     MALFORMED,
     OVERLONG,
@@ -26,6 +27,7 @@ from fabula.graph.extraction import (
     Records,
     WindowReplies,
 )
+from fabula.graphs.entities.corrections import APPLIED
 from fabula.graphs.entities.extract import ITSELF, UNLISTED, ExtractedRecords
 from fabula.graphs.entities.triples import StatedTriple, Triple
 from fabula.graphs.entities.values import Entities
@@ -100,6 +102,7 @@ def facts(
         **{f"{OF_TYPE}{type}": count for type, count in types.most_common()},
         "windows": len(replies.extracted.answers),
         "stated": replies.stated is not None,
+        **effects_of(cast.effects),
         **carry_over(
             counts,
             previous,
@@ -122,10 +125,23 @@ def facts(
     }
 
 
+def effects_of(effects: Mapping[int, str]) -> Mapping[str, Any]:
+    """Return what became of people's corrections, as "3 applied"; nothing where there are none."""
+    return (
+        {EFFECTS: [f"{number} {effect}" for number, effect in effects.items()]} if effects else {}
+    )
+
+
 def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return how many there are of each type, and what was left out."""
     types = ", ".join(list_counts(facts, OF_TYPE))
-    return [f"by type: {types}" if types else "no entities were found", *LEFT_OUT.describe(facts)]
+    applied = sum(effect.endswith(APPLIED) for effect in facts.get(EFFECTS, ()))
+    corrections = [f"corrections by people: {applied:,} applied"] if applied else []
+    return [
+        f"by type: {types}" if types else "no entities were found",
+        *corrections,
+        *LEFT_OUT.describe(facts),
+    ]
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:

@@ -6,9 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count, groupby
 
+from fabula.graph.decisions import Decision
 from fabula.graphs.entities import ids
+from fabula.graphs.entities.corrections import DECIDED, Draft, apply_corrections
 from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.names import lower_name, name_key, name_titles, titled
 from fabula.graphs.entities.resolve import (
@@ -29,6 +32,7 @@ from fabula.graphs.entities.values import (
     Mention,
     Relation,
     RelationMention,
+    mention_order,
 )
 from fabula.graphs.entities.words import all_words
 
@@ -47,6 +51,7 @@ def merge(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
+    corrections: Sequence[Decision] = (),
 ) -> Entities:
     """Merge an extraction; the order of its mentions does not matter.
 
@@ -56,6 +61,7 @@ def merge(
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
+        corrections: What people corrected in the entities, which is applied at the end.
 
     Returns:
         Entities and relations, each ordered by ids, and their mentions in text order. An
@@ -64,14 +70,17 @@ def merge(
     whole_and_split = (
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)
     )
-    mentions = [mention for mention, _ in groupby(sorted(whole_and_split, key=_mention_order))]
+    mentions = [mention for mention, _ in groupby(sorted(whole_and_split, key=mention_order))]
     forms = _forms(mentions)
     resolution = resolve(
         frozenset(forms), language=language, decisions=decisions, ordinary=ordinary
     )
     by_group = _mentions_by_group(mentions, forms, resolution)
-    entities = _entities(document, language, resolution.groups, by_group)
-    return Entities(entities, _relations(document, entities, extraction.relation_mentions))
+    drafts, effects = apply_corrections(
+        _drafts(resolution.groups, by_group), corrections, partial(_draft, resolution.groups)
+    )
+    entities = _entities(document, language, drafts)
+    return Entities(entities, _relations(document, entities, extraction.relation_mentions), effects)
 
 
 def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
@@ -162,40 +171,80 @@ def _count_near(places: Sequence[int], place: int) -> int:
     return bisect_right(places, place + NEAR_CHARACTERS) - first
 
 
-def _entities(
-    document: str, language: str, groups: Sequence[NameGroup], mentions: Sequence[Sequence[Mention]]
-) -> tuple[Entity, ...]:
-    """An entity for each group that has mentions; where keys are equal, some get longer ones."""
+def _drafts(groups: Sequence[NameGroup], mentions: Sequence[Sequence[Mention]]) -> list[Draft]:
+    """An entity for each group that has mentions, the most mentioned first."""
     pairs = [
         (group, of_group) for group, of_group in zip(groups, mentions, strict=True) if of_group
     ]
-    pairs.sort(key=lambda pair: (-len(pair[1]), _mention_order(pair[1][0])))
+    pairs.sort(key=lambda pair: (-len(pair[1]), mention_order(pair[1][0])))
+    drafts: list[Draft] = []
+    taken: set[str] = set()
+    for group, of_group in pairs:
+        drafts.append(_draft(groups, group, of_group, taken))
+        taken.add(drafts[-1].key)
+    return drafts
+
+
+def _draft(
+    groups: Sequence[NameGroup],
+    group: NameGroup,
+    mentions: Sequence[Mention],
+    taken: Collection[str],
+) -> Draft:
+    """The entity of a group and its mentions, with a key that is none of those taken."""
+    name = _full_name(group, mentions, _counts(mentions))
+    types = [mention.type for mention in mentions]
+    type = FAMILY if _is_family(name, groups) else _most_frequent(types)
+    return Draft(group, tuple(mentions), _unique_key(name, type, taken), name, type)
+
+
+def _unique_key(name: str, type: str, taken: Collection[str]) -> str:
+    """The key of a name; where it is taken, a longer one."""
+    keys = (name_key(name), lower_name(name), f"{name_key(name)} ({type})")
+    numbered = (f"{name_key(name)} ({number})" for number in count(2))
+    return next(key for key in chain(keys, numbered) if key not in taken)
+
+
+def _entities(document: str, language: str, drafts: Sequence[Draft]) -> tuple[Entity, ...]:
+    """The entities of drafts; where keys are equal, some get longer ones."""
     taken: set[str] = set()
     entities = []
-    for group, of_group in pairs:
-        counts = _counts(of_group)
-        name = _full_name(group, of_group, counts)
-        types = [mention.type for mention in of_group]
-        type = FAMILY if _is_family(name, groups) else _most_frequent(types)
-        keys = (name_key(name), lower_name(name), f"{name_key(name)} ({type})")
-        numbered = (f"{name_key(name)} ({number})" for number in count(2))
-        unique_key = next(
-            candidate for candidate in chain(keys, numbered) if candidate not in taken
-        )
-        taken.add(unique_key)
-        names = sorted(counts.items(), key=lambda form: (form[0] != name, -form[1], form[0]))
+    in_order = sorted(
+        drafts, key=lambda draft: (-len(draft.mentions), mention_order(draft.mentions[0]))
+    )
+    for draft in in_order:
+        counts = _counts(draft.mentions)
+        for name in (draft.name, *draft.given):
+            counts.setdefault(name, 0)  # a name that a person gave may be printed nowhere
+        key = _unique_key(draft.name, draft.type, taken)
+        taken.add(key)
+        names = sorted(counts.items(), key=lambda form: (form[0] != draft.name, -form[1], form[0]))
         entities.append(
             Entity(
-                ids.entity_id(document, unique_key),
-                unique_key,
-                name,
-                type,
+                ids.entity_id(document, draft.key),
+                key,
+                draft.name,
+                draft.type,
                 dict(names),
-                _explain(group, name, counts, language),
-                tuple(of_group),
+                _explain_draft(draft, counts, language),
+                draft.mentions,
             )
         )
     return tuple(sorted(entities, key=lambda entity: entity.id))
+
+
+def _explain_draft(draft: Draft, counts: Counter[str], language: str) -> dict[str, str]:
+    """Why each form except its name was taken for this entity; some because a person said so."""
+    keys = {name_key(form.name) for form in draft.group.forms}
+    printed = Counter(counts)
+    for name in draft.given:
+        if not counts[name]:
+            del printed[name]
+    start = draft.name
+    if draft.is_named and name_key(draft.name) not in keys:
+        start = _full_name(draft.group, draft.mentions, printed)
+    whys = _explain(draft.group, start, printed, language)
+    return {form: whys.get(form, DECIDED) for form in counts if form != draft.name}
 
 
 def _counts(mentions: Iterable[Mention]) -> Counter[str]:
@@ -317,12 +366,6 @@ def _most_frequent(types: Iterable[str]) -> str:
     """The type that most mentions have; UNKNOWN only where no mention has another."""
     counts = Counter(types)
     return min(counts, key=lambda type: (type == UNKNOWN, -counts[type], type))
-
-
-def _mention_order(mention: Mention) -> tuple[object, ...]:
-    names = tuple(sorted(mention.names.items()))
-    rest = (mention.name, mention.type, mention.statement, mention.aliases)
-    return (mention.place, mention.chunk, names, *rest)
 
 
 def _relation_mention_order(mention: RelationMention) -> tuple[object, ...]:

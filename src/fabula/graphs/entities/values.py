@@ -35,6 +35,13 @@ class Mention:
     aliases: tuple[str, ...] = ()
 
 
+def mention_order(mention: Mention) -> tuple[object, ...]:
+    """Return by what mentions are sorted: their places in the text first."""
+    names = tuple(sorted(mention.names.items()))
+    rest = (mention.name, mention.type, mention.statement, mention.aliases)
+    return (mention.place, mention.chunk, names, *rest)
+
+
 @dataclass(frozen=True, slots=True)
 class RelationMention:
     """What one chunk says of two entities.
@@ -75,9 +82,9 @@ class Entity:
     """A person, a place or a thing, with all its names.
 
     Attributes:
-        id: A digest of the document's id and the key.
+        id: A digest of the document's id and the key, as it is without corrections by people.
         key: Its name as `names.key` has it; longer where another entity has the same key.
-        name: Its most frequent full form.
+        name: Its most frequent full form, or what a person decided.
         type: The type that most mentions have.
         names: All printed forms and how often each is printed, `name` first.
         merged_by: Why each form except `name` was taken for this entity: exact, alias, title,
@@ -115,7 +122,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The entities and relations of a text, each ordered by ids."""
+    """The entities and relations of a text, each ordered by ids.
+
+    `effects` says what became of each correction by a person, by its number.
+    """
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
+    effects: Mapping[int, str] = field(default_factory=dict)

@@ -28,6 +28,7 @@ GRAPH = Graph(
     elements=(labels.IDENTITY,),
     edges=(labels.SAME, labels.APART),
     rests_on=(labels.ENTITIES,),
+    follows=labels.ENTITIES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "identities",
     describe=_describe,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.method import BuildWork, Built, Known, PartReader
+from fabula.graphs.entities.corrections import MERGE
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.identities.candidates import Candidates, find_candidates
 from fabula.graphs.identities.confirm import PAIRS_A_CALL, Confirmer, Pair
@@ -50,7 +51,8 @@ def build_collection(
         for entry in reader.documents
         for entity in read_entities(reader.read(ENTITIES, entry.id), entry.title)
     ]
-    groups = Groups(entities, read_decisions(options.keep_apart, options.join))
+    decided = read_decisions(options.keep_apart, options.join)
+    groups = Groups(entities, replace(decided, join=(*decided.join, *merged_names(reader))))
     candidates = find_candidates(entities, read_members(known))
     deciding = _Deciding(reader.collection, models, read_verdicts(known), work)
     for _ in range(1 if models.offline else MAX_ROUNDS):
@@ -69,6 +71,16 @@ def build_collection(
         "asked": deciding.new_pairs,
     }
     return Built(tuple(nodes), tuple(edges), facts, tuple(deciding.gaps))
+
+
+def merged_names(reader: PartReader) -> list[tuple[str, str]]:
+    """Return the pairs of names that people merged in all documents of the collection."""
+    return [
+        (decision.names[0], name)
+        for decision in reader.decisions
+        if decision.kind == MERGE
+        for name in decision.names[1:]
+    ]
 
 
 def _decide_by_names(pairs: Sequence[CandidatePair]) -> list[Decision]:

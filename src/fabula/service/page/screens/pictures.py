@@ -19,6 +19,7 @@ from fabula.service.http.admission import is_cross_site, refuse_cross_site_quest
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
+from fabula.service.page.screens.correcting import corrections_of
 
 router = APIRouter()
 MAX_ENTITIES = 500
@@ -74,6 +75,8 @@ def entities(
         "more": len(rows) > MAX_ENTITIES,
         "type": type,
         "types": sorted({row["type"] for row in all_types}),
+        "corrections": corrections_of(collection, entry),
+        "may_write": caller.may("write"),
     }
     return show(request, "entities.html", values)
 

@@ -1,0 +1,230 @@
+"""Corrections in a real Neo4j: they are kept, applied without asking again, and last."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from database import cypher
+from endpoint import Endpoint
+from fabula import Fabula
+from fabula.cli import main
+from fabula.config.settings import Settings
+from fabula.errors import Changed, FabulaError, NotFound
+from fabula.store import Store
+from fabula.store.decisions import save_decision
+
+pytestmark = pytest.mark.long
+
+HEART = (
+    "Marlow sat on deck. Hang Kurtz! cried Marlow. Hang Kurtz was ill. Marlow saw Hang Kurtz. "
+    "Marlow said to Brierly that Hang Kurtz was ill. Brierly laughed at Marlow."
+)
+OTHER = "Nina met Dain. Dain loved Nina. Nina said to Dain that Almayer slept. Almayer woke."
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint(dimensions=256) as server:
+        yield server
+
+
+@pytest.fixture
+def books(online: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FABULA_GRAPHS", "entities")
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "heart.txt").write_text(f"Title: Heart\nLanguage: en\n\n{HEART}\n")
+    (folder / "folly.txt").write_text(f"Title: Folly\nLanguage: en\n\n{OTHER}\n")
+    return folder
+
+
+@pytest.fixture
+def fabula(books: Path) -> Iterator[Fabula]:
+    with Fabula(Settings.read()) as fabula:
+        for outcome in fabula.ingest(books):
+            assert not outcome.error
+        yield fabula
+
+
+def names(store: Store, title: str = "Heart") -> dict[str, list[str]]:
+    rows = cypher(
+        store,
+        "MATCH (d:Document {title: $title}) MATCH (e:Entity {document: d.id}) "
+        "RETURN e.name AS name, e.names AS names ORDER BY name",
+        title=title,
+    )
+    return {row["name"]: sorted(row["names"]) for row in rows}
+
+
+def run(*words: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def chats(endpoint: Endpoint) -> list[Any]:
+    return [body for body in endpoint.bodies if "messages" in body]
+
+
+def test_a_correction_is_kept_with_who_and_when_and_asks_no_model_again(
+    fabula: Fabula, store: Store, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    before = names(store)
+    [wrong] = [name for name in before if "Kurtz" in name]
+    untouched = {entry.title: entry.graphs["entities"] for entry in fabula.documents()}["Folly"]
+    shutil.rmtree(tmp_path / "cache")
+    endpoint.bodies.clear()
+    decision = fabula.decide("entities", "rename", wrong, "Mistah Kurtz", by="ada")
+    assert (decision.number, decision.by, decision.at[:2]) == (1, "ada", "20")
+    [heart] = [entry for entry in fabula.documents() if entry.title == "Heart"]
+    assert decision.documents == (heart.id,)
+    assert fabula.stale(heart) == {"entities": ["decisions"]}
+    [outcome] = fabula.follow(decision)
+    assert (outcome.status, outcome.title) == ("replaced", "Heart")
+    assert chats(endpoint) == []
+    assert "Mistah Kurtz" in names(store)
+    assert wrong in names(store)["Mistah Kurtz"]
+    assert fabula.check().violations == ()
+    assert fabula.effects() == {1: {"Heart": "applied"}}
+    parts = {entry.title: entry.graphs["entities"] for entry in fabula.documents()}
+    assert parts["Folly"] == untouched, "its part has nobody of that name"
+    assert all(not fabula.stale(entry) for entry in fabula.documents())
+
+    undone = fabula.undo(1, by="bea")
+    assert (undone.undone_by, undone.is_in_force) == ("bea", False)
+    fabula.follow(undone)
+    assert chats(endpoint) == []
+    assert names(store) == before
+    with pytest.raises(FabulaError, match="undone before, by bea"):
+        fabula.undo(1)
+    with pytest.raises(NotFound):
+        fabula.undo(2)
+
+
+def test_corrections_last_through_edits_rebuilds_and_new_documents(
+    fabula: Fabula, store: Store, books: Path
+) -> None:
+    fabula.follow(fabula.decide("entities", "merge", "Marlow", "Brierly"))
+    together = names(store)["Marlow"]
+    assert {"Marlow", "Brierly"} <= set(together)
+    heart = books / "heart.txt"
+    heart.write_text(f"{heart.read_text()}\nMarlow slept on the deck of the Nellie.\n")
+    fabula.ingest(heart)
+    assert "Brierly" in names(store)["Marlow"]
+    fabula.build("entities", "Heart", rebuild=True)
+    assert "Brierly" in names(store)["Marlow"]
+    (books / "chance.txt").write_text(
+        "Title: Chance\nLanguage: en\n\nMarlow spoke. Brierly heard Marlow. Marlow met Powell.\n"
+    )
+    fabula.ingest(books / "chance.txt")
+    assert "Brierly" in names(store, "Chance")["Marlow"]
+    assert fabula.effects()[1]["Chance"] == "applied"
+    assert all(not fabula.stale(entry) for entry in fabula.documents())
+    # One of a document alone is not followed elsewhere.
+    fabula.follow(fabula.decide("entities", "rename", "Marlow", "Charlie", document="Heart"))
+    assert "Charlie" in names(store)
+    assert "Marlow" in names(store, "Chance")
+    fabula.follow(fabula.undo(1))
+    assert "Brierly" in names(store, "Chance")
+    assert {"Charlie", "Brierly"} <= names(store).keys()
+
+
+def test_two_who_decide_at_once_do_not_overwrite_each_other(fabula: Fabula, store: Store) -> None:
+    first = fabula.decide("entities", "rename", "Marlow", "Charlie")
+    with pytest.raises(Changed):
+        save_decision(store, fabula.name, first, 0)
+    outcomes: list[str] = []
+
+    def decide(name: str) -> None:
+        try:
+            fabula.decide("entities", "rename", "Brierly", name)
+        except Changed:
+            outcomes.append("changed")
+        else:
+            outcomes.append("kept")
+
+    threads = [threading.Thread(target=decide, args=[f"Montague {n}"]) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "kept" in outcomes
+    kept = fabula.decisions()
+    assert [decision.number for decision in kept] == list(range(1, len(kept) + 1))
+    assert len(kept) == 1 + outcomes.count("kept")
+
+
+def test_the_last_document_takes_what_was_decided_with_it(fabula: Fabula) -> None:
+    fabula.decide("entities", "rename", "Marlow", "Charlie")
+    fabula.remove("Heart")
+    assert len(fabula.decisions()) == 1
+    fabula.remove("Folly")
+    assert fabula.decisions() == []
+
+
+def test_a_graph_of_other_settings_is_not_read_again_unasked(
+    fabula: Fabula, endpoint: Endpoint, store: Store
+) -> None:
+    before = names(store)
+    with Fabula(Settings.read(**{"entities.gleanings": 2})) as other:
+        endpoint.bodies.clear()
+        decision = other.decide("entities", "rename", "Marlow", "Charlie")
+        by_decision, by_more = other.outdated(decision)
+        assert (by_decision, [entry.title for entry in by_more]) == ([], ["Heart"])
+        assert other.follow(decision) == []
+    assert chats(endpoint) == []
+    assert names(store) == before
+
+
+def test_merges_join_entities_of_different_documents(fabula: Fabula, store: Store) -> None:
+    fabula.build("identities")
+    decision = fabula.decide("entities", "merge", "Marlow", "Almayer")
+    assert decision.documents == ()
+    [settled] = fabula.settled()
+    assert settled.stale == ("decisions",)
+    fabula.build("identities")
+    [row] = cypher(store, "MATCH (i:Identity)-[s:SAME {by: 'person'}]->() RETURN i.by AS by, s.why")
+    assert (row["by"], row["s.why"]) == ("person", "Marlow = Almayer")
+
+
+def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:
+    run("ingest", str(books))
+    assert "Nobody has corrected" in run("entities", "decisions")
+    said = run("entities", "rename", "Marlow", "Charlie Marlow")
+    assert "Decision 1 is kept: rename Marlow to Charlie Marlow." in said
+    assert "1 replaced" in said
+    shown = run("entities", "Charlie Marlow")
+    assert "Charlie Marlow · person" in shown
+    assert "corrected by " in shown
+    assert "`fabula entities undo 1` takes it back" in shown
+    listed = run("entities", "decisions")
+    assert "rename Marlow to Charlie Marlow" in listed.replace("\n", " ")
+    assert "applied" in listed
+    assert "merge them" in run("entities", "rename", "Brierly", "Charlie Marlow", code=1)
+    assert "No entity is called 'Nobody'" in run("entities", "merge", "Nobody", "Brierly", code=1)
+    said = run("entities", "merge", "Charlie Marlow", "Brierly", "--later")
+    assert "will follow it" in said
+    assert "Brierly" in names(store)
+    run("build", "entities")
+    assert "Brierly" not in names(store)
+    said = run("entities", "undo", "1")
+    assert "Decision 1 is undone by" in said
+    [decision] = [
+        one
+        for one in json.loads(run("entities", "decisions", "--json", "--all"))
+        if one["undone_at"]
+    ]
+    assert (decision["number"], decision["kind"]) == (1, "rename")
+    assert names(store)["Marlow"] == ["Brierly", "Marlow"]
+    said = run("entities", "split", "Marlow", "Brierly")
+    assert {"Marlow", "Brierly"} <= names(store).keys()

@@ -1,0 +1,218 @@
+"""People correct who is whom over HTTP and on the page: who may, what is kept, and what follows."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from chromium import browser, faults
+from database import connect, cypher, wipe
+from fabula.app import App
+from fabula.config.settings import STATIC
+from fabula.server import Address
+from served import Served, served, server_of
+
+BASE = "/api/v1"
+TEXT = (
+    "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. "
+    "“Kurtz is ill,” said Brierly. “He is,” said Marlow to Brierly. Brierly laughed at Marlow."
+)
+
+__all__ = ["browser"]
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": "entities"}
+    with App(**server_of(address), **offline) as app:
+        add_book(app, "others")
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture
+def name(it: Served) -> str:
+    """The name of a new collection with a book."""
+    name = f"books{len(it.state.app.collections())}"
+    add_book(it.state.app, name)
+    return name
+
+
+def add_book(app: App, collection: str) -> None:
+    app.collection(collection).ingest_text(TEXT, source="heart.txt", title="Heart", language="en")
+
+
+def entities(it: Served, collection: str) -> dict[str, str]:
+    """The ids of entities by their names."""
+    rows = cypher(
+        it.state.app.store,
+        "MATCH (e:Entity {collection: $collection}) RETURN e.name AS name, e.id AS id",
+        collection=collection,
+    )
+    return {row["name"]: row["id"] for row in rows}
+
+
+def document_of(it: Served, collection: str) -> str:
+    [entry] = it.state.app.collection(collection).documents()
+    return entry.id
+
+
+def finish(client: httpx2.Client, job: str) -> dict[str, Any]:
+    """The job, once it is over."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        found: dict[str, Any] = client.get(f"{BASE}/jobs/{job}").json()
+        if found["state"] in ("succeeded", "failed"):
+            return found
+        time.sleep(0.2)
+    raise AssertionError("the job does not end")
+
+
+def rename(old: str, to: str, **more: str) -> dict[str, Any]:
+    return {"graph": "entities", "kind": "rename", "names": [old, to], **more}
+
+
+def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name: str) -> None:
+    client = it.client("write")
+    answer = client.post(
+        f"{BASE}/collections/{name}/decisions", json=rename("Brierly", "Montague Brierly")
+    )
+    assert answer.status_code == 201, answer.text
+    decided = answer.json()
+    assert decided["decision"]["words"] == "rename Brierly to Montague Brierly"
+    assert (decided["decision"]["by"], decided["other_settings"]) == ("a test", [])
+    assert finish(client, decided["job"])["state"] == "succeeded"
+    assert "Montague Brierly" in entities(it, name)
+    assert "Brierly" in entities(it, "others"), "it is the decision of one collection"
+    [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()
+    assert (shown["number"], shown["effects"]) == (1, {"Heart": "applied"})
+    assert shown["documents"] == [document_of(it, name)]
+    undone = client.post(f"{BASE}/collections/{name}/decisions/1/undo")
+    assert undone.status_code == 200
+    finish(client, undone.json()["job"])
+    assert "Brierly" in entities(it, name)
+    [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()
+    assert shown["undone_by"] == "a test"
+    acts = [(act.what, act.target) for act in it.state.audit.acts(20)[0]]
+    assert ("decide", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
+    assert ("undo decision", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
+
+
+def test_who_may_only_read_or_may_not_see_a_collection_decides_nothing(
+    it: Served, name: str
+) -> None:
+    body = rename("Brierly", "Montague")
+    assert (
+        it.client("read").post(f"{BASE}/collections/{name}/decisions", json=body).status_code == 403
+    )
+    stranger = it.client("write", ["others"])
+    assert stranger.post(f"{BASE}/collections/{name}/decisions", json=body).status_code == 404
+    assert stranger.get(f"{BASE}/collections/{name}/decisions").status_code == 404
+    assert it.client("read").get(f"{BASE}/collections/{name}/decisions").json() == []
+    page = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}"
+    reader = it.client("read")
+    assert reader.post(f"{page}/correct", data={"kind": "rename", "name": "X"}).status_code == 403
+    assert "Correct it" not in reader.get(page).text
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (rename("Nobody", "Somebody"), 404),
+        (rename("Brierly", "Marlow"), 400),
+        (rename("Brierly", "Montague", document="nowhere"), 404),
+        (rename("Brierly", "Montague") | {"kind": "forget"}, 400),
+        (rename("Brierly", "Montague") | {"graph": "aspects"}, 400),
+        (rename("Brierly", "Montague") | {"names": ["Brierly"]}, 422),
+        (rename("Brierly", "x" * 9000), 400),
+    ],
+)
+def test_a_decision_that_makes_no_sense_is_refused_and_nothing_is_kept(
+    it: Served, name: str, body: dict[str, Any], status: int
+) -> None:
+    client = it.client("write")
+    answer = client.post(f"{BASE}/collections/{name}/decisions", json=body)
+    assert answer.status_code == status, answer.text
+    assert client.get(f"{BASE}/collections/{name}/decisions").json() == []
+
+
+def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> None:
+    client = it.client("write")
+    book = f"/c/{name}/d/{document_of(it, name)}"
+    listed = client.get(f"{book}/entities").text
+    id = entities(it, name)["Brierly"]
+    assert f"{book}/entities/{id}" in listed
+    page = client.get(f"{book}/entities/{id}")
+    assert page.status_code == 200
+    assert 'value="rename"' in page.text
+    assert f'action="{book}/entities/{id}/correct"' in page.text
+
+    fields = {"kind": "rename", "name": "Captain <b>Brierly</b>", "scope": "document"}
+    answer = client.post(f"{book}/entities/{id}/correct", data=fields)
+    assert answer.status_code == 303
+    finish(client, answer.headers["location"].rpartition("/")[2])
+    assert entities(it, name)["Captain <b>Brierly</b>"] == id, "a new name keeps the address"
+    text = client.get(f"{book}/entities/{id}").text
+    assert "<b>Brierly" not in text
+    assert "rename Brierly to Captain" in text
+    assert "a test" in text
+
+    refused = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Nobody"})
+    assert refused.status_code == 404
+    assert "No entity is called" in refused.text
+    assert 'value="Nobody"' in refused.text, "what was entered stays"
+
+    merged = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Marlow"})
+    finish(client, merged.headers["location"].rpartition("/")[2])
+    assert "Marlow" not in entities(it, name)
+    for form in ("Marlow", "Mr. Marlow"):
+        assert form in client.get(f"{book}/entities/{id}").text
+    split = client.post(
+        f"{book}/entities/{id}/correct",
+        data={"kind": "split", "names": ["Marlow", "Mr. Marlow"], "scope": "collection"},
+    )
+    finish(client, split.headers["location"].rpartition("/")[2])
+    assert {"Marlow", "Captain <b>Brierly</b>"} <= entities(it, name).keys()
+
+    undo = re.findall(r'action="([^"]*/undo)"', client.get(f"{book}/entities").text)
+    assert len(undo) == 3
+    for path in reversed(undo):
+        undone = client.post(path)
+        assert undone.status_code == 303
+        finish(client, undone.headers["location"].rpartition("/")[2])
+    assert {"Marlow", "Brierly"} <= entities(it, name).keys()
+
+
+def test_a_form_of_another_site_corrects_nothing(it: Served, name: str) -> None:
+    browsing = httpx2.Client(base_url=it.url, timeout=60)
+    it.clients.append(browsing)
+    browsing.get(f"/enter?token={it.state.sessions.link()}", follow_redirects=True)
+    path = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}/correct"
+    fields = {"kind": "rename", "name": "Montague"}
+    foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    assert browsing.post(path, data=fields, headers=foreign).status_code == 403
+    assert it.state.app.collection(name).decisions() == []
+    own = {"Origin": it.url, "Sec-Fetch-Site": "same-origin"}
+    assert browsing.post(path, data=fields, headers=own).status_code == 303
+
+
+def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:
+    it.state.app.collection(name).decide("entities", "rename", "Brierly", "Montague")
+    with browser() as chromium:
+        context = chromium.new_context(base_url=it.url)
+        page = context.new_page()
+        page.goto(f"/enter?token={it.state.sessions.link()}")
+        page.goto(f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}")
+        assert faults(page) == []
+        page.get_by_label("New name").fill("Captain Brierly")
+        page.get_by_role("button", name="Rename").click()
+        page.wait_for_url("**/jobs/*")
+        page.goto(f"/c/{name}/d/{document_of(it, name)}/entities")
+        assert page.get_by_role("button", name=re.compile("Undo correction 2")).is_visible()
