@@ -19,7 +19,7 @@ from fabula.text.folding import fold
 MAX_EPITHETS = 4
 """How many words before a name are no part of it; what is longer is a description."""
 _WORDS_OF_DESCRIPTIONS = frozenset(
-    "and or with without in on at to from by for who that another other second third younger elder".split()
+    "and or with without in on at to from by for who another other second third younger elder".split()
 )
 
 
@@ -31,7 +31,6 @@ class NameParts:
         rest: The name without the words that are no part of it.
         key: `name_key` of it, without accents.
         epithets: The words before it that are no part of it, in lower case.
-        sex: "m" or "f" where its title or its forename says so, else ''.
     """
 
     rest: str
@@ -45,17 +44,17 @@ class NameParts:
 
     @property
     def sex(self) -> str:
-        """Whether its title or its forename is a man's ("m") or a woman's ("f"); '' for neither."""
-        if sex := title_sex(self.rest):
-            return {"w": "f", "g": "f", "o": ""}.get(sex, sex) or self._forename_sex
-        return self._forename_sex
+        """Whether what is before its key, or its forename, is a man's ("m") or a woman's ("f").
 
-    @property
-    def _forename_sex(self) -> str:
-        words = self.words
-        # Behind "Dr." one word is a family name, and a family name may be a forename, too.
-        is_family = len(words) == 1 and bool(name_titles(self.rest))
-        return "" if is_family or not words else forename_sex(words[0])
+        A name of one word may be a family name, and says nothing.
+        """
+        if (sex := title_sex(self.rest)) not in ("", "o"):
+            return "m" if sex == "m" else "f"
+        words = all_words()
+        for nouns, sex in ((words.male, "m"), (words.female, "f")):
+            if not nouns.isdisjoint(self.epithets):
+                return sex
+        return forename_sex(self.words[0]) if len(self.words) > 1 else ""
 
 
 @functools.lru_cache(65_536)
@@ -143,6 +142,7 @@ def _without_ordinary_word(
     if len(words) < 2 or len(tokens) != len(words) or name_titles(parts.rest):
         return parts
     rest = " ".join(words[1:])
-    if words[0] not in ordinary or is_forename(words[0]) or by_key[rest] < 2 * count:
+    first_word = words[0].split("-")[-1]
+    if first_word not in ordinary or is_forename(words[0]) or by_key[rest] < 2 * count:
         return parts
     return NameParts(" ".join(tokens[1:]), rest, (*parts.epithets, words[0]))

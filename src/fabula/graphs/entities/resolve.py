@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.forenames import is_short_for, long_forms
+from fabula.graphs.entities.forenames import forename_sex, is_short_for, long_forms
 from fabula.graphs.entities.name_parts import NameParts, parts_of_names
 from fabula.graphs.entities.names import (
     lower_name,
@@ -40,6 +40,10 @@ MIN_STEM, MIN_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
 MIN_FULL_COUNT = 2
 """How often a full name occurs before a first name alone is taken for it."""
+WIFE_SHARE = 5
+"""How often Mrs Dilber must occur for each Dilber, so that Dilber is she and not her husband."""
+MIN_WEIGHT = 4
+"""How often a family name may occur, however rare its only bearer is."""
 MAX_LIGHTER, FIRST_NAME_SHARE = 1.5, 0.25
 """How much more often than its only bearer a family name may occur, and how often the first name
 alone, as a share of the family name, says that its bearer is called by it."""
@@ -179,6 +183,8 @@ class _Joining:
         # A thing's name has no epithets: the battle of Waterloo is no Waterloo.
         people = {form.name for form in forms if kind_of(form.type) in (PERSON, "")}
         self._parts = parts_of_names({name: counts[name] for name in sorted(people)}, ordinary)
+        words = [parts.words for parts in self._parts.values()]
+        self._families = {words_of_name[-1] for words_of_name in words if len(words_of_name) > 1}
         self._pronouns = pronouns
         self._kept_apart = [set(map(titled, pair)) for pair in decisions.keep_apart]
         self._root = {form: form for form in forms}
@@ -224,13 +230,20 @@ class _Joining:
         Its titles and forenames say so, and else the pronouns that follow its names.
         """
         members = self.members(form)
-        sexes = {sex for member in members if (sex := self.parts(member).sex)}
+        sexes = {sex for member in members if (sex := self._sex_of_name(member))}
         if len(sexes) == 1:
             return min(sexes)
         if sexes:
             return ""
         counts = [self._pronouns.get(member.name, (0, 0)) for member in members]
         return pronoun_sex(sum(men for men, _ in counts), sum(women for _, women in counts))
+
+    def _sex_of_name(self, form: NameForm) -> str:
+        """The sex that a name shows; one word is a forename if it is nobody's family name."""
+        parts = self.parts(form)
+        if parts.sex or len(parts.words) != 1 or name_titles(parts.rest):
+            return parts.sex
+        return "" if parts.key in self._families else forename_sex(parts.key)
 
     def group(self, root: NameForm) -> NameGroup:
         root = self._root[root]
@@ -352,7 +365,7 @@ def _join_first(joining: _Joining, form: NameForm, others: Iterable[NameForm]) -
 def _may_be_hers(joining: _Joining, bare: NameForm, other: NameForm) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
-    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she is.
+    Beside Mrs Barrymore, Barrymore is her husband, unless he is named much less often than she is.
     """
     if (
         joining.title_sexes(bare)
@@ -360,7 +373,7 @@ def _may_be_hers(joining: _Joining, bare: NameForm, other: NameForm) -> bool:
         or " " in joining.key(bare)
     ):
         return True
-    return joining.count(bare) < joining.count(other)
+    return WIFE_SHARE * joining.count(bare) <= joining.count(other)
 
 
 def _join_aliases(joining: _Joining, people: _People) -> None:
@@ -478,9 +491,13 @@ def _is_weighty(
         form.count for form in alone if joining.root(form) != joining.root(full)
     )
     count = joining.count(short)
-    if count <= MAX_LIGHTER * bearer:
+    if count <= MAX_LIGHTER * bearer or _titles(joining, short) & _titles(joining, full):
+        return True
+    if "g" in joining.title_sexes(short):
         return True
     is_called_by_first_name = sum(form.count for form in alone) >= FIRST_NAME_SHARE * count
+    if count <= MIN_WEIGHT:
+        return not is_called_by_first_name
     is_late = joining.place(full) - joining.place(short) > people.last_place / 3
     return not (is_called_by_first_name or is_late)
 
@@ -502,10 +519,25 @@ def _bearers(joining: _Joining, short: NameForm, full: Iterable[NameForm]) -> li
         for other in full
         if joining.fits(short, other) and _may_be_hers(joining, short, other)
     }
+    titles = set(name_titles(joining.parts(short).rest).split())
+    if titles & all_words().sovereigns:
+        roots = {root for root in roots if titles & _titles(joining, root)}
     if joining.title_sexes(short) & {"f", "w", "g"}:
-        # Mrs Cratchit is not Martha Cratchit, unless something says that Martha is a woman.
+        # Miss Watkin is Henrietta Watkin, who must be a woman.
         roots = {root for root in roots if joining.sex(root) == "f"}
+    if "w" in joining.title_sexes(short):
+        # Mrs Cratchit is not Martha Cratchit, who may be her daughter, unless that is a Mrs, too.
+        roots = {root for root in roots if joining.title_sexes(root)}
     return sorted(roots, key=lambda root: (-joining.count(root), root.name))
+
+
+def _titles(joining: _Joining, form: NameForm) -> set[str]:
+    """The titles before all names of a group."""
+    return {
+        title
+        for member in joining.members(form)
+        for title in name_titles(joining.parts(member).rest).split()
+    }
 
 
 def _have_one_first_name(joining: _Joining, forms: Iterable[NameForm], family: str) -> bool:
@@ -550,7 +582,9 @@ def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
             joining.root(other)
             for long in (*long_forms(key), )
             for other in firsts[long]
-            if joining.fits(form, other) and not _has_forename(joining, form, other)
+            if joining.fits(form, other)
+            and not name_titles(joining.parts(other).rest)
+            and not _has_forename(joining, form, other)
         } - {joining.root(form)}
         if len(others) == 1:
             [other] = others

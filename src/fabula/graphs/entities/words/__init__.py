@@ -20,6 +20,7 @@ class Words:
     Attributes:
         titles: Titles, and what each says of its bearer, as a value of SEXES.
         ranks: Titles of birth or reign, and the rank of each: nobody is a prince and a count.
+        sovereigns: Titles of who reigns; he is called by his first name and is nobody without it.
         before_first: Titles that stand before a first name.
         articles: Articles.
         particles: Words that join the parts of a person's name: de, von.
@@ -31,6 +32,8 @@ class Words:
         fond: Adjectives for persons.
         epithets: Words before a person's name that are no part of it, also with a capital: old.
         opposites: Words, two by two, that tell two bearers of one name apart: old and young.
+        male: Nouns for a man before his name: the boy Heathcliff.
+        female: Nouns for a woman before her name.
         he: Pronouns for a man.
         she: Pronouns for a woman.
         inside: Words before places alone: in.
@@ -44,6 +47,7 @@ class Words:
 
     titles: Mapping[str, str] = field(default_factory=dict)
     ranks: Mapping[str, str] = field(default_factory=dict)
+    sovereigns: frozenset[str] = frozenset()
     before_first: frozenset[str] = frozenset()
     articles: frozenset[str] = frozenset()
     particles: frozenset[str] = frozenset()
@@ -55,6 +59,8 @@ class Words:
     fond: frozenset[str] = frozenset()
     epithets: frozenset[str] = frozenset()
     opposites: tuple[tuple[str, ...], ...] = ()
+    male: frozenset[str] = frozenset()
+    female: frozenset[str] = frozenset()
     he: frozenset[str] = frozenset()
     she: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
@@ -80,10 +86,13 @@ def all_words() -> Words:
     return Words(
         titles={title: sex for words in by_language for title, sex in words.titles.items()},
         ranks={title: rank for words in by_language for title, rank in words.ranks.items()},
+        sovereigns=frozenset().union(*(words.sovereigns for words in by_language)),
         before_first=frozenset().union(*(words.before_first for words in by_language)),
         articles=frozenset().union(*(words.articles for words in by_language)),
         particles=frozenset().union(*(words.particles for words in by_language)),
         connectives=frozenset().union(*(words.connectives for words in by_language)),
+        male=frozenset().union(*(words.male for words in by_language)),
+        female=frozenset().union(*(words.female for words in by_language)),
         epithets=frozenset().union(*(words.epithets for words in by_language)),
         opposites=tuple(pair for words in by_language for pair in words.opposites),
     )
