@@ -111,6 +111,11 @@ def _split_epithets(name: str) -> tuple[tuple[str, ...], str]:
     if end < len(tokens):
         return (*epithets, *tokens[end:]), " ".join(tokens[cut:end])
     rest = " ".join(tokens[cut:])
+    if cut < len(tokens) - 3 and title_sex(rest) and " of " in rest:
+        # Mr. Waymarsh of Milrose; but the Duke of York is the duke of nothing else.
+        bearer, _, place = rest.partition(" of ")
+        if name_titles(bearer):
+            return (*epithets, "of", *place.casefold().split()), bearer
     if not epithets or len(epithets) > MAX_EPITHETS or not has_capital(rest):
         return (), name
     return epithets, rest
