@@ -148,6 +148,7 @@ def _without_ordinary_word(
         return parts
     rest = " ".join(words[1:])
     first_word = words[0].split("-")[-1]
-    if first_word not in ordinary or is_forename(words[0]) or by_key[rest] < 2 * count:
+    is_word = first_word in ordinary or first_word in all_words().imperatives
+    if not is_word or is_forename(words[0]) or by_key[rest] < 2 * count:
         return parts
     return NameParts(" ".join(tokens[1:]), rest, (*parts.epithets, words[0]))
