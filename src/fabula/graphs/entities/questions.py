@@ -180,7 +180,7 @@ def ask_model(question: str, network: Network, chat: Chat, reading: Reading = SH
 
 
 def _placeholder(question: str, reading: Reading) -> str:
-    """Return the reply that a dry run assumes: the question's words, in the list that takes them."""
+    """Return the reply that a dry run assumes: the words of the question in one list."""
     lists: dict[str, list[str]] = {name: [] for name in reading.reply.model_fields}
     lists["low" if "low" in lists else "named"] = question.split()[:MAX_TEXTS]
     return json.dumps(lists)
