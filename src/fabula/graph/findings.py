@@ -1,7 +1,7 @@
 """What a graph says it found in a text, in values that gold annotations can be compared with.
 
-Graphs keep their content in shapes of their own. A graph that can be measured declares in `Graph.find`
-how its part is read as these values, so that whoever measures knows no graph.
+Graphs keep their content in shapes of their own. A graph that can be measured declares in
+`Graph.find` how its part is read as these values, so that whoever measures knows no graph.
 """
 
 from __future__ import annotations
@@ -59,10 +59,20 @@ class FoundEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedScenes:
+    """Two entities, by their ids, and in how many scenes of a play both speak."""
+
+    first: str
+    second: str
+    scenes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """All that a graph found in one document; each is empty where a graph finds no such things."""
 
     entities: tuple[FoundEntity, ...] = ()
+    scenes: tuple[SharedScenes, ...] = ()
     quotations: tuple[FoundQuotation, ...] = ()
     events: tuple[FoundEvent, ...] = ()
 

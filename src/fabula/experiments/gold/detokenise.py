@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_NO_SPACE_BEFORE = frozenset(
-    [",", ".", ":", ";", "?", "!", ")", "]", "...", "’", "”", "n't", "n’t"]
-)
-_NO_SPACE_AFTER = frozenset(["(", "[", "“", "‘"])
+_NO_SPACE_BEFORE = frozenset((*",.:;?!)]’”", "...", "n't", "n’t"))
+_NO_SPACE_AFTER = frozenset("([“‘")
 _JOINED_DASHES = frozenset(("--", "—", "----"))
 _CLOSING = frozenset(("”", "’", '"', "'"))
 _SHORTENED = frozenset(("'em", "'T", "'t", "'n", "’n’", "'ee"))

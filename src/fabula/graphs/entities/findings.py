@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from fabula.graph import Part
-from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames
+from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames, SharedScenes
 from fabula.graph.method import BuildText
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
-from fabula.graphs.entities.plays import read_speeches
+from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
+from fabula.graphs.entities.mapping import read_relation_mentions
+from fabula.graphs.entities.plays import is_of_scene, read_speeches
 from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -31,11 +32,20 @@ def find(text: BuildText, part: Part) -> Findings:
     entity_at = {
         start: id for id, names in places.items() for starts in names.values() for start in starts
     }
+    scenes: Counter[str] = Counter()
+    for edge in part.edges:
+        if edge.type == FROM_CHUNK and "from_name" in edge.properties:
+            mentions = read_relation_mentions(edge.end, 0, edge.properties)
+            scenes[edge.start] += sum(map(is_of_scene, mentions))
+    ends = {
+        type: {edge.start: edge.end for edge in part.edges if edge.type == type}
+        for type in (SOURCE, TARGET)
+    }
     speeches: dict[str, list[int]] = defaultdict(list)
     for speech in read_speeches(text.chunks):
-        for start in speech.label_starts:
-            if start in entity_at:
-                speeches[entity_at[start]].append(speech.start)
+        for speaker in speech.speakers:
+            if speaker.start in entity_at:
+                speeches[entity_at[speaker.start]].append(speech.start)
     return Findings(
         entities=tuple(
             FoundEntity(
@@ -47,7 +57,12 @@ def find(text: BuildText, part: Part) -> Findings:
             )
             for node in part.nodes
             if node.label == ENTITY
-        )
+        ),
+        scenes=tuple(
+            SharedScenes(ends[SOURCE][relation], ends[TARGET][relation], count)
+            for relation, count in scenes.items()
+            if count
+        ),
     )
 
 
