@@ -86,7 +86,7 @@ def align_clusters(
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return Spearman's rank correlation, equal values sharing their mean rank; None if undefined."""
+    """Return Spearman's rank correlation; equal values share their mean rank, None if undefined."""
     if len(first) < 3:
         return None
     ranks = [_ranks(np.asarray(values, np.float64)) for values in (first, second)]

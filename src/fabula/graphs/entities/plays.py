@@ -36,9 +36,12 @@ SCENE = {
 """The keyword of a relation of two persons who speak in one scene, by the language of the play."""
 _SCENE_KEYWORDS = frozenset(SCENE.values())
 _EVERYBODY = frozenset(
-    ("all", "alle", "ambo", "beide", "both", "chor", "chœur", "choeur", "chór", "chórem", "coro")
-    + ("chorus", "ensemble", "everybody", "oba", "obaj", "obie", "oboje", "omnes", "razem")
-    + ("todos", "tous", "toutes", "tutti", "wszyscy", "wszystkie", "все", "оба", "хор")
+    (
+        *("all", "alle", "ambo", "beide", "both", "chor", "chœur", "choeur", "chór", "chórem"),
+        *("chorus", "coro", "ensemble", "everybody", "oba", "obaj", "obie", "oboje", "omnes"),
+        *("razem", "todos", "tous", "toutes", "tutti", "wszyscy", "wszystkie", "все", "оба"),
+        "хор",
+    )
 )
 """Words of labels that stand above what several say at once, and are nobody's name."""
 _AND = re.compile(r"\s*[,;&/]\s*|\.\s+|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
