@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.entries import Entry
+from fabula.graph.findings import Findings, GivenName, JoinedNames
 from fabula.graph.gaps import GapLimit
 from fabula.text.document import Chunk, Document
 
@@ -175,6 +176,10 @@ class Graph(Generic[OptionsType]):
         describe: Returns what is worth saying of a part's facts, in sentences.
         warnings: Returns what `fabula check` is to say of them.
         aspects: Returns the aspects by which its passages may be filtered, each with what it is.
+        find: Reads what a part of a document found as values that gold annotations can be compared
+            with; `fabula bench run gold` builds and measures each graph that has it.
+        join_names: Joins names that it is given, with the text and its language, as a build joins
+            those that it found.
 
     """
 
@@ -199,6 +204,8 @@ class Graph(Generic[OptionsType]):
     describe: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     warnings: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
     aspects: Callable[[OptionsType], Mapping[str, str]] = _no_aspects
+    find: Callable[[BuildText, Part], Findings] | None = None
+    join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

@@ -26,7 +26,7 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 GRAPH = Graph(
     name="entities",
     about="people, places and things with all their names, and what ties them",
-    version=1,
+    version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
@@ -41,4 +41,6 @@ GRAPH = Graph(
     not_in_prompts=NOT_IN_PROMPTS,
     describe=LazyFunction(f"{__name__}.facts:describe"),
     warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    find=LazyFunction(f"{__name__}.findings:find"),
+    join_names=LazyFunction(f"{__name__}.findings:join_names"),
 )
