@@ -246,7 +246,7 @@ class _Reader:
             return "" if _ELISION.match(self._text, at) and mark == "'" else "open"
         if mark == "‘" or not closes:
             return ""
-        if before in _SENTENCE_MARK + "”\"*_)»" or before in "?!":
+        if before in _SENTENCE_MARK + '”"*_)»' or before in "?!":
             return "close"
         if before.isspace():
             return "close" if not after.isalpha() else ""
@@ -254,7 +254,7 @@ class _Reader:
 
     def _is_closed_later(self, at: int, mark: str, end: int) -> bool:
         """Whether a surer mark closes what this one may close: this is an apostrophe then."""
-        for match in re.finditer(f"[‘'’]", self._text[at + 1 : end]):
+        for match in re.finditer("[‘'’]", self._text[at + 1 : end]):
             place = at + 1 + match.start()
             before, after = self._around(place)
             if before.isalnum() and after.isalnum():
@@ -398,6 +398,8 @@ class _Reader:
 
 def _opens(before: str, after: str) -> bool:
     """Whether what stands around a mark lets it open a quotation."""
-    return (not before or bool(_BEFORE_OPENING.match(before))) and bool(after) and not (
-        after.isspace() or after in ",;:)]}"
+    return (
+        (not before or bool(_BEFORE_OPENING.match(before)))
+        and bool(after)
+        and not (after.isspace() or after in ",;:)]}")
     )

@@ -195,8 +195,10 @@ class SpeakerRules:
 
     def _runs_on(self, row: int) -> bool:
         """Whether nothing but space, a hyphen or a title's stop is before a word."""
-        return row < len(self._tokens) and not self._tokens[row].gap.strip(" \t\n-'’") and (
-            "\n\n" not in self._tokens[row].gap
+        return (
+            row < len(self._tokens)
+            and not self._tokens[row].gap.strip(" \t\n-'’")
+            and ("\n\n" not in self._tokens[row].gap)
         )
 
     def _name_at(self, row: int, longest: int) -> _Mention | None:
@@ -211,7 +213,9 @@ class SpeakerRules:
             and self._runs_on(last)
             and not tokens[last - 1].is_possessive
             and tokens[last].quotation == token.quotation
-            and (tokens[last].text[:1].isupper() or tokens[last].small in ("de", "von", "of", "van"))
+            and (
+                tokens[last].text[:1].isupper() or tokens[last].small in ("de", "von", "of", "van")
+            )
         ):
             last += 1
         while last > row + 1 and not tokens[last - 1].text[:1].isupper():
@@ -228,7 +232,9 @@ class SpeakerRules:
             if known and not (end == row + 1 and small in self._words.never):
                 return self._mention(row, end, NAME, name, self._persons.find(name))
         small = " ".join(token.small for token in tokens[row:last])
-        if small in self._persons.things or token.small in self._words.never - {*self._words.titles}:
+        if small in self._persons.things or token.small in self._words.never - {
+            *self._words.titles
+        }:
             return None
         is_title = titles > row
         is_inside = bool(row) and not _END.search(token.gap) and not self._at_quotation(row)
@@ -308,8 +314,13 @@ class SpeakerRules:
     def _is_number(self, row: int) -> bool:
         """Whether an I is the number of a chapter."""
         after = self._tokens[row + 1].gap if row + 1 < len(self._tokens) else ""
-        return after.startswith(".") or "\n" in after or "\n\n" in self._tokens[row].gap and (
-            self._tokens[row - 1].text.isupper() if row else False
+        return (
+            after.startswith(".")
+            or "\n" in after
+            or (
+                "\n\n" in self._tokens[row].gap
+                and (self._tokens[row - 1].text.isupper() if row else False)
+            )
         )
 
     def _printed(self, first: int, last: int) -> str:
@@ -327,8 +338,10 @@ class SpeakerRules:
             quotation = self._tokens[mention.first].quotation
             for row in range(mention.last, min(mention.last + 20, len(self._tokens))):
                 token = self._tokens[row]
-                if token.quotation != quotation or "\n\n" in token.gap or row in self._mentions and (
-                    self._mentions[row].kind == NAME
+                if (
+                    token.quotation != quotation
+                    or "\n\n" in token.gap
+                    or (row in self._mentions and (self._mentions[row].kind == NAME))
                 ):
                     break
                 said = self._words.pronouns.get(token.small) or self._words.others.get(token.small)
@@ -404,7 +417,12 @@ class SpeakerRules:
             return None
         goes_on = token.text[:1].islower() and inner[-1:] in ",!?…—–-.;:"
         begin = first
-        while begin < min(end, first + 2) and self._tokens[begin].small in ("and", "und", "et", "i"):
+        while begin < min(end, first + 2) and self._tokens[begin].small in (
+            "and",
+            "und",
+            "et",
+            "i",
+        ):
             if self._tokens[begin].text == "I":
                 break
             begin += 1
@@ -662,9 +680,15 @@ class SpeakerRules:
         for row in turn.rows:
             if self._quotations[row].form == LABEL:
                 item = self._quotations[row]
-                self._say(row, self._persons.find(item.label), item.label, NAMED, SPEECH,
-                          (item.label_start, item.label_start + len(item.label)),
-                          (item.label_start, item.label_start + len(item.label)))
+                self._say(
+                    row,
+                    self._persons.find(item.label),
+                    item.label,
+                    NAMED,
+                    SPEECH,
+                    (item.label_start, item.label_start + len(item.label)),
+                    (item.label_start, item.label_start + len(item.label)),
+                )
             elif row in taken:
                 self._take(turns, place, row, taken[row], TAG)
         for row in turn.rows:
@@ -749,9 +773,7 @@ class SpeakerRules:
         mention: tuple[int, int],
     ) -> None:
         self._keys[row] = key
-        self._spoken[row] = Spoken(
-            self._quotations[row], name, "", rule, kind, evidence, mention
-        )
+        self._spoken[row] = Spoken(self._quotations[row], name, "", rule, kind, evidence, mention)
 
     def _resolve_until(self, end: int) -> None:
         """Say whom the pronouns of the narration before a word mean, in their order."""
@@ -858,8 +880,10 @@ class SpeakerRules:
     def _is_called(self, at: int, end: int, first: int, last: int) -> bool:
         gap = self._tokens[at].gap if at > first else ","
         begin = at
-        while begin > first and self._tokens[begin - 1].small in self._words.dears and (
-            not self._tokens[begin].gap.strip()
+        while (
+            begin > first
+            and self._tokens[begin - 1].small in self._words.dears
+            and (not self._tokens[begin].gap.strip())
         ):
             begin -= 1
             gap = self._tokens[begin].gap if begin > first else ","
@@ -945,8 +969,15 @@ class SpeakerRules:
             token, end = self._tokens[mention.first], self._tokens[mention.last - 1].end
             for row in turn.rows:
                 if row not in self._keys:
-                    self._say(row, mention.key, mention.name, TURNS, SPEECH,
-                              (token.start, end), (token.start, end))
+                    self._say(
+                        row,
+                        mention.key,
+                        mention.name,
+                        TURNS,
+                        SPEECH,
+                        (token.start, end),
+                        (token.start, end),
+                    )
             return
 
     def _say_turn(self, turn: _Turn, key: str, name: str, source: int) -> None:

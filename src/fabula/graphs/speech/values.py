@@ -72,3 +72,13 @@ class Spoken:
     kind: str = SPEECH
     evidence: tuple[int, int] = (0, 0)
     mention: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A quotation with the chunk in which it begins, at an offset, and who says who speaks."""
+
+    spoken: Spoken
+    chunk: str
+    offset: int
+    by: str
