@@ -37,7 +37,7 @@ def find_speeches(text: str, chunks: Sequence[Chunk]) -> list[Quotation]:
 def _section_ends(chunks: Sequence[Chunk]) -> list[int]:
     """Where the section of each chunk ends."""
     ends: list[int] = []
-    for chunk, after in zip(reversed(chunks), [None, *reversed(chunks[1:])], strict=True):
+    for chunk, after in zip(reversed(chunks), [None, *reversed(chunks[1:])], strict=False):
         is_last = after is None or after.section != chunk.section
         ends.append(chunk.end if is_last else ends[-1])
     return ends[::-1]

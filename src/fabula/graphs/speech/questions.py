@@ -7,9 +7,10 @@ words that are said to tell who speaks must stand in the text.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -134,52 +135,67 @@ def read_speakers(
     """
     items = read_lists(reply, ["quotations"])["quotations"]
     ordered = sorted(placed, key=lambda item: item.spoken.quotation.start)
-    printed = " ".join(f"{window.before} {' '.join(c.text for c in window.chunks)}".split())
-    small = printed.casefold()
+    texts = " ".join(chunk.text for chunk in window.chunks)
+    checker = _Checker(" ".join(f"{window.before} {texts}".split()), persons, words)
     limit = 2 * len(ordered) + 10
-    dropped: Counter[str] = Counter({SURPLUS: len(items[limit:])})
+    checker.dropped[SURPLUS] = len(items[limit:])
     records: dict[int, SpeakerRecord] = {}
-
-    def is_known(name: str) -> bool:
-        return name.casefold() in small or lower_name(name) in persons.keys
-
     for item in items[:limit]:
         number = item.get("quotation") if isinstance(item, dict) else None
         if not isinstance(number, int) or isinstance(number, bool):
-            dropped[MALFORMED] += 1
-            continue
-        if not 1 <= number <= len(ordered):
-            dropped[MISPLACED] += 1
-            continue
-        if number in records:
-            dropped[REPEATED] += 1
-            continue
-        speaker, addressee, proof = (
-            _line(item.get(name)) for name in ("speaker", "addressee", "words")
-        )
-        said = words.pronouns.get(speaker.casefold())
-        at = ordered[number - 1]
-        if not speaker:
-            # That nobody can be named is an answer, too.
-            records[number] = SpeakerRecord(at.chunk, at.offset, "")
-        elif len(speaker) > MAX_NAME_CHARACTERS:
-            dropped[OVERLONG] += 1
-        elif said is not None and said != FIRST:
-            dropped[PRONOUNS] += 1
-        elif not is_known(speaker):
-            dropped[UNPRINTED] += 1
-        else:
-            if addressee and (not is_known(addressee) or addressee.casefold() in words.pronouns):
-                addressee = ""
-                dropped[UNPROVEN] += 1
-            if proof and (len(proof) > MAX_WORDS_CHARACTERS or proof not in printed):
-                proof = ""
-                dropped[UNPROVEN] += 1
-            records[number] = SpeakerRecord(at.chunk, at.offset, speaker, addressee, proof)
+            checker.dropped[MALFORMED] += 1
+        elif not 1 <= number <= len(ordered):
+            checker.dropped[MISPLACED] += 1
+        elif number in records:
+            checker.dropped[REPEATED] += 1
+        elif record := checker.read(item, ordered[number - 1]):
+            records[number] = record
     if ordered and not records:
         raise BadReply(f"Nothing usable is said of any of the quotations 1 to {len(ordered)}.")
     kept = tuple(records[number] for number in sorted(records))
-    return Records(kept, +dropped)
+    return Records(kept, +checker.dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    """Checks answers against the words of a window, and counts what is left out."""
+
+    printed: str
+    persons: Persons
+    words: SpeechWords
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def read(self, item: Mapping[str, Any], placed: Placed) -> SpeakerRecord | None:
+        """Return the record of an answer; None if its speaker can't be used."""
+        speaker = _line(item.get("speaker"))
+        said = self.words.pronouns.get(speaker.casefold())
+        if not speaker:
+            # That nobody can be named is an answer, too.
+            return SpeakerRecord(placed.chunk, placed.offset, "")
+        if len(speaker) > MAX_NAME_CHARACTERS:
+            self.dropped[OVERLONG] += 1
+            return None
+        if said is not None and said != FIRST:
+            self.dropped[PRONOUNS] += 1
+            return None
+        if not self._is_known(speaker):
+            self.dropped[UNPRINTED] += 1
+            return None
+        addressee, proof = _line(item.get("addressee")), _line(item.get("words"))
+        is_pronoun = addressee.casefold() in self.words.pronouns
+        if addressee and (is_pronoun or not self._is_known(addressee)):
+            addressee = ""
+            self.dropped[UNPROVEN] += 1
+        if proof and (len(proof) > MAX_WORDS_CHARACTERS or proof not in self.printed):
+            proof = ""
+            self.dropped[UNPROVEN] += 1
+        return SpeakerRecord(placed.chunk, placed.offset, speaker, addressee, proof)
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a name is printed in the window as whole words, or that of a known person."""
+        pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+        is_printed = re.search(pattern, self.printed, re.IGNORECASE)
+        return bool(is_printed) or lower_name(name) in self.persons.keys
 
 
 def expected_speakers(placed: Sequence[Placed], means: Mapping[str, float]) -> str:

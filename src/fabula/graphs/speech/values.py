@@ -9,8 +9,8 @@ MARKS, DASH, LABEL = "marks", "dash", "label"
 SPEECH, THOUGHT = "speech", "thought"
 """Whether a quotation is spoken, or only thought."""
 TAG, BEAT, VOCATIVE, TURNS, NAMED, READ = "tag", "beat", "vocative", "turns", "label", "read"
-"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how the
-next speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
+"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how
+another speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
 NARRATOR = "I"
 """The name of a narrator who speaks: as the text has it, in the words of its language."""
 
