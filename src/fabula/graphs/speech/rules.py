@@ -461,7 +461,7 @@ class SpeakerRules:
         # A sentence that ended has no tag: what follows is a sentence of its own.
         if inner.endswith(".") and not inner.endswith("..") and not is_small:
             return None
-        goes_on = is_small and inner[-1:] in ",!?…—–-.;:"
+        goes_on = is_small and (quotation.form == DASH or inner[-1:] in ",!?…—–-.;:")
         end = self._clause(first, last)
         begin = first
         while begin < min(end, first + 2) and self._is_and(begin):
