@@ -42,7 +42,7 @@ MAX_WORDS_OF_PARAGRAPH = 45
 COST_QUOTED, COST_OBJECT, COST_NOUN, COST_UNKNOWN, COST_PREVIOUS = 60, 30, 10, 35, 5
 """Words by which a person seems farther from a pronoun who is named inside a quotation, as no
 subject, by a noun, without a known sex, or who spoke just before."""
-COST_SENTENCE, COST_WORD = 12, 0.15
+COST_SENTENCE, COST_WORD = 20, 0.15
 """The distance of a person from a pronoun, of each sentence and each word between them."""
 COST_ADJACENT = 25
 """The same for who spoke the quotation that ends right before this one."""
