@@ -57,7 +57,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sacrebleu": "experiments/metrics/overlap.py",
     "safetensors": "models/offline/embedder.py",
     "sentencex": "text/sentences.py",
-    "scipy": "graphs/entities/network.py",
+    "scipy": ("graphs/entities/network.py", "experiments/gold/scores.py"),
     "sklearn": "graphs/aspects/cluster.py",
     "sqlite3": ("models/cache", "service/core/journal.py"),
     "Stemmer": "text/stems.py",

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
+from fabula.graph.findings import Findings, GivenName, JoinedNames
 from fabula.graph.gaps import GapLimit
 from fabula.text.document import Chunk, Document
 
@@ -183,6 +184,10 @@ class Graph(Generic[OptionsType]):
         decisions: What people can decide about it; None if nothing.
         follows: The name of a graph whose decisions are part of what it is made from; its own, or
             that of another one; '' for none.
+        find: Reads what a part of a document found as values that gold annotations can be compared
+            with; `fabula bench run gold` builds and measures each graph that has it.
+        join_names: Joins names that it is given, with the text and its language, as a build joins
+            those that it found.
 
     """
 
@@ -209,6 +214,8 @@ class Graph(Generic[OptionsType]):
     aspects: Callable[[OptionsType], Mapping[str, str]] = _no_aspects
     decisions: DecisionRules | None = None
     follows: str = ""
+    find: Callable[[BuildText, Part], Findings] | None = None
+    join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

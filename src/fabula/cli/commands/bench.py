@@ -68,11 +68,13 @@ def command() -> None:
 @command.command("list", examples=("bench list",))
 def list_suites() -> None:
     """List the suites that come with Fabula."""
+    from fabula.experiments.gold.about import GOLD, PURPOSE
     from fabula.experiments.suite import read_suite, shipped_suites
 
-    width = max(map(len, shipped_suites()))
-    for name in shipped_suites():
-        click.echo(f"{name:<{width}}  {read_suite(name).purpose}")
+    purposes = {name: read_suite(name).purpose for name in shipped_suites()} | {GOLD: PURPOSE}
+    width = max(map(len, purposes))
+    for name, purpose in sorted(purposes.items()):
+        click.echo(f"{name:<{width}}  {purpose}")
 
 
 @command.command(
@@ -118,10 +120,17 @@ def run_suite(
     stopped; with a larger --limit it asks more questions. The environment does not change settings
     that the suite sets. --set, --part, --hard and --only take other data than the suite's; the
     folder of the run is then called after them, too.
+
+    SUITE gold measures the graphs on annotations of LitBank and PolDraCor: --data names the folder
+    that has litbank/ and poldracor/.
     """
+    from fabula.experiments.gold.about import GOLD
     from fabula.experiments.run import BenchRun, run
     from fabula.experiments.suite import DataOverrides, override_data, read_suite
 
+    if suite == GOLD:
+        _run_gold(out, data, limit, texts, given)
+        return
     overrides = DataOverrides(given.pop(DATA_SET, None), part, hard, only)
     chosen = override_data(read_suite(suite), overrides)
     folder = out or Path(RUNS, "-".join((chosen.name, *overrides.words)))
@@ -144,6 +153,44 @@ def run_suite(
     _print_outcome(done, folder)
     _write_report(folder, given)
     if done.results < done.expected:
+        raise click.exceptions.Exit(1)
+
+
+def _run_gold(
+    out: Path | None,
+    data: Path | None,
+    limit: int | None,
+    texts: int | None,
+    given: dict[str, Any],
+) -> None:
+    """Measure the graphs on gold annotations, and print the figures."""
+    from fabula.experiments.gold.about import GOLD
+    from fabula.experiments.gold.report import figures_table
+    from fabula.experiments.gold.run import GoldRun, run_gold
+    from fabula.experiments.plan import DATA
+
+    if limit:
+        raise click.UsageError(
+            f"The measurement {GOLD} asks no questions, so --limit is not for it: "
+            "--texts takes fewer texts."
+        )
+    run = GoldRun(
+        data=data or Path(DATA),
+        folder=out or Path(RUNS, GOLD),
+        given=given,
+        texts=texts,
+        command=shlex.join(["fabula", *sys.argv[1:]]),
+    )
+    with BuildProgress(keep_steps=True) as progress:
+        outcome = run_gold(run, progress)
+    for is_of_plays in (False, True):
+        rows = figures_table(outcome.systems, is_of_plays=is_of_plays)
+        if len(rows) > 2:
+            click.echo("\n".join(rows) + "\n")
+    for failure in outcome.failed:
+        click.echo(f"failed     {failure}", err=True)
+    click.echo(f"The report is {outcome.report}.")
+    if outcome.failed:
         raise click.exceptions.Exit(1)
 
 

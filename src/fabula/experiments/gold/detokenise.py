@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_NO_SPACE_BEFORE = frozenset(", . : ; ? ! ) ] ... ’ ” n't n’t".split())
-_NO_SPACE_AFTER = frozenset("( [ “ ‘".split())
+_NO_SPACE_BEFORE = frozenset((*",.:;?!)]’”", "...", "n't", "n’t"))
+_NO_SPACE_AFTER = frozenset("([“‘")
 _JOINED_DASHES = frozenset(("--", "—", "----"))
 _CLOSING = frozenset(("”", "’", '"', "'"))
 _SHORTENED = frozenset(("'em", "'T", "'t", "'n", "’n’", "'ee"))
@@ -89,7 +89,7 @@ def _kind_of_undirected(token: str, at: int, sentence: Sequence[str], open_marks
         if before.endswith(("s", "S")) or others % 2 == 0:
             is_short = len(before) < 3 and after[:1].islower()
             return "inner" if is_short else "close"
-    is_open = at == 0 and after != "" or (token not in open_marks and after != "")
+    is_open = (at == 0 and after != "") or (token not in open_marks and after != "")
     if is_open:
         open_marks.add(token)
         return "open"

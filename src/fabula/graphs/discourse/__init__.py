@@ -48,4 +48,5 @@ GRAPH = Graph(
     not_in_prompts=frozenset({"pairs", "senses"}),
     describe=LazyFunction(f"{__name__}.facts:describe"),
     warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    find=LazyFunction(f"{__name__}.findings:find"),
 )

@@ -47,4 +47,6 @@ GRAPH = Graph(
     follows="entities",
     describe=LazyFunction(f"{__name__}.facts:describe"),
     warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    find=LazyFunction(f"{__name__}.findings:find"),
+    join_names=LazyFunction(f"{__name__}.findings:join_names"),
 )

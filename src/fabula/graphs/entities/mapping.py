@@ -377,11 +377,11 @@ def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousExtraction:
             shift = place - previous_starts[chunk]
             mentions[chunk] += _read_mentions(chunk, place, shift, properties)
             if "ties" in properties:
-                relation_mentions[chunk] += _read_relation_mentions(
+                relation_mentions[chunk] += read_relation_mentions(
                     chunk, place, {"records": properties["ties"]}
                 )
         elif labels[edge.start] == RELATION:
-            relation_mentions[chunk] += _read_relation_mentions(chunk, place, properties)
+            relation_mentions[chunk] += read_relation_mentions(chunk, place, properties)
         else:
             words = properties.get("words") or triples[edge.start]
             facts[chunk].append(StatedTriple(chunk, place, *words))
@@ -430,10 +430,10 @@ def _read_mentions(
         )
 
 
-def _read_relation_mentions(
+def read_relation_mentions(
     chunk: str, place: int, properties: Mapping[str, Any]
 ) -> Iterator[RelationMention]:
-    """Mentions from the edge of a relation, or from an entity's edge those of its own names."""
+    """Read mentions from the edge of a relation, or from an entity's edge those of its names."""
     records = json.loads(properties["records"]) if "records" in properties else [properties]
     for record in records:
         yield RelationMention(

@@ -20,6 +20,7 @@ from fabula.graphs.entities.names import (
     name_titles,
     titled,
 )
+from fabula.graphs.entities.plays import is_of_scene
 from fabula.graphs.entities.pronouns import Pronouns
 from fabula.graphs.entities.resolve import (
     PERSON,
@@ -377,10 +378,15 @@ def _relations(
     for entity_mention, id in of_entities:
         for form in (*entity_mention.names, *entity_mention.aliases):
             entity_of.setdefault((entity_mention.chunk, form), id)
+    # Two who share a scene of a play may speak in different chunks of it.
+    of_name = {entity_mention.name: id for entity_mention, id in reversed(of_entities)}
     pairs: dict[tuple[str, str], list[tuple[RelationMention, bool]]] = defaultdict(list)
     for mention in sorted(set(relation_mentions), key=_relation_mention_order):
-        source = entity_of.get((mention.chunk, mention.source), "")
-        target = entity_of.get((mention.chunk, mention.target), "")
+        elsewhere = of_name if is_of_scene(mention) else {}
+        source, target = (
+            entity_of.get((mention.chunk, name)) or elsewhere.get(name, "")
+            for name in (mention.source, mention.target)
+        )
         if source and target and source != target:
             pairs[min(source, target), max(source, target)].append((mention, source < target))
     relations = [

@@ -1,0 +1,76 @@
+"""Builds the graphs that can be measured of one text, in memory: no database is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fabula.build.make import make
+from fabula.build.outcome import SilentProgress
+from fabula.build.values import DocumentPlan, GraphPlan
+from fabula.config.model_factory import ModelFactory
+from fabula.graph import TEXT
+from fabula.graph.findings import Findings
+from fabula.graph.installed import graphs
+from fabula.graph.method import BuildText, Graph, Known
+from fabula.graph.parts import chunks_of
+from fabula.graph.recipes import with_bases
+from fabula.models.counted import Meter
+from fabula.models.usage import Usage
+from fabula.text.document import Document
+
+
+def measured_graphs() -> list[Graph[Any]]:
+    """Return the graphs that declare how they are measured, and all that they rest on."""
+    installed = graphs()
+    return with_bases(installed, [name for name, graph in installed.items() if graph.find])
+
+
+def find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mapping[str, Usage]]:
+    """Build the measured graphs of a document, and return what they found and what that cost.
+
+    Raises:
+        ModelError: A model can't be asked, or leaves out more than a graph may lack.
+    """
+    used = measured_graphs()
+    recipes = models.recipes(document.sha256, used)
+    names = [graph.name for graph in used]
+    plan = DocumentPlan(
+        status="added",
+        document=document,
+        text_recipe=recipes[TEXT],
+        chunks=(),
+        graphs=tuple(
+            GraphPlan(
+                graph.name,
+                models.graph_options(graph),
+                recipes[graph.name],
+                (*graph.rests_on, *(name for name in graph.uses if name in names)),
+                Known(),
+            )
+            for graph in used
+        ),
+        unchanged={},
+    )
+    meter = Meter()
+    parts = {part.owner.graph: part for part in make(plan, models, SilentProgress(), meter).parts}
+    text = parts[TEXT]
+    chunk_nodes = tuple(node for node in text.nodes if node.label == "Chunk")
+    chunks = chunks_of(replace(text, nodes=chunk_nodes))
+    found = []
+    for graph in used:
+        below = {name: parts[name] for name in (*graph.rests_on, *graph.uses) if name in parts}
+        if graph.find:
+            found.append(graph.find(BuildText(document, chunks, below), parts[graph.name]))
+    return merge(found), meter.usage()
+
+
+def merge(found: Sequence[Findings]) -> Findings:
+    """Return the findings of several graphs as one."""
+    return Findings(
+        tuple(entity for findings in found for entity in findings.entities),
+        tuple(pair for findings in found for pair in findings.scenes),
+        tuple(quotation for findings in found for quotation in findings.quotations),
+        tuple(event for findings in found for event in findings.events),
+    )

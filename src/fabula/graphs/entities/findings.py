@@ -1,0 +1,99 @@
+"""What the entity graph found, as values that gold annotations are compared with."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from fabula.graph import Part
+from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames, SharedScenes
+from fabula.graph.method import BuildText
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
+from fabula.graphs.entities.mapping import read_relation_mentions
+from fabula.graphs.entities.plays import is_of_scene, read_speeches
+from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def find(text: BuildText, part: Part) -> Findings:
+    """Return the entities of a part with all places at which their names are printed."""
+    places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for edge in part.edges:
+        if edge.type == FROM_CHUNK and "starts" in edge.properties:
+            of_entity = places[edge.start]
+            for name, start in zip(
+                edge.properties["names"], edge.properties["starts"], strict=True
+            ):
+                of_entity[name].append(start)
+    entity_at = {
+        start: id for id, names in places.items() for starts in names.values() for start in starts
+    }
+    scenes: Counter[str] = Counter()
+    for edge in part.edges:
+        if edge.type == FROM_CHUNK and "from_name" in edge.properties:
+            mentions = read_relation_mentions(edge.end, 0, edge.properties)
+            scenes[edge.start] += sum(map(is_of_scene, mentions))
+    ends = {
+        type: {edge.start: edge.end for edge in part.edges if edge.type == type}
+        for type in (SOURCE, TARGET)
+    }
+    speeches: dict[str, list[int]] = defaultdict(list)
+    for speech in read_speeches(text.chunks):
+        for speaker in speech.speakers:
+            if speaker.start in entity_at:
+                speeches[entity_at[speaker.start]].append(speech.start)
+    return Findings(
+        entities=tuple(
+            FoundEntity(
+                node.id,
+                node.properties["name"],
+                person_or_place(node.properties["type"]) or node.properties["type"],
+                {name: tuple(starts) for name, starts in places[node.id].items()},
+                tuple(speeches[node.id]),
+            )
+            for node in part.nodes
+            if node.label == ENTITY
+        ),
+        scenes=tuple(
+            SharedScenes(ends[SOURCE][relation], ends[TARGET][relation], count)
+            for relation, count in scenes.items()
+            if count
+        ),
+    )
+
+
+def join_names(names: Sequence[GivenName], text: str, language: str) -> list[JoinedNames]:
+    """Return the pairs of given names that the resolver takes for names of one entity."""
+    forms = [NameForm(name.name, name.type, name.count) for name in names]
+    numbers = {form: number for number, form in enumerate(forms)}
+    ordinary = {word for word in _WORD.findall(text) if word.islower()}
+    groups = resolve(
+        frozenset(forms), language=language, decisions=Decisions(), ordinary=ordinary
+    ).groups
+    return [pair for group in groups for pair in _pairs(group, numbers)]
+
+
+def _pairs(group: NameGroup, numbers: dict[NameForm, int]) -> Iterator[JoinedNames]:
+    for pair in combinations(sorted(group.forms, key=numbers.__getitem__), 2):
+        first, second = pair
+        yield JoinedNames(numbers[first], numbers[second], _rule(group, first, second))
+
+
+def _rule(group: NameGroup, first: NameForm, second: NameForm) -> str:
+    """The levels on the way from one form to another, over the pairs that were joined."""
+    neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
+    for form, other, why in group.joined:
+        neighbours[form].append((other, why))
+        neighbours[other].append((form, why))
+    ways: dict[NameForm, tuple[str, ...]] = {first: ()}
+    waiting = [first]
+    for form in waiting:
+        for other, why in neighbours[form]:
+            if other not in ways:
+                ways[other] = (*ways[form], why)
+                waiting.append(other)
+    return " + ".join(ways[second])
