@@ -38,7 +38,7 @@ from fabula.graphs.entities.mapping import (
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.placeholders import EntityPlaceholders
-from fabula.graphs.entities.plays import add_speakers, keep_speakers_apart, read_speeches
+from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
@@ -95,7 +95,7 @@ def build(
         extraction, replies.retyped = extract(replies.extracted, types, previous)
     speeches = read_speeches(text.chunks)
     extraction = add_speakers(extraction, speeches, text.chunks, text.document.language)
-    decisions = keep_speakers_apart(decisions, speeches, text.chunks)
+    decisions = tell_speakers_apart(decisions, speeches, text.chunks)
     cast = merge(
         text.document.id,
         extraction,
