@@ -17,6 +17,7 @@ from pathlib import Path
 
 from fabula.experiments.gold.litbank import LitBankText, read_litbank
 from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.pronouns import count_pronouns
 from fabula.graphs.entities.resolve import NameForm, NameGroup, resolve
 
 TYPES = {"PER": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organization"}
@@ -51,15 +52,22 @@ def measure_aliases(folder: Path) -> list[AliasPair]:
 
 def _pairs(text: LitBankText) -> Iterator[AliasPair]:
     clusters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    places: dict[str, list[int]] = defaultdict(list)
     for mention in text.mentions:
         if mention.form == "PROP":
             clusters[mention.text, TYPES.get(mention.type, "object")][mention.cluster] += 1
+            places[mention.text].append(mention.start)
     forms = {
-        NameForm(name, type, of_name.total()): of_name for (name, type), of_name in clusters.items()
+        NameForm(name, type, of_name.total(), place=places[name][0]): of_name
+        for (name, type), of_name in clusters.items()
     }
     ordinary = {word for word in text.text.split() if word.isalpha() and word.islower()}
     groups = resolve(
-        frozenset(forms), language="en", decisions=Decisions(), ordinary=ordinary
+        frozenset(forms),
+        language="en",
+        decisions=Decisions(),
+        ordinary=ordinary,
+        pronouns=count_pronouns(places, text.text, "en"),
     ).groups
     group_of = {form: number for number, group in enumerate(groups) for form in group.forms}
     for first, second in combinations(forms, 2):

@@ -28,8 +28,8 @@ _QUOTES = "\"'“”„‟«»‹›‘’‚‛` "
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 _REMEMBERED = 65_536
 """Names whose parts are remembered: more than a long book has."""
-_CONTRADICTIONS = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
-"""What titles say that no one person is: a man and a woman, Mrs and Miss."""
+_CONTRADICTIONS = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"), ("o", "w"), ("o", "g"))
+"""What titles say that no one person is: a man and a woman, Mrs and Miss, General and Mrs."""
 
 
 class _Ordered(Protocol):
@@ -93,10 +93,23 @@ def title_sex(name: str) -> str:
     return next((titles[part] for part in name_titles(name).split() if titles[part]), "")
 
 
+@functools.lru_cache(_REMEMBERED)
+def title_rank(name: str) -> str:
+    """Return the rank of birth or reign that the titles before a name say, or ''."""
+    ranks = all_words().ranks
+    return next((ranks[part] for part in name_titles(name).split() if part in ranks), "")
+
+
 def titles_agree(names: Iterable[str]) -> bool:
-    """Return whether the titles before these names may all be of one person."""
+    """Return whether the titles before these names may all be of one person.
+
+    Nobody is a man and a woman, or Mrs and Miss, or has two ranks: a prince is no count.
+    """
+    names = list(names)
     sexes = {title_sex(name) for name in names}
-    return not any(sexes.issuperset(pair) for pair in _CONTRADICTIONS)
+    if any(sexes.issuperset(pair) for pair in _CONTRADICTIONS):
+        return False
+    return len({title_rank(name) for name in names} - {""}) < 2
 
 
 class Names(Generic[Id]):
@@ -208,7 +221,7 @@ class Names(Generic[Id]):
     def _with_fitting_titles(self, name: str, ids: Sequence[Id]) -> tuple[Id, ...]:
         sex = title_sex(name)
         # Without a title of her own, whoever has a wife's family name is more likely her husband.
-        needs_title = sex not in ("", "m")
+        needs_title = sex not in ("", "m", "o")
         return tuple(
             id
             for id in ids

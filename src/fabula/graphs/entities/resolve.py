@@ -7,13 +7,15 @@ apart, a man's title with a woman's, or a person with a place.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
 from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.forenames import forename_sex, is_short_for, long_forms
+from fabula.graphs.entities.name_parts import NameParts, parts_of_names
 from fabula.graphs.entities.names import (
     lower_name,
     name_key,
@@ -22,11 +24,14 @@ from fabula.graphs.entities.names import (
     titled,
     titles_agree,
 )
+from fabula.graphs.entities.pronouns import Pronouns, pronoun_sex
 from fabula.graphs.entities.words import all_words, words_of
+from fabula.text.folding import fold
 
-PERSON, PLACE, UNKNOWN = "person", "place", "name"
+PERSON, PLACE, UNKNOWN, THING = "person", "place", "name", "thing"
 """Types with a meaning here; rules give UNKNOWN to a name of which they know nothing else."""
 _PLACES = frozenset((PLACE, "location", "geo"))
+_ANIMATE = frozenset((PERSON, "creature", "animal", "being", "character", "deity", "god"))
 MAX_MISSPELT_COUNT = 2
 """A name that occurs more often is not taken for a misspelling."""
 MIN_LETTERS_ONE_WRONG, MIN_LETTERS_TWO_WRONG = 5, 9
@@ -35,16 +40,27 @@ MIN_STEM, MIN_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
 MIN_FULL_COUNT = 2
 """How often a full name occurs before a first name alone is taken for it."""
+WIFE_SHARE = 5
+"""How often Mrs Dilber must occur for each Dilber, so that Dilber is she and not her husband."""
+MIN_WEIGHT = 4
+"""How often a family name may occur, however rare its only bearer is."""
+MAX_LIGHTER, FIRST_NAME_SHARE = 1.5, 0.25
+"""How much more often than its only bearer a family name may occur, and how often the first name
+alone, as a share of the family name, says that its bearer is called by it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """A name as mentions give it, with its type, how often it occurs, and its other names."""
+    """A name as mentions give it, with its type, how often it occurs, and its other names.
+
+    `place` is the first character of the text at which it occurs.
+    """
 
     name: str
     type: str
     count: int
     aliases: frozenset[str] = frozenset()
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,7 @@ def resolve(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
+    pronouns: Mapping[str, Pronouns] | None = None,
 ) -> Resolution:
     """Find out which forms are names of one entity.
 
@@ -88,13 +105,18 @@ def resolve(
         language: Its language, an ISO 639-1 code.
         decisions: What a person decided.
         ordinary: Words that the text has in lower case; none is a misspelt name.
+        pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
     """
-    joining = _Joining(sorted(forms, key=_commonest_first), decisions)
+    joining = _Joining(
+        sorted(forms, key=_commonest_first), decisions, ordinary, pronouns or {}
+    )
     _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
     _join_aliases(joining, people)
+    _join_nicknames(joining, people, full=True)
     shared = _join_short(joining, people)
+    _join_nicknames(joining, people, full=False)
     _join_inflected(joining, language)
     _join_misspelt(joining, frozenset(ordinary))
     return Resolution(
@@ -109,10 +131,21 @@ def person_or_place(type: str) -> str:
     return PERSON if folded == PERSON else PLACE if folded in _PLACES else ""
 
 
+def kind_of(type: str) -> str:
+    """Return PERSON, PLACE, THING for every other type, and '' for a name of unknown type."""
+    folded = type.casefold()
+    if folded in _ANIMATE:
+        return PERSON
+    return person_or_place(folded) or ("" if folded == UNKNOWN else THING)
+
+
 def agree(types: Iterable[str], names: Iterable[str]) -> bool:
-    """Return whether these types, and the titles before these names, may all be of one entity."""
-    kinds = {person_or_place(type) for type in types} - {""}
-    return len(kinds) < 2 and titles_agree(names)
+    """Return whether these types, and the titles before these names, may all be of one entity.
+
+    A person is neither a place nor a thing. A place and a thing may be one.
+    """
+    kinds = {kind_of(type) for type in types} - {""}
+    return (PERSON not in kinds or len(kinds) < 2) and titles_agree(names)
 
 
 def is_inflected(first: str, second: str, language: str) -> bool:
@@ -136,8 +169,23 @@ def beginnings(name: str) -> tuple[str, ...]:
 class _Joining:
     """Forms in groups that only grow; each begins alone. A group's root is its commonest form."""
 
-    def __init__(self, forms: Sequence[NameForm], decisions: Decisions) -> None:
+    def __init__(
+        self,
+        forms: Sequence[NameForm],
+        decisions: Decisions,
+        ordinary: Collection[str],
+        pronouns: Mapping[str, Pronouns],
+    ) -> None:
         self.forms = forms
+        counts: Counter[str] = Counter()
+        for form in forms:
+            counts[form.name] += form.count
+        # A thing's name has no epithets: the battle of Waterloo is no Waterloo.
+        people = {form.name for form in forms if kind_of(form.type) in (PERSON, "")}
+        self._parts = parts_of_names({name: counts[name] for name in sorted(people)}, ordinary)
+        words = [parts.words for parts in self._parts.values()]
+        self._families = {words_of_name[-1] for words_of_name in words if len(words_of_name) > 1}
+        self._pronouns = pronouns
         self._kept_apart = [set(map(titled, pair)) for pair in decisions.keep_apart]
         self._root = {form: form for form in forms}
         self._members = {form: [form] for form in forms}
@@ -145,6 +193,15 @@ class _Joining:
             form: [] for form in forms
         }
         self._short: set[NameForm] = set()
+
+    def parts(self, form: NameForm) -> NameParts:
+        """The parts of a form's name; a thing's name is all of it."""
+        if kind_of(form.type) in (PERSON, ""):
+            return self._parts[form.name]
+        return NameParts(form.name, fold(name_key(form.name)))
+
+    def key(self, form: NameForm) -> str:
+        return self.parts(form).key
 
     def roots(self) -> list[NameForm]:
         return list(self._members)
@@ -158,19 +215,54 @@ class _Joining:
     def count(self, form: NameForm) -> int:
         return sum(member.count for member in self.members(form))
 
-    def sexes(self, form: NameForm) -> set[str]:
-        return {sex for member in self.members(form) if (sex := title_sex(member.name))}
+    def place(self, form: NameForm) -> int:
+        """Where the text first has one of the group's names."""
+        return min(member.place for member in self.members(form))
 
-    def group(self, form: NameForm) -> NameGroup:
-        root = self._root[form]
+    def title_sexes(self, form: NameForm) -> set[str]:
+        """What the titles of a group say, as `Words.titles` has it."""
+        rests = (self.parts(member).rest for member in self.members(form))
+        return {sex for rest in rests if (sex := title_sex(rest))}
+
+    def sex(self, form: NameForm) -> str:
+        """Whether a group is a man ("m") or a woman ("f"), or ''.
+
+        Its titles and forenames say so, and else the pronouns that follow its names.
+        """
+        members = self.members(form)
+        sexes = {sex for member in members if (sex := self._sex_of_name(member))}
+        if len(sexes) == 1:
+            return min(sexes)
+        if sexes:
+            return ""
+        counts = [self._pronouns.get(member.name, (0, 0)) for member in members]
+        return pronoun_sex(sum(men for men, _ in counts), sum(women for _, women in counts))
+
+    def _sex_of_name(self, form: NameForm) -> str:
+        """The sex that a name shows; one word is a forename if it is nobody's family name."""
+        parts = self.parts(form)
+        if parts.sex or len(parts.words) != 1 or name_titles(parts.rest):
+            return parts.sex
+        return "" if parts.key in self._families else forename_sex(parts.key)
+
+    def group(self, root: NameForm) -> NameGroup:
+        root = self._root[root]
         members = frozenset(self._members[root])
-        return NameGroup(members, tuple(self._joined[root]), members & self._short)
+        # Where a name has words that are no part of it, the name without them is the fuller one.
+        shortened = {form for form in members if self.parts(form).epithets}
+        short = (members & self._short) | shortened
+        return NameGroup(members, tuple(self._joined[root]), short)
 
     def fits(self, form: NameForm, other: NameForm) -> bool:
         """Whether nothing speaks against making one group of theirs."""
         members = (*self.members(form), *self.members(other))
-        return self._may_join(form, other) and agree(
-            (member.type for member in members), (member.name for member in members)
+        return (
+            self._may_join(form, other)
+            and {self.sex(form), self.sex(other)} != {"m", "f"}
+            and agree(
+                (member.type for member in members),
+                (self.parts(member).rest for member in members),
+            )
         )
 
     def join(self, form: NameForm, other: NameForm, why: str) -> None:
@@ -206,21 +298,22 @@ class _People:
     """Full names of persons, by all that they end with and by all that they begin with.
 
     `by_role` has names with an article, of whatever type, by their last word: the White Rabbit.
+    `by_key` has all forms by their keys.
     """
 
     def __init__(self, joining: _Joining) -> None:
         self.by_family: dict[str, list[NameForm]] = defaultdict(list)
         self.by_first: dict[str, list[NameForm]] = defaultdict(list)
         self.by_role: dict[str, list[NameForm]] = defaultdict(list)
+        self.by_key: dict[str, list[NameForm]] = defaultdict(list)
+        self.last_place = max((form.place for form in joining.forms), default=0)
         for form in joining.forms:
-            words = name_key(form.name).split()
+            parts = joining.parts(form)
+            words = parts.words
+            self.by_key[parts.key].append(form)
             if len(words) > 1 and _has_article(form.name):
                 self.by_role[words[-1]].append(form)
-            if (
-                len(words) > 1
-                and person_or_place(form.type) == PERSON
-                and _is_of_a_person(form.name)
-            ):
+            if len(words) > 1 and kind_of(form.type) == PERSON and _is_of_a_person(parts.rest):
                 for cut in range(1, len(words)):
                     self.by_family[" ".join(words[cut:])].append(form)
                     self.by_first[" ".join(words[:cut])].append(form)
@@ -243,21 +336,19 @@ def _join_equal(joining: _Joining, people: _People) -> None:
     Where titles tell several entities of a key apart, the name without a title joins one of them at
     most: a man, or else a woman if nobody's full name ends with it.
     """
-    by_key: dict[str, list[NameForm]] = defaultdict(list)
-    for form in joining.forms:
-        by_key[name_key(form.name)].append(form)
-    for forms in by_key.values():
-        with_title = [form for form in forms if title_sex(form.name)]
-        bare = [form for form in forms if not title_sex(form.name)]
+    for key, forms in people.by_key.items():
+        with_title = [form for form in forms if title_sex(joining.parts(form).rest)]
+        bare = [form for form in forms if not title_sex(joining.parts(form).rest)]
         for alike in (with_title, bare):
             for number, form in enumerate(alike):
                 _join_first(joining, form, alike[:number])
-        men = [form for form in with_title if "m" in joining.sexes(form)]
+        men = [form for form in with_title if joining.title_sexes(form) & {"m", "o"}]
         for form in bare:
             _join_first(joining, form, men)
-            family = people.by_family[name_key(form.name)]
-            is_family_name = any(not joining.sexes(full) for full in family)
-            if not joining.sexes(form) and not is_family_name:
+            is_family_name = any(
+                not joining.title_sexes(full) for full in people.by_family[key]
+            )
+            if not joining.title_sexes(form) and not is_family_name:
                 women = [other for other in with_title if _may_be_hers(joining, form, other)]
                 _join_first(joining, form, women)
 
@@ -266,19 +357,23 @@ def _join_first(joining: _Joining, form: NameForm, others: Iterable[NameForm]) -
     """Join a form with the first of those of equal key that it fits."""
     for other in others:
         if joining.fits(form, other):
-            why = "exact" if name_titles(form.name) == name_titles(other.name) else "title"
-            joining.join(form, other, why)
+            titles, other_titles = (name_titles(joining.parts(f).rest) for f in (form, other))
+            joining.join(form, other, "exact" if titles == other_titles else "title")
             return
 
 
 def _may_be_hers(joining: _Joining, bare: NameForm, other: NameForm) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
-    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she is.
+    Beside Mrs Barrymore, Barrymore is her husband, unless he is named much less often than she is.
     """
-    if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in name_key(bare.name):
+    if (
+        joining.title_sexes(bare)
+        or "w" not in joining.title_sexes(other)
+        or " " in joining.key(bare)
+    ):
         return True
-    return joining.count(bare) < joining.count(other)
+    return WIFE_SHARE * joining.count(bare) <= joining.count(other)
 
 
 def _join_aliases(joining: _Joining, people: _People) -> None:
@@ -302,23 +397,33 @@ def _join_aliases(joining: _Joining, people: _People) -> None:
 def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[NameForm, ...]]:
     """Join family names and first names with the full name that they stand for.
 
+    Names with a maiden's title come first: who is Miss Hilbery is not Mrs Hilbery.
+
     Returns:
         Family names of several people, with the full names that they may stand for.
     """
     shared: dict[NameForm, tuple[NameForm, ...]] = {}
-    for form in joining.forms:
-        name = name_key(form.name)
+    maidens_first = sorted(
+        joining.forms, key=lambda form: title_sex(joining.parts(form).rest) != "g"
+    )
+    for form in maidens_first:
+        name = joining.key(form)
         members = joining.members(form)
-        has_fuller = any(_count_words(member) > _count_words(form) for member in members)
-        if person_or_place(form.type) == PLACE or has_fuller:
+        words = len(joining.parts(form).words)
+        has_fuller = any(len(joining.parts(member).words) > words for member in members)
+        if kind_of(form.type) not in (PERSON, "") or has_fuller:
             continue
-        with_article = sum(member.count for member in members if _has_article(member.name))
+        with_article = sum(
+            member.count
+            for member in members
+            if _has_article(member.name) and not joining.parts(member).epithets
+        )
         if 2 * with_article >= joining.count(form):
             _join_role(joining, form, people.by_role[name])
             continue
         by_family = _bearers(joining, form, people.by_family[name])
         by_first = _bearers(joining, form, people.by_first[name])
-        last_title = name_titles(form.name).split()[-1:]
+        last_title = name_titles(joining.parts(form).rest).split()[-1:]
         if not last_title:
             bearers = list(dict.fromkeys([*by_family, *by_first]))
         elif last_title[0] in all_words().before_first:
@@ -327,17 +432,74 @@ def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[Name
             bearers = by_family or by_first
         is_family = bool(bearers) and set(bearers) <= set(by_family)
         is_first = bool(bearers) and not is_family and " " not in name
-        if is_first and joining.count(bearers[0]) < MIN_FULL_COUNT:
+        if is_first and not _is_introduced(joining, people, form, bearers[0]):
             continue
         if len(bearers) == 1 or (is_family and _have_one_first_name(joining, bearers, name)):
+            if is_family and not _is_weighty(joining, people, form, bearers[0]):
+                continue
             joining.mark_short(joining.members(form))
             joining.join(form, bearers[0], "family" if is_family else "first")
         elif is_family and joining.count(form) <= sum(map(joining.count, bearers)):
             # A family name that occurs more often than all its full names is another person's, and
             # so is one with a title.
-            bare = (member for member in joining.members(form) if not title_sex(member.name))
+            bare = (
+                member
+                for member in joining.members(form)
+                if not title_sex(joining.parts(member).rest)
+            )
             shared |= dict.fromkeys(bare, tuple(bearers))
     return shared
+
+
+def _is_introduced(
+    joining: _Joining, people: _People, first: NameForm, full: NameForm
+) -> bool:
+    """Whether a full name may be that of who is called by its first name alone.
+
+    A full name that occurs once is, where it introduces its bearer, or where the text has its
+    family name, too. "Joe Miller never made such a joke" makes no Miller of old Joe.
+    """
+    if joining.count(full) >= MIN_FULL_COUNT or full.place <= first.place:
+        return True
+    family = joining.parts(full).words[-1]
+    families = (*people.by_key[family], *people.by_family[family])
+    return any(joining.root(form) != joining.root(full) for form in families)
+
+
+def _is_weighty(
+    joining: _Joining, people: _People, short: NameForm, full: NameForm
+) -> bool:
+    """Whether a family name may stand for the only full name that ends with it.
+
+    It may be another person's of the family where it occurs much more often than all that its
+    bearer is called, and its bearer either is called by a first name, or comes late in the text:
+    Heathcliff is not his son Linton Heathcliff.
+    """
+    family = joining.key(short)
+    firsts = {
+        key.removesuffix(f" {family}")
+        for member in joining.members(full)
+        if (key := joining.key(member)).endswith(f" {family}")
+    }
+    alone = [
+        form
+        for first in sorted(firsts)
+        for form in people.by_key[first]
+        if kind_of(form.type) in (PERSON, "")
+    ]
+    bearer = joining.count(full) + sum(
+        form.count for form in alone if joining.root(form) != joining.root(full)
+    )
+    count = joining.count(short)
+    if count <= MAX_LIGHTER * bearer or _titles(joining, short) & _titles(joining, full):
+        return True
+    if "g" in joining.title_sexes(short):
+        return True
+    is_called_by_first_name = sum(form.count for form in alone) >= FIRST_NAME_SHARE * count
+    if count <= MIN_WEIGHT:
+        return not is_called_by_first_name
+    is_late = joining.place(full) - joining.place(short) > people.last_place / 3
+    return not (is_called_by_first_name or is_late)
 
 
 def _join_role(joining: _Joining, form: NameForm, full: Iterable[NameForm]) -> None:
@@ -345,9 +507,7 @@ def _join_role(joining: _Joining, form: NameForm, full: Iterable[NameForm]) -> N
     roots = list({joining.root(other) for other in full})
     if len(roots) != 1 or joining.count(roots[0]) < MIN_FULL_COUNT:
         return
-    if person_or_place(form.type) == person_or_place(roots[0].type) == PERSON and joining.fits(
-        form, roots[0]
-    ):
+    if kind_of(form.type) == kind_of(roots[0].type) == PERSON and joining.fits(form, roots[0]):
         joining.mark_short(joining.members(form))
         joining.join(form, roots[0], "family")
 
@@ -359,22 +519,102 @@ def _bearers(joining: _Joining, short: NameForm, full: Iterable[NameForm]) -> li
         for other in full
         if joining.fits(short, other) and _may_be_hers(joining, short, other)
     }
-    if joining.sexes(short) - {"m"}:
-        # Mrs Cratchit is not Martha Cratchit: the full name has to have her title, too.
-        roots = {root for root in roots if joining.sexes(root)}
+    titles = set(name_titles(joining.parts(short).rest).split())
+    if titles & all_words().sovereigns:
+        roots = {root for root in roots if titles & _titles(joining, root)}
+    if joining.title_sexes(short) & {"f", "w", "g"}:
+        # Miss Watkin is Henrietta Watkin, who must be a woman.
+        roots = {root for root in roots if joining.sex(root) == "f"}
+    if "w" in joining.title_sexes(short):
+        # Mrs Cratchit is not Martha Cratchit, who may be her daughter, unless that is a Mrs, too.
+        roots = {root for root in roots if joining.title_sexes(root)}
     return sorted(roots, key=lambda root: (-joining.count(root), root.name))
+
+
+def _titles(joining: _Joining, form: NameForm) -> set[str]:
+    """The titles before all names of a group."""
+    return {
+        title
+        for member in joining.members(form)
+        for title in name_titles(joining.parts(member).rest).split()
+    }
 
 
 def _have_one_first_name(joining: _Joining, forms: Iterable[NameForm], family: str) -> bool:
     """Whether no two full names have different first names; an initial stands for one of them."""
     first_names = {
-        name_key(member.name).split()[0]
+        key.split()[0]
         for form in forms
         for member in joining.members(form)
-        if name_key(member.name).endswith(f" {family}")
+        if (key := joining.key(member)).endswith(f" {family}")
     }
     spelt_out = {name for name in first_names if len(name) > 1}
     return len(spelt_out) <= 1 and len({name[0] for name in first_names}) <= 1
+
+
+def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
+    """Join Harry Jekyll with Henry Jekyll, and Lizzy with Elizabeth if there is only one.
+
+    Args:
+        full: Whether to join full names, or else first names alone.
+    """
+    if full:
+        for family, forms in people.by_family.items():
+            if " " not in family:
+                _join_short_forms(joining, [form for form in forms if len(joining.parts(form).words) == 2])
+        return
+    alone = [
+        form
+        for form in joining.forms
+        if len(joining.parts(form).words) == 1
+        and kind_of(form.type) in (PERSON, "")
+        and long_forms(joining.key(form))
+        and not _is_family_title(joining, form)
+    ]
+    firsts: dict[str, list[NameForm]] = defaultdict(list)
+    for form in joining.forms:
+        parts = joining.parts(form)
+        if parts.words and kind_of(form.type) == PERSON and not _is_family_title(joining, form):
+            firsts[parts.words[0]].append(form)
+    for form in alone:
+        key = joining.key(form)
+        others = {
+            joining.root(other)
+            for long in (*long_forms(key), )
+            for other in firsts[long]
+            if joining.fits(form, other)
+            and not name_titles(joining.parts(other).rest)
+            and not _has_forename(joining, form, other)
+        } - {joining.root(form)}
+        if len(others) == 1:
+            [other] = others
+            joining.mark_short(joining.members(form))
+            joining.join(form, other, "nickname")
+
+
+def _is_family_title(joining: _Joining, form: NameForm) -> bool:
+    """Whether a name of one word stands behind a title of family names: Mr. Jack, not Sir Jack."""
+    parts = joining.parts(form)
+    titles = name_titles(parts.rest).split()
+    return len(parts.words) == 1 and bool(titles) and titles[-1] not in all_words().before_first | {"miss", "master"}
+
+
+def _join_short_forms(joining: _Joining, forms: Sequence[NameForm]) -> None:
+    """Join full names of one family of which one forename is short for the other."""
+    for number, form in enumerate(forms):
+        for other in forms[:number]:
+            first, second = (joining.parts(f).words[0] for f in (form, other))
+            if is_short_for(first, second) and joining.fits(form, other):
+                joining.join(form, other, "nickname")
+
+
+def _has_forename(joining: _Joining, form: NameForm, other: NameForm) -> bool:
+    """Whether two groups have different full names, so that they are two people."""
+    fulls = [
+        {joining.key(member) for member in joining.members(f) if len(joining.parts(member).words) > 1}
+        for f in (form, other)
+    ]
+    return bool(fulls[0] and fulls[1])
 
 
 def _join_inflected(joining: _Joining, language: str) -> None:
@@ -383,10 +623,10 @@ def _join_inflected(joining: _Joining, language: str) -> None:
         return
     by_beginnings: dict[tuple[str, ...], list[NameForm]] = defaultdict(list)
     for form in joining.forms:
-        name = name_key(form.name)
+        name = joining.key(form)
         alike = by_beginnings[beginnings(name)]
         for other in alike:
-            other_name = name_key(other.name)
+            other_name = joining.key(other)
             if is_inflected(name, other_name, language) and joining.fits(form, other):
                 is_base = _is_base(name, other_name, language)
                 is_other_base = _is_base(other_name, name, language)
@@ -477,10 +717,6 @@ def most_letters(word: str) -> int:
     if len(word) < MIN_LETTERS_ONE_WRONG:
         return 0
     return 1 if len(word) < MIN_LETTERS_TWO_WRONG else 2
-
-
-def _count_words(form: NameForm) -> int:
-    return len(name_key(form.name).split())
 
 
 def _has_article(name: str) -> bool:

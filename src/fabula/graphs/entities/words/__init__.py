@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-SEXES = {"men": "m", "women": "f", "wives": "w", "maidens": "g", "either": ""}
+SEXES = {"men": "m", "women": "f", "wives": "w", "maidens": "g", "offices": "o", "either": ""}
 """The tables of titles in a file, and what each says of the bearer of a title."""
 
 
@@ -19,6 +19,8 @@ class Words:
 
     Attributes:
         titles: Titles, and what each says of its bearer, as a value of SEXES.
+        ranks: Titles of birth or reign, and the rank of each: nobody is a prince and a count.
+        sovereigns: Titles of who reigns; he is called by his first name and is nobody without it.
         before_first: Titles that stand before a first name.
         articles: Articles.
         particles: Words that join the parts of a person's name: de, von.
@@ -28,6 +30,12 @@ class Words:
         who: Words that begin a clause about a person.
         acts: Verbs whose subject is a person, before them.
         fond: Adjectives for persons.
+        epithets: Words before a person's name that are no part of it, also with a capital: old.
+        opposites: Words, two by two, that tell two bearers of one name apart: old and young.
+        male: Nouns for a man before his name: the boy Heathcliff.
+        female: Nouns for a woman before her name.
+        he: Pronouns for a man.
+        she: Pronouns for a woman.
         inside: Words before places alone: in.
         near: Words before places and persons: to.
         kinds_of_place: Last words of the names of places: Hall.
@@ -38,6 +46,8 @@ class Words:
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
+    ranks: Mapping[str, str] = field(default_factory=dict)
+    sovereigns: frozenset[str] = frozenset()
     before_first: frozenset[str] = frozenset()
     articles: frozenset[str] = frozenset()
     particles: frozenset[str] = frozenset()
@@ -47,6 +57,12 @@ class Words:
     who: frozenset[str] = frozenset()
     acts: frozenset[str] = frozenset()
     fond: frozenset[str] = frozenset()
+    epithets: frozenset[str] = frozenset()
+    opposites: tuple[tuple[str, ...], ...] = ()
+    male: frozenset[str] = frozenset()
+    female: frozenset[str] = frozenset()
+    he: frozenset[str] = frozenset()
+    she: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
@@ -65,13 +81,20 @@ def words_of(language: str) -> Words:
 
 @functools.cache
 def all_words() -> Words:
-    """Return the titles, articles and particles of all languages together."""
+    """Return what may be before or in a name in any language, of all languages together."""
     by_language = [_read(language) for language in _languages()]
     return Words(
         titles={title: sex for words in by_language for title, sex in words.titles.items()},
+        ranks={title: rank for words in by_language for title, rank in words.ranks.items()},
+        sovereigns=frozenset().union(*(words.sovereigns for words in by_language)),
         before_first=frozenset().union(*(words.before_first for words in by_language)),
         articles=frozenset().union(*(words.articles for words in by_language)),
         particles=frozenset().union(*(words.particles for words in by_language)),
+        connectives=frozenset().union(*(words.connectives for words in by_language)),
+        male=frozenset().union(*(words.male for words in by_language)),
+        female=frozenset().union(*(words.female for words in by_language)),
+        epithets=frozenset().union(*(words.epithets for words in by_language)),
+        opposites=tuple(pair for words in by_language for pair in words.opposites),
     )
 
 
@@ -87,8 +110,12 @@ def _read(language: str) -> Words:
     table: dict[str, Any] = tomllib.loads(text)
     titles = table.pop("titles")
     paradigms = table.pop("paradigms", ())
+    ranks = [row.split() for row in table.pop("ranks", ())]
+    opposites = table.pop("opposites", ())
     return Words(
         titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
+        ranks={title: row[0] for row in ranks for title in row},
+        opposites=tuple(tuple(pair.split()) for pair in opposites),
         # A leading space stands for the bare stem.
         paradigms=tuple(tuple(endings.split(" ")) for endings in paradigms),
         nouns_have_capitals=table.pop("nouns_have_capitals", False),

@@ -1,0 +1,63 @@
+"""Forenames: whether a man or a woman bears one, and which one a short form stands for.
+
+The table is `forenames.toml` beside this module. Names that it lacks say nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+
+from fabula.text.folding import fold
+
+
+@functools.lru_cache(65_536)
+def forename_sex(forename: str) -> str:
+    """Return "m" or "f" for a forename that men alone or women alone bear, else ''.
+
+    A short form has the sex of the forenames that it stands for, if that is one.
+    """
+    word = fold(forename)
+    sexes = {sex for name in (word, *_short().get(word, ())) if (sex := _sexes().get(name))}
+    return min(sexes) if len(sexes) == 1 else ""
+
+
+def is_forename(word: str) -> bool:
+    """Return whether a word is a forename of the table, or a short form of one."""
+    word = fold(word)
+    return word in _sexes() or word in _short()
+
+
+def long_forms(forename: str) -> frozenset[str]:
+    """Return the forenames that a short form may stand for; none for any other word."""
+    return _short().get(fold(forename), frozenset())
+
+
+def is_short_for(first: str, second: str) -> bool:
+    """Return whether one of two forenames is a short form of the other, or both of one forename."""
+    first, second = fold(first), fold(second)
+    forms, other_forms = ({name, *long_forms(name)} for name in (first, second))
+    return first != second and not forms.isdisjoint(other_forms)
+
+
+@functools.cache
+def _sexes() -> Mapping[str, str]:
+    table = _table()
+    return {
+        fold(name): sex for key, sex in (("men", "m"), ("women", "f")) for name in table[key].split()
+    }
+
+
+@functools.cache
+def _short() -> Mapping[str, frozenset[str]]:
+    return {
+        fold(short): frozenset(map(fold, forms.split())) for short, forms in _table()["short"].items()
+    }
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    text = (resources.files("fabula.graphs.entities") / "forenames.toml").read_text("utf-8")
+    return tomllib.loads(text)
