@@ -1,0 +1,74 @@
+"""The values of the graph of speech: quotations, and who says them to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MARKS, DASH, LABEL = "marks", "dash", "label"
+"""How a text shows that somebody speaks: quotation marks, a dash, or a speaker's name before it."""
+SPEECH, THOUGHT = "speech", "thought"
+"""Whether a quotation is spoken, or only thought."""
+TAG, BEAT, VOCATIVE, TURNS, NAMED, READ = "tag", "beat", "vocative", "turns", "label", "read"
+"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how the
+next speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
+NARRATOR = "I"
+"""The name of a narrator who speaks: as the text has it, in the words of its language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A run of characters in which somebody speaks.
+
+    Attributes:
+        start: Its offset in the text, with its mark.
+        end: The offset of its end, with its mark.
+        form: How the text marks it: MARKS, DASH or LABEL.
+        turn: Quotations of the same number follow each other in one paragraph, or carry one another
+            on.
+        depth: 0, or the number of quotations that it stands in.
+        continues: Whether it carries on the quotation before it, whose paragraph ended unclosed.
+        label: The speaker's name before a speech of a play; '' elsewhere.
+
+    """
+
+    start: int
+    end: int
+    form: str = MARKS
+    turn: int = 0
+    depth: int = 0
+    continues: bool = False
+    label: str = ""
+    label_start: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody as the text names them: the words, and where they are."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Who says a quotation, to whom, and what says so.
+
+    Attributes:
+        quotation: The quotation.
+        speaker: The speaker's name as the text prints it; '' if nothing says who speaks.
+        addressee: Whom they speak to, likewise.
+        rule: What says who speaks; '' if nothing does.
+        kind: SPEECH or THOUGHT.
+        evidence: The range of the words that say so; (0, 0) if none do.
+        mention: Where the speaker is named or meant in them; (0, 0) if nowhere.
+
+    """
+
+    quotation: Quotation
+    speaker: str = ""
+    addressee: str = ""
+    rule: str = ""
+    kind: str = SPEECH
+    evidence: tuple[int, int] = (0, 0)
+    mention: tuple[int, int] = (0, 0)
