@@ -16,6 +16,7 @@ from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.names import name_key, titled
 from fabula.graphs.entities.resolve import PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
+from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 from fabula.text.speakers import is_speaker
@@ -301,7 +302,15 @@ def _bare(line: str) -> str:
 
 
 def _parts(label: str) -> list[str]:
-    return [part for part in _AND.split(label) if part]
+    titles = all_words().titles
+    parts, start = [], 0
+    for between in _AND.finditer(label):
+        part = label[start : between.start()]
+        # The full stop in "MR. GRAY" ends a title, and no name.
+        if part and part.casefold() not in titles:
+            parts.append(part)
+            start = between.end()
+    return [*parts, label[start:]]
 
 
 def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
