@@ -51,26 +51,29 @@ class AliasPair:
 def pair_given_names(text: LitBankText, join: JoinNames) -> list[AliasPair]:
     """Give all proper names of a passage to a graph to be joined, and judge all pairs of them.
 
-    Each name is given with its type and how often it is printed, and nothing else: a pair is right
-    if both are names of one cluster.
+    Each name is given with its type and the places at which it is printed, and nothing else: a pair
+    is right if both are names of one cluster.
     """
-    clusters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    clusters: dict[tuple[str, str], set[str]] = defaultdict(set)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for mention in text.mentions:
         if mention.form == "PROP":
-            clusters[mention.text, TYPES[mention.type]][mention.cluster] += 1
-    given = [GivenName(name, type, counts.total()) for (name, type), counts in clusters.items()]
+            name = mention.text, TYPES[mention.type]
+            clusters[name].add(mention.cluster)
+            places[name].append(mention.start)
+    given = [GivenName(name, type, tuple(starts)) for (name, type), starts in places.items()]
     of_names = list(clusters.values())
     rules = {(pair.first, pair.second): pair.rule for pair in join(given, text.text, "en")}
     pairs = []
     for first, second in combinations(range(len(given)), 2):
-        is_one = not of_names[first].keys().isdisjoint(of_names[second])
+        is_one = not of_names[first].isdisjoint(of_names[second])
         rule = rules.get((first, second))
         if is_one or rule is not None:
             pairs.append(
                 AliasPair(
                     text.name,
                     (given[first].name, given[second].name),
-                    (given[first].count, given[second].count),
+                    (len(given[first].places), len(given[second].places)),
                     given[first].type == given[second].type == findings.PERSON,
                     "missed" if rule is None else "right" if is_one else "wrong",
                     rule or "",
