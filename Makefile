@@ -38,8 +38,9 @@ lowest:
 	  --resolution lowest-direct --editable '.[bench,png,rdf,serve]' --group test
 	$(VENV)-lowest/bin/python -m pytest -m 'not server and not slow and not nightly'
 
+# `make bench BOOKS=data/books` also measures what needs real books and gold data beside them.
 bench: $(VENV)/installed-test
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(if $(BOOKS),--books $(BOOKS))
 
 clean:
 	rm -rf $(VENV) $(VENV)-lowest dist
