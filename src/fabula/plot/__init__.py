@@ -1,7 +1,8 @@
 """Draw a document as a picture: a page to explore, an SVG or a PNG.
 
-Fabula has four pictures: `trees` shows summary trees, `network` entities and their relations,
-`communities` the same by communities, and `story` events in the order told. Other packages may
+Fabula has five pictures: `trees` shows summary trees, `network` entities and their relations,
+`communities` the same by communities, `speech` who speaks to whom, and `story` events in the
+order told. Other packages may
 bring more, by the contract in `shared.picture`.
 """
 
@@ -96,6 +97,7 @@ def plot(
     network: bool = False,
     communities: bool = False,
     story: bool = False,
+    speech: bool = False,
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
 
@@ -110,6 +112,7 @@ def plot(
         network: The same as the picture `network`: the document's entities and who meets whom.
         communities: The same as `communities`: the network with its communities.
         story: The same as `story`: its events in the order told, and how they are linked.
+        speech: The same as `speech`: who speaks to whom.
 
     Raises:
         NotFound: There is no such document or picture, or the document lacks the graph that is
@@ -121,6 +124,7 @@ def plot(
     if (network or communities) and story:
         raise FabulaError("A network and a story are two pictures: draw one, then the other.")
     chosen = {"communities": communities, "network": network, "story": story}
+    chosen["speech"] = speech
     name = next((name for name, is_chosen in chosen.items() if is_chosen), picture)
     entry = collection.document(document)
     suffix = "" if name == TREES else f" ({name})"

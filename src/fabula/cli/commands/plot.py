@@ -25,6 +25,7 @@ from fabula.config.settings import Settings
         'plot carol.txt --network --mode hippo --query "Who was Marley?"',
         'plot "A Christmas Carol" --communities --open',
         'plot "A Christmas Carol" --story --open',
+        'plot "A Christmas Carol" --speech --open',
     ),
 )
 @click.argument("document")
@@ -39,13 +40,15 @@ from fabula.config.settings import Settings
     "--picture",
     default="trees",
     show_default=True,
-    help="which picture to draw: trees, network, communities, story, or one of another package",
+    help="which picture to draw: trees, network, communities, story, speech, or one of another "
+    "package",
 )
 @click.option("--network", is_flag=True, help="draw the network of its entities: who meets whom")
 @click.option("--communities", is_flag=True, help="draw the network with its communities")
 @click.option(
     "--story", is_flag=True, help="draw its events in the order told, from its discourse graph"
 )
+@click.option("--speech", is_flag=True, help="draw the network of conversation: who speaks to whom")
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
     document: str,
@@ -56,6 +59,7 @@ def command(
     network: bool,
     communities: bool,
     story: bool,
+    speech: bool,
     settings: Settings,
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
@@ -72,6 +76,8 @@ def command(
 
     With --story: its events along the text, with a row for each person and place, with times and
     reasons that the text gives, with causal links between passages, and with a table.
+
+    With --speech: who speaks to whom and how often, from its graph of speech.
     """
     from fabula.plot import plot, refuse_undrawable
 
@@ -86,6 +92,7 @@ def command(
             network=network,
             communities=communities,
             story=story,
+            speech=speech,
         )
     if communities or picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"

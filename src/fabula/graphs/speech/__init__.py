@@ -1,0 +1,37 @@
+"""The graph of speech: each quotation of a text, who says it to whom, and the words that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fabula.graph.method import Graph, LazyFunction
+from fabula.graph.queries import FOLDER
+from fabula.graphs.speech import labels
+from fabula.graphs.speech.modes import MODES
+from fabula.graphs.speech.options import ASKING, CHAT_ONLY, Options
+
+
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
+    unread = ASKING | CHAT_ONLY if offline else ASKING
+    return options.model_dump(mode="json", exclude=set(unread))
+
+
+GRAPH = Graph(
+    name="speech",
+    about="what is said in a text, by whom and to whom, with the words that say so",
+    version=1,
+    options=Options,
+    build=LazyFunction(f"{__name__}.build:build"),
+    elements=(labels.QUOTATION,),
+    edges=(labels.FROM_CHUNK, labels.SPOKEN_BY, labels.SPOKEN_TO),
+    uses=("entities",),
+    modes=MODES,
+    prompts=Path(__file__).parent / "prompts",
+    cypher=FOLDER / "speech",
+    settings=_settings,
+    describe=LazyFunction(f"{__name__}.facts:describe"),
+    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    find=LazyFunction(f"{__name__}.findings:find"),
+)

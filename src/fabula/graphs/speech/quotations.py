@@ -33,6 +33,8 @@ _CLOSES = {
 """What may close a quotation that a mark opens."""
 _MARKS = re.compile(f"[{''.join(_CLOSES)}’」』]")
 _SINGLE = "‘’'‚"
+_EITHER = '"”'
+"""Marks that may open and close."""
 _BEFORE_OPENING = re.compile(r"[\s(\[{—–―\-_*/“‘\"'«„:,]")
 _ELISION = re.compile(
     r"['’‘](?:tis|twas|twere|twill|twould|tisn|twasn|em|cause|round|bout|gainst|neath|til|till|im|"
@@ -160,23 +162,26 @@ class _Reader:
                 span = stack.pop()
                 span.end, span.closed = at + 1, True
                 found.append(span)
-        left_open = ""
-        if stack:
-            first = stack[0]
-            left_open = first.mark
-            first.end = end
-            is_certain = first.mark not in _SINGLE or self._is_carried_on(first.mark, end)
-            if is_certain:
-                found.append(first)
-                depth_shift = 0
-            else:
-                depth_shift = 1
-            if depth_shift:
-                for span in found:
-                    if span.start > first.start:
-                        span.depth -= 1
+        left_open = self._end_open(stack, found, end)
         found.sort(key=lambda span: span.start)
         return found, left_open
+
+    def _end_open(self, stack: Sequence[_Span], found: list[_Span], end: int) -> str:
+        """End what a paragraph leaves open, and return its mark, or ''.
+
+        A single mark may be an apostrophe: what it opened is no quotation unless it is carried on.
+        """
+        if not stack:
+            return ""
+        first = stack[0]
+        first.end = end
+        if first.mark not in _SINGLE or self._is_carried_on(first.mark, end):
+            found.append(first)
+        else:
+            for span in found:
+                if span.start > first.start:
+                    span.depth -= 1
+        return first.mark
 
     def _break_off(self, stack: list[_Span], mark: str, at: int, found: list[_Span]) -> None:
         """End a quotation whose mark is opened anew in its paragraph: its closing mark is lost."""
@@ -198,30 +203,22 @@ class _Reader:
         if at == start:
             before = ""
         closes = any(mark in _CLOSES[span.mark] for span in stack)
+        if mark in "‘’'":
+            return self._single_role(at, mark, stack, closes, before, after, end)
+        if mark in _EITHER:
+            is_new = mark == '"' and bool(before) and before.isspace()
+            if closes and not (is_new and _opens(before, after)):
+                return "close"
+            return "open" if _opens(before, after) else ""
+        if mark == "“":
+            return "close" if any(span.mark == "„" for span in stack) else "open"
         if mark in "«»":
-            opening = "»" if self._is_reversed else "«"
-            if mark == opening:
-                return "open"
+            return "open" if (mark == "»") == self._is_reversed else "close" if closes else ""
+        if mark in "‹›":
+            return "close" if closes else "open"
+        if mark in "」』":
             return "close" if closes else ""
-        if mark in "“":
-            return "close" if stack and any(span.mark == "„" for span in stack) else "open"
-        if mark in "„‚‹「『":
-            if mark == "‚" and (not after or after.isspace()):
-                return ""
-            return "close" if mark == "‹" and closes else "open"
-        if mark in "」』›":
-            return "close" if closes else "open" if mark == "›" else ""
-        if mark == "”":
-            if closes:
-                return "close"
-            return "open" if _opens(before, after) else ""
-        if mark == '"':
-            if closes and _opens(before, after) and before and before.isspace():
-                return "open"
-            if closes:
-                return "close"
-            return "open" if _opens(before, after) else ""
-        return self._single_role(at, mark, stack, closes, before, after, end)
+        return "" if mark == "‚" and (not after or after.isspace()) else "open"
 
     def _single_role(
         self,
@@ -246,7 +243,7 @@ class _Reader:
             return "" if _ELISION.match(self._text, at) and mark == "'" else "open"
         if mark == "‘" or not closes:
             return ""
-        if before in _SENTENCE_MARK + "”\"*_)»" or before in "?!":
+        if before in _SENTENCE_MARK + '”"*_)»' or before in "?!":
             return "close"
         if before.isspace():
             return "close" if not after.isalpha() else ""
@@ -254,7 +251,7 @@ class _Reader:
 
     def _is_closed_later(self, at: int, mark: str, end: int) -> bool:
         """Whether a surer mark closes what this one may close: this is an apostrophe then."""
-        for match in re.finditer(f"[‘'’]", self._text[at + 1 : end]):
+        for match in re.finditer("[‘'’]", self._text[at + 1 : end]):
             place = at + 1 + match.start()
             before, after = self._around(place)
             if before.isalnum() and after.isalnum():
@@ -398,6 +395,8 @@ class _Reader:
 
 def _opens(before: str, after: str) -> bool:
     """Whether what stands around a mark lets it open a quotation."""
-    return (not before or bool(_BEFORE_OPENING.match(before))) and bool(after) and not (
-        after.isspace() or after in ",;:)]}"
+    return (
+        (not before or bool(_BEFORE_OPENING.match(before)))
+        and bool(after)
+        and not (after.isspace() or after in ",;:)]}")
     )

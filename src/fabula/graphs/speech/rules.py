@@ -18,6 +18,7 @@ from itertools import pairwise
 from fabula.graphs.speech.persons import Persons
 from fabula.graphs.speech.values import (
     BEAT,
+    DASH,
     LABEL,
     NAMED,
     NARRATOR,
@@ -41,6 +42,10 @@ MAX_WORDS_OF_PARAGRAPH = 45
 COST_QUOTED, COST_OBJECT, COST_NOUN, COST_UNKNOWN, COST_PREVIOUS = 60, 30, 10, 35, 5
 """Words by which a person seems farther from a pronoun who is named inside a quotation, as no
 subject, by a noun, without a known sex, or who spoke just before."""
+COST_SENTENCE, COST_WORD = 12, 0.15
+"""The distance of a person from a pronoun, of each sentence and each word between them."""
+COST_ADJACENT = 25
+"""The same for who spoke the quotation that ends right before this one."""
 COST_TURN, COST_ODD = 15, 15
 """The same for each turn since they spoke, and for every other turn."""
 BONUS, MAX_BONUS = 7, 30
@@ -52,6 +57,10 @@ MAX_DISTANCE = 400
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*\.?")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _END = re.compile(r"[.!?…]|\n[ \t]*\n")
+_COMMA = re.compile(r"[,;:.!?—]")
+_AROUND = "\"'”’»“‘ _*\n"
+_AND = ("and", "und", "et", "i", "и", "y", "e", "a")
+_PARTICLES = ("de", "von", "of", "van", "du", "di", "da")
 _CLAUSE_END = re.compile(r"[.!?…;:]|\n[ \t]*\n")
 
 
@@ -81,6 +90,16 @@ class _Mention:
     is_subject: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """Words of narration that name a speaker: the subject, the verb, the first and last word."""
+
+    subject: _Mention
+    verb: int
+    first: int
+    last: int
+
+
 @dataclass(slots=True)
 class _Nearest:
     """The person at the lowest cost of those offered, as far as sex and calls allow."""
@@ -88,7 +107,8 @@ class _Nearest:
     sex: str
     calls: frozenset[str] = frozenset()
     previous: str = ""
-    """Who spoke before: less likely than another."""
+    """Who spoke before: less likely than another, by `cost_previous`."""
+    cost_previous: float = COST_PREVIOUS
     cost: float = 0.0
     name: str = ""
     key: str = ""
@@ -101,7 +121,7 @@ class _Nearest:
         if self.sex and not sex:
             cost += COST_UNKNOWN
         if key == self.previous:
-            cost += COST_PREVIOUS
+            cost += self.cost_previous
         if not self.key or cost < self.cost:
             self.cost, self.name, self.key = cost, name, key
 
@@ -136,6 +156,11 @@ class SpeakerRules:
         self._narrated = [0]
         for token in self._tokens:
             self._narrated.append(self._narrated[-1] + (token.quotation == -1))
+        self._sentence = [0]
+        for token in self._tokens:
+            is_end = token.quotation == -1 and bool(_END.search(token.gap))
+            self._sentence.append(self._sentence[-1] + is_end)
+        self._sentence = self._sentence[1:]
         self._uses = Counter(mention.key for mention in self._sorted if mention.kind != PRONOUN)
         self._meant: dict[int, tuple[str, str, str]] = {}
         self._resolved = 0
@@ -144,6 +169,8 @@ class SpeakerRules:
         self._called: dict[int, str] = {}
         self._used: set[int] = set()
         """Words of narration that name the speaker of a quotation."""
+        self._spread_rows: set[int] = set()
+        """Quotations that have the speaker of another one of their turn."""
         self._flat: set[int] = set()
         """The numbers of the paragraphs that are several in truth."""
         self._calls: dict[int, list[tuple[str, str]]] = {}
@@ -195,50 +222,71 @@ class SpeakerRules:
 
     def _runs_on(self, row: int) -> bool:
         """Whether nothing but space, a hyphen or a title's stop is before a word."""
-        return row < len(self._tokens) and not self._tokens[row].gap.strip(" \t\n-'’") and (
-            "\n\n" not in self._tokens[row].gap
+        return (
+            row < len(self._tokens)
+            and not self._tokens[row].gap.strip(" \t\n-'’")
+            and ("\n\n" not in self._tokens[row].gap)
         )
 
     def _name_at(self, row: int, longest: int) -> _Mention | None:
-        tokens = self._tokens
-        token = tokens[row]
+        token = self._tokens[row]
         if not token.text[:1].isupper() or token.small in self._words.pronouns:
             return None
+        last = self._end_of_capitals(row, longest)
+        if known := self._known_name(row, last):
+            return known
+        return self._new_name(row, last)
+
+    def _end_of_capitals(self, row: int, longest: int) -> int:
+        """Where a run of words with capitals ends, which may have small particles inside."""
+        tokens = self._tokens
         last = row + 1
         while (
             last < len(tokens)
             and last - row < longest + 2
             and self._runs_on(last)
             and not tokens[last - 1].is_possessive
-            and tokens[last].quotation == token.quotation
-            and (tokens[last].text[:1].isupper() or tokens[last].small in ("de", "von", "of", "van"))
+            and tokens[last].quotation == tokens[row].quotation
+            and (tokens[last].text[:1].isupper() or tokens[last].small in _PARTICLES)
         ):
             last += 1
         while last > row + 1 and not tokens[last - 1].text[:1].isupper():
             last -= 1
-        titles = row
-        while titles < last and self._is_title(tokens[titles].small):
-            titles += 1
+        return last
+
+    def _count_titles(self, row: int, last: int) -> int:
+        end = row
+        while end < last and self._is_title(self._tokens[end].small):
+            end += 1
+        return end
+
+    def _known_name(self, row: int, last: int) -> _Mention | None:
+        """The longest name of a known person that begins at a word."""
+        titles = self._count_titles(row, last)
+        smalls = [token.small for token in self._tokens[row:last]]
         for end in range(last, row, -1):
-            name = self._printed(row, end)
-            small = " ".join(token.small for token in tokens[row:end])
-            known = small in self._persons.keys or (
-                titles < end and " ".join(t.small for t in tokens[titles:end]) in self._persons.keys
-            )
-            if known and not (end == row + 1 and small in self._words.never):
+            small = " ".join(smalls[: end - row])
+            bare = " ".join(smalls[titles - row : end - row]) if titles < end else ""
+            is_word = end == row + 1 and small in self._words.never
+            if not is_word and (small in self._persons.keys or bare in self._persons.keys):
+                name = self._printed(row, end)
                 return self._mention(row, end, NAME, name, self._persons.find(name))
-        small = " ".join(token.small for token in tokens[row:last])
-        if small in self._persons.things or token.small in self._words.never - {*self._words.titles}:
-            return None
-        is_title = titles > row
-        is_inside = bool(row) and not _END.search(token.gap) and not self._at_quotation(row)
-        if is_title and titles < last:
-            return self._mention(row, last, NAME, self._printed(row, last), "")
-        if is_title and titles == last and row and tokens[row - 1].small in self._words.determiners:
-            return None
-        if is_inside and token.small in self._words.names:
-            return self._mention(row, last, NAME, self._printed(row, last), "")
         return None
+
+    def _new_name(self, row: int, last: int) -> _Mention | None:
+        """A name that nobody is known by: behind a title, or with a forename."""
+        token = self._tokens[row]
+        small = " ".join(each.small for each in self._tokens[row:last])
+        is_word = token.small in self._words.never and not self._is_title(token.small)
+        if small in self._persons.things or is_word:
+            return None
+        titles = self._count_titles(row, last)
+        if titles > row:
+            is_name = titles < last
+        else:
+            is_inside = bool(row) and not _END.search(token.gap) and not self._at_quotation(row)
+            is_name = is_inside and token.small in self._words.names
+        return self._mention(row, last, NAME, self._printed(row, last), "") if is_name else None
 
     def _is_title(self, small: str) -> bool:
         return small in self._words.titles
@@ -268,9 +316,23 @@ class SpeakerRules:
         if small not in words.nouns:
             return None
         if row + 1 < len(tokens) and self._runs_on(row + 1):
-            after = tokens[row + 1].small
-            if after in words.nouns and tokens[row + 1].quotation == tokens[row].quotation:
+            after = tokens[row + 1]
+            if after.small in words.nouns and after.quotation == tokens[row].quotation:
                 return None
+        first = self._begin_of_phrase(row)
+        if first < 0:
+            return None
+        name = self._printed(first, row + 1)
+        key = f"{words.nouns[small]}:{small}"
+        if tokens[first].small in words.others:
+            key = f"{key}:{tokens[first].small}"
+        mention = self._mention(row, row + 1, NOUN, name, key)
+        is_subject = mention.is_subject and self._before(first) not in words.prepositions
+        return replace(mention, sex=words.nouns[small], first=row, is_subject=is_subject)
+
+    def _begin_of_phrase(self, row: int) -> int:
+        """Where "the old man" begins, of its last word; -1 where an article is missing."""
+        tokens, words = self._tokens, self._words
         first = row
         while first > 0 and row - first < 4 and self._runs_on(first):
             before = tokens[first - 1].small
@@ -279,21 +341,11 @@ class SpeakerRules:
             first -= 1
             if tokens[first].small in words.determiners or tokens[first].is_possessive:
                 break
-        is_determined = tokens[first].small in words.determiners or tokens[first].is_possessive
-        if not is_determined:
+        if tokens[first].small not in words.determiners and not tokens[first].is_possessive:
             if words.articles and not tokens[row].text[:1].isupper():
-                return None
-            first = row
-        if tokens[first].quotation != tokens[row].quotation:
-            first = row
-        name = self._printed(first, row + 1)
-        key = f"{words.nouns[small]}:{small}"
-        if tokens[first].small in words.others:
-            key = f"{key}:{tokens[first].small}"
-        mention = self._mention(row, row + 1, NOUN, name, key)
-        before = self._before(first)
-        is_subject = mention.is_subject and before not in words.prepositions
-        return replace(mention, sex=words.nouns[small], first=row, is_subject=is_subject)
+                return -1
+            return row
+        return first if tokens[first].quotation == tokens[row].quotation else row
 
     def _pronoun_at(self, row: int) -> _Mention | None:
         token = self._tokens[row]
@@ -308,8 +360,13 @@ class SpeakerRules:
     def _is_number(self, row: int) -> bool:
         """Whether an I is the number of a chapter."""
         after = self._tokens[row + 1].gap if row + 1 < len(self._tokens) else ""
-        return after.startswith(".") or "\n" in after or "\n\n" in self._tokens[row].gap and (
-            self._tokens[row - 1].text.isupper() if row else False
+        return (
+            after.startswith(".")
+            or "\n" in after
+            or (
+                "\n\n" in self._tokens[row].gap
+                and (self._tokens[row - 1].text.isupper() if row else False)
+            )
         )
 
     def _printed(self, first: int, last: int) -> str:
@@ -327,8 +384,10 @@ class SpeakerRules:
             quotation = self._tokens[mention.first].quotation
             for row in range(mention.last, min(mention.last + 20, len(self._tokens))):
                 token = self._tokens[row]
-                if token.quotation != quotation or "\n\n" in token.gap or row in self._mentions and (
-                    self._mentions[row].kind == NAME
+                if (
+                    token.quotation != quotation
+                    or "\n\n" in token.gap
+                    or (row in self._mentions and (self._mentions[row].kind == NAME))
                 ):
                     break
                 said = self._words.pronouns.get(token.small) or self._words.others.get(token.small)
@@ -387,70 +446,98 @@ class SpeakerRules:
             end += 1
         return end
 
-    def _tag_after(self, row: int) -> tuple[_Mention, int, int, int] | None:
-        """The speaker, and the verb, first and last word of "said Jo" after a quotation."""
+    def _tag_after(self, row: int) -> _Tag | None:
+        """What names the speaker after a quotation: "said Jo"."""
         first, last = self._narration_after(row)
         if first == last:
             return None
-        gap = self._text[self._quotations[row].end : self._tokens[first].start]
-        if _END.search(gap) and self._quotations[row].form != "dash":
+        quotation = self._quotations[row]
+        if quotation.form != DASH and _END.search(
+            self._text[quotation.end : self._tokens[first].start]
+        ):
             return None
-        end = self._clause(first, last)
-        inner = self._text[self._quotations[row].start : self._quotations[row].end]
-        inner = inner.rstrip("\"'”’»“‘ _*\n")
-        token = self._tokens[first]
+        inner = self._text[quotation.start : quotation.end].rstrip(_AROUND)
+        is_small = self._tokens[first].text[:1].islower()
         # A sentence that ended has no tag: what follows is a sentence of its own.
-        if inner.endswith(".") and not inner.endswith("..") and token.text[:1].isupper():
+        if inner.endswith(".") and not inner.endswith("..") and not is_small:
             return None
-        goes_on = token.text[:1].islower() and inner[-1:] in ",!?…—–-.;:"
+        goes_on = is_small and inner[-1:] in ",!?…—–-.;:"
+        end = self._clause(first, last)
         begin = first
-        while begin < min(end, first + 2) and self._tokens[begin].small in ("and", "und", "et", "i"):
-            if self._tokens[begin].text == "I":
-                break
+        while begin < min(end, first + 2) and self._is_and(begin):
             begin += 1
-        verbs = self._verbs(begin, end)
-        # "said Jo"
-        for verb in verbs[:1]:
-            if verb <= begin + 2 and not any(begin <= m < verb for m in self._mentions):
-                subject = self._subject_after(verb, end)
-                if subject:
-                    return subject, verb, first, end
-                if self._words.implied_subject and goes_on:
-                    implied = _Mention(verb, verb + 1, PRONOUN, "", "", "", True)
-                    sex = self._words.verb_sex(self._tokens[verb].small)
-                    return replace(implied, sex=sex), verb, first, end
+        return (
+            self._verb_first(begin, first, end, goes_on)
+            or self._subject_first(begin, first, end, goes_on)
+            or (self._any_verb_first(begin, first, end) if goes_on else None)
+        )
+
+    def _is_and(self, row: int) -> bool:
+        token = self._tokens[row]
+        return token.small in _AND and token.text != "I"
+
+    def _verb_first(self, begin: int, first: int, end: int, goes_on: bool) -> _Tag | None:
+        """What "said Jo" names; where a verb needs no subject, what its ending says."""
+        verb = next(iter(self._verbs(begin, end)), end)
+        if (
+            verb > begin + 2
+            or verb == end
+            or any(row in self._mentions for row in range(begin, verb))
+        ):
+            return None
+        if subject := self._subject_after(verb, end):
+            return _Tag(subject, verb, first, end)
+        if self._words.implied_subject and goes_on:
+            return _Tag(self._implied(verb), verb, first, end)
+        return None
+
+    def _implied(self, verb: int) -> _Mention:
+        """The subject of a verb that has none: he or she, as the verb's ending says."""
+        sex = self._words.verb_sex(self._tokens[verb].small)
+        return _Mention(verb, verb + 1, PRONOUN, "", "", sex, True)
+
+    def _subject_first(self, begin: int, first: int, end: int, goes_on: bool) -> _Tag | None:
+        """What "Jo said" names, or "he" where the sentence goes on after the quotation."""
         subject = self._subject_from(begin, begin + 2, end)
-        if subject:
-            following = [verb for verb in verbs if subject.last <= verb <= subject.last + 5]
-            if following:
-                return subject, following[0], first, end
-            if goes_on and subject.first <= begin and subject.kind in (PRONOUN, NOUN):
-                return subject, subject.last, first, end
-        # "soliloquised Joseph": any verb, as the sentence goes on after the quotation
-        if goes_on and begin + 1 < end and token.small not in self._words.prepositions:
-            second = self._mentions.get(begin + 1)
-            is_word = begin not in self._mentions and token.small not in self._words.determiners
-            if second and is_word and second.is_subject and second.kind != NOUN:
-                return second, begin, first, end
+        if subject is None:
+            return None
+        verbs = self._verbs(max(begin, subject.last), min(end, subject.last + 6))
+        if verbs:
+            return _Tag(subject, verbs[0], first, end)
+        if goes_on and subject.first <= begin and subject.kind in (PRONOUN, NOUN):
+            return _Tag(subject, subject.last, first, end)
+        return None
+
+    def _any_verb_first(self, begin: int, first: int, end: int) -> _Tag | None:
+        """What "soliloquised Joseph" names: any word may be a verb where a sentence goes on."""
+        token = self._tokens[first]
+        if begin + 1 >= end or token.small in self._words.prepositions:
+            return None
+        second = self._mentions.get(begin + 1)
+        is_word = begin not in self._mentions and token.small not in self._words.determiners
+        if second and is_word and second.is_subject and second.kind != NOUN:
+            return _Tag(second, begin, first, end)
         return None
 
     def _subject_after(self, verb: int, end: int) -> _Mention | None:
         """Who is named right after a verb: "said Jo", "cried out the old man"."""
         for row in range(verb + 1, min(end, verb + 7)):
-            token = self._tokens[row]
-            if row > verb + 1 and re.search(r"[,;:.!?—]", token.gap):
+            if row > verb + 1 and _COMMA.search(self._tokens[row].gap):
                 break
-            if mention := self._mentions.get(row):
-                if mention.kind == PRONOUN and row > verb + 2:
-                    break
+            mention = self._mentions.get(row)
+            if mention and (mention.kind != PRONOUN or row <= verb + 2):
                 return mention
-            if token.small in self._words.prepositions:
+            if mention or self._tokens[row].small in self._words.prepositions:
                 break
-        if row_of_voice := self._voice(verb + 1, end):
-            return row_of_voice
+        if owner := self._voice(verb + 1, end):
+            return owner
         first = verb + 1
-        if first >= end or re.search(r"[,;:.!?—]", self._tokens[first].gap):
+        if first >= end or _COMMA.search(self._tokens[first].gap):
             return None
+        return self._unknown_subject(first, end)
+
+    def _unknown_subject(self, first: int, end: int) -> _Mention | None:
+        """A name, or a noun after an article, that nobody is known by."""
         token = self._tokens[first]
         if token.text[:1].isupper() and token.small not in self._words.never:
             last = first + 1
@@ -503,39 +590,42 @@ class SpeakerRules:
                 return phrase
         return None
 
-    def _tag_before(self, row: int) -> tuple[_Mention, int, int, int] | None:
-        """The speaker, and the verb, first and last word of "Jo said:" before a quotation."""
+    def _tag_before(self, row: int) -> _Tag | None:
+        """What names the speaker before a quotation: "Jo said:"."""
         first, last = self._narration_before(row)
         if first == last:
             return None
         gap = self._text[self._tokens[last - 1].end : self._quotations[row].start]
         if _END.search(gap.replace("\n", " ")):
             return None
+        begin = self._begin_of_sentence(first, last)
+        verbs = self._verbs(max(begin, last - MAX_WORDS_OF_TAG), last)
+        if not verbs:
+            subject = None
+            if any(mark in gap for mark in ":—–-"):
+                subject = self._nearest_subject(begin, last) or self._first_subject(begin, last)
+            return _Tag(subject, last, begin, last) if subject else None
+        verb = verbs[-1]
+        subject = self._subject_of(verb, begin, last)
+        return _Tag(subject, verb, begin, last) if subject else None
+
+    def _begin_of_sentence(self, first: int, last: int) -> int:
         begin = last - 1
         while begin > first and not _END.search(self._tokens[begin].gap):
             begin -= 1
-        verbs = self._verbs(max(begin, last - MAX_WORDS_OF_TAG), last)
-        has_colon = any(mark in gap for mark in ":—–-")
-        if not verbs and not has_colon:
-            return None
-        verb = verbs[-1] if verbs else last
-        if verbs:
-            after = self._mentions.get(verb + 1)
-            is_inverted = verb == begin or "," in self._tokens[verb].gap
-            if after and after.is_subject and is_inverted and verb + 1 < last:
-                return after, verb, begin, last
-        subject = self._nearest_subject(begin, verb)
-        if subject is None and verbs:
-            if self._words.implied_subject:
-                implied = _Mention(verb, verb + 1, PRONOUN, "", "", "", True)
-                sex = self._words.verb_sex(self._tokens[verb].small)
-                return replace(implied, sex=sex), verb, begin, last
-            after = self._mentions.get(verb + 1)
-            if after and verb + 1 < last and self._tokens[verb].small not in self._words.told:
-                return after, verb, begin, last
-        if subject is None and not verbs:
-            subject = self._first_subject(begin, last)
-        return (subject, verb, begin, last) if subject else None
+        return begin
+
+    def _subject_of(self, verb: int, begin: int, last: int) -> _Mention | None:
+        """The subject of a verb of speech before a quotation."""
+        after = self._mentions.get(verb + 1) if verb + 1 < last else None
+        is_inverted = verb == begin or "," in self._tokens[verb].gap
+        if after and after.is_subject and is_inverted:
+            return after
+        if subject := self._nearest_subject(begin, verb):
+            return subject
+        if self._words.implied_subject:
+            return self._implied(verb)
+        return after if self._tokens[verb].small not in self._words.told else None
 
     def _nearest_subject(self, begin: int, verb: int) -> _Mention | None:
         for row in range(verb - 1, begin - 1, -1):
@@ -555,7 +645,7 @@ class SpeakerRules:
                 return mention
         return None
 
-    def _beat_after(self, row: int) -> tuple[_Mention, int, int, int] | None:
+    def _beat_after(self, row: int) -> _Tag | None:
         """Who does something in the sentence after a quotation."""
         first, last = self._narration_after(row)
         if first == last:
@@ -564,9 +654,9 @@ class SpeakerRules:
         while end < last and not _END.search(self._tokens[end].gap):
             end += 1
         subject = self._first_subject(first, min(end, first + 6))
-        return (subject, subject.last, first, end) if subject else None
+        return _Tag(subject, subject.last, first, end) if subject else None
 
-    def _beat_before(self, row: int) -> tuple[_Mention, int, int, int] | None:
+    def _beat_before(self, row: int) -> _Tag | None:
         """Who does something in the last sentence before a quotation."""
         first, last = self._narration_before(row)
         for _ in range(2):
@@ -578,7 +668,7 @@ class SpeakerRules:
             if begin in self._used or last - 1 in self._used:
                 return None
             if subject := self._first_subject(begin, last):
-                return subject, subject.last, begin, last
+                return _Tag(subject, subject.last, begin, last)
             last = begin
         return None
 
@@ -588,11 +678,11 @@ class SpeakerRules:
         """Return who says each quotation, in the order of the quotations."""
         self._read_calls()
         turns = self._turns()
-        for place, turn in enumerate(turns):
+        for place in range(len(turns)):
             self._name_speakers(turns, place)
+        turns = list(self._split_turns(turns))
         self._alternate(turns)
         self._address(turns)
-        self._read_inner()
         return self._spoken
 
     def _turns(self) -> list[_Turn]:
@@ -643,30 +733,13 @@ class SpeakerRules:
     def _name_speakers(self, turns: list[_Turn], place: int) -> None:
         """Name the speaker of a turn by what stands beside its quotations."""
         turn = turns[place]
-        taken: dict[int, tuple[_Mention, int, int, int]] = {}
-        used = self._used
         self._resolve_until(bisect_left(self._starts, self._quotations[turn.rows[0]].start))
+        tags = self._tags(turn)
         for row in turn.rows:
             if self._quotations[row].form == LABEL:
-                continue
-            tag = self._tag_after(row)
-            if tag:
-                taken[row] = tag
-                used.update(range(tag[2], tag[3]))
-        for row in turn.rows:
-            if row in taken or self._quotations[row].form == LABEL:
-                continue
-            tag = self._tag_before(row)
-            if tag and tag[1] not in used and tag[0].first not in used:
-                taken[row] = tag
-        for row in turn.rows:
-            if self._quotations[row].form == LABEL:
-                item = self._quotations[row]
-                self._say(row, self._persons.find(item.label), item.label, NAMED, SPEECH,
-                          (item.label_start, item.label_start + len(item.label)),
-                          (item.label_start, item.label_start + len(item.label)))
-            elif row in taken:
-                self._take(turns, place, row, taken[row], TAG)
+                self._take_label(row)
+            elif row in tags:
+                self._take(turns, place, row, tags[row], TAG)
         for row in turn.rows:
             if any(other in self._keys for other in turn.rows):
                 break
@@ -675,9 +748,58 @@ class SpeakerRules:
             if self._quotations[row].turn not in self._flat:
                 beats.append(self._beat_after(row))
             for beat in beats:
-                if beat and beat[0].first not in used and row not in self._keys:
+                if beat and beat.subject.first not in self._used and row not in self._keys:
                     self._take(turns, place, row, beat, BEAT)
         self._spread(turn)
+
+    def _tags(self, turn: _Turn) -> dict[int, _Tag]:
+        """The verbs of speech beside the quotations of a turn; each is used once."""
+        rows = [row for row in turn.rows if self._quotations[row].form != LABEL]
+        tags: dict[int, _Tag] = {}
+        for row in rows:
+            if tag := self._tag_after(row):
+                tags[row] = tag
+                self._used.update(range(tag.first, tag.last))
+        for row in rows:
+            tag = None if row in tags else self._tag_before(row)
+            if tag and tag.verb not in self._used and tag.subject.first not in self._used:
+                tags[row] = tag
+        return tags
+
+    def _take_label(self, row: int) -> None:
+        """Name the speaker of a play's speech by its label; nobody where all speak."""
+        item = self._quotations[row]
+        if item.label:
+            where = (item.label_start, item.label_start + len(item.label))
+            key = self._persons.find(item.label)
+            self._say(row, key, item.label, NAMED, SPEECH, where, where)
+
+    def _split_turns(self, turns: Sequence[_Turn]) -> Iterator[_Turn]:
+        """Part turns whose last quotation is another's, in a text that lost its paragraphs.
+
+        Where two quotations stand side by side two people speak: if the second is of who speaks
+        first in a turn, what no words in between give to them is said by somebody else.
+        """
+        for turn, after in zip(turns, [*turns[1:], None], strict=False):
+            last = turn.rows[-1]
+            is_guessed = len(turn.rows) > 1 and last in self._spread_rows
+            is_flat = self._quotations[last].turn in self._flat
+            if (
+                after
+                and is_guessed
+                and is_flat
+                and after.gap == 0
+                and self._key(after) == self._keys.get(last, "")
+                and self._text[self._quotations[turn.rows[-2]].end : self._quotations[last].start]
+                .rstrip()
+                .endswith((".", "!", "?"))
+            ):
+                del self._keys[last]
+                self._spoken[last] = Spoken(self._quotations[last])
+                yield _Turn(turn.rows[:-1], turn.gap)
+                yield _Turn([last], 1)
+            else:
+                yield turn
 
     def _spread(self, turn: _Turn) -> None:
         """Give the quotations of a turn without a name of their own the speaker beside them."""
@@ -688,6 +810,7 @@ class SpeakerRules:
             source = max((other for other in named if other < row), default=named[0])
             said = self._spoken[source]
             self._keys[row] = self._keys[source]
+            self._spread_rows.add(row)
             self._spoken[row] = replace(said, quotation=self._quotations[row])
 
     def _take(
@@ -695,10 +818,10 @@ class SpeakerRules:
         turns: list[_Turn],
         place: int,
         row: int,
-        tag: tuple[_Mention, int, int, int],
+        tag: _Tag,
         rule: str,
     ) -> None:
-        mention, verb, first, last = tag
+        mention, verb, first, last = tag.subject, tag.verb, tag.first, tag.last
         name, key = mention.name, mention.key
         if mention.sex == PLURAL and mention.kind == PRONOUN:
             return
@@ -749,9 +872,7 @@ class SpeakerRules:
         mention: tuple[int, int],
     ) -> None:
         self._keys[row] = key
-        self._spoken[row] = Spoken(
-            self._quotations[row], name, "", rule, kind, evidence, mention
-        )
+        self._spoken[row] = Spoken(self._quotations[row], name, "", rule, kind, evidence, mention)
 
     def _resolve_until(self, end: int) -> None:
         """Say whom the pronouns of the narration before a word mean, in their order."""
@@ -775,14 +896,15 @@ class SpeakerRules:
             distance = self._narrated[at] - self._narrated[mention.first]
             if distance > MAX_DISTANCE or at - mention.first > 4 * MAX_DISTANCE:
                 break
-            if best.key and distance - MAX_BONUS > best.cost:
+            sentences = self._sentence[at] - self._sentence[mention.first]
+            cost = COST_SENTENCE * sentences + COST_WORD * distance
+            if best.key and cost - MAX_BONUS > best.cost:
                 break
             name, key, sex = mention.name, mention.key, mention.sex
             if mention.kind == PRONOUN:
                 if mention.first not in self._meant:
                     continue
                 name, key, sex = self._meant[mention.first]
-            cost = float(distance)
             if self._tokens[mention.first].quotation != -1:
                 cost += COST_QUOTED
             if not mention.is_subject:
@@ -803,6 +925,8 @@ class SpeakerRules:
         is_near = turns[place].gap < MAX_WORDS_OF_PARAGRAPH
         calls = frozenset(key for key, _ in self._calls.get(row, ()))
         best = _Nearest(pronoun.sex, calls, previous if is_near else "")
+        if turns[place].gap == 0:
+            best.cost_previous = COST_ADJACENT
         for other in same:
             key, name = self._keys[other], self._spoken[other].speaker
             best.offer(-20, name, key, self._sex(key, name))
@@ -858,8 +982,10 @@ class SpeakerRules:
     def _is_called(self, at: int, end: int, first: int, last: int) -> bool:
         gap = self._tokens[at].gap if at > first else ","
         begin = at
-        while begin > first and self._tokens[begin - 1].small in self._words.dears and (
-            not self._tokens[begin].gap.strip()
+        while (
+            begin > first
+            and self._tokens[begin - 1].small in self._words.dears
+            and (not self._tokens[begin].gap.strip())
         ):
             begin -= 1
             gap = self._tokens[begin].gap if begin > first else ","
@@ -903,50 +1029,57 @@ class SpeakerRules:
         return next(row for row in turn.rows if row in self._keys)
 
     def _name_by_turns(self, turns: list[_Turn], place: int) -> None:
+        """Name a turn's speaker by who is called beside it, by turns, or by who was named last."""
         turn = turns[place]
         calls = {key for row in turn.rows for key, _ in self._calls.get(row, ())}
-        before = turns[place - 1] if place and turn.gap <= MAX_WORDS_BETWEEN else None
-        other = self._key(before) if before else ""
-        after = (
-            turns[place + 1]
-            if place + 1 < len(turns) and turns[place + 1].gap <= MAX_WORDS_BETWEEN
-            else None
-        )
+        neighbours = self._neighbours(turns, place)
         # Whoever is called by name in the turn before or after may be the one who speaks here.
-        for neighbour in (before, after):
-            if neighbour is None:
-                continue
+        for neighbour in neighbours:
             for row in neighbour.rows:
                 for key, name in self._calls.get(row, ()):
                     if ":" not in key and key not in calls and key != self._key(neighbour):
                         self._say_turn(turn, key, name, row)
                         return
-        earlier = []
+        earlier: list[_Turn] = []
         for back in range(1, MAX_TURNS):
             if place < back or turns[place - back + 1].gap > MAX_WORDS_BETWEEN:
                 break
             earlier.append(turns[place - back])
+        excluded = calls | ({self._key(earlier[0])} if earlier else set())
         # Every second turn is the same speaker's; else anybody who took part.
         for candidate in (*earlier[1::2], *earlier[2::2]):
             key = self._key(candidate)
-            if key and key not in {other, *calls}:
+            if key and key not in excluded:
                 self._name_turn(turn, self._source(candidate), TURNS)
                 return
+        self._name_by_narration(turn, excluded)
+
+    def _neighbours(self, turns: list[_Turn], place: int) -> list[_Turn]:
+        """The turns of the same dialogue right before and after one."""
+        near = []
+        if place and turns[place].gap <= MAX_WORDS_BETWEEN:
+            near.append(turns[place - 1])
+        if place + 1 < len(turns) and turns[place + 1].gap <= MAX_WORDS_BETWEEN:
+            near.append(turns[place + 1])
+        return near
+
+    def _name_by_narration(self, turn: _Turn, excluded: set[str]) -> None:
+        """Name a turn's speaker by who was named last in the narration before it."""
         first = bisect_left(self._starts, self._quotations[turn.rows[0]].start)
         index = bisect_left(self._firsts, first) - 1
         while index >= 0 and first - self._sorted[index].first <= MAX_DISTANCE:
             mention = self._sorted[index]
             index -= 1
             is_inside = self._tokens[mention.first].quotation != -1
-            if mention.kind == PRONOUN or (mention.kind == NOUN and not mention.is_subject):
+            is_object = mention.kind == NOUN and not mention.is_subject
+            if mention.kind == PRONOUN or is_object or is_inside:
                 continue
-            if is_inside or mention.key in {other, *calls} or mention.key == NARRATOR:
+            if mention.key in excluded or mention.key == NARRATOR:
                 continue
-            token, end = self._tokens[mention.first], self._tokens[mention.last - 1].end
+            where = self._tokens[mention.first].start, self._tokens[mention.last - 1].end
             for row in turn.rows:
                 if row not in self._keys:
-                    self._say(row, mention.key, mention.name, TURNS, SPEECH,
-                              (token.start, end), (token.start, end))
+                    self._say(row, mention.key, mention.name, TURNS, SPEECH, where, where)
             return
 
     def _say_turn(self, turn: _Turn, key: str, name: str, source: int) -> None:
@@ -960,26 +1093,26 @@ class SpeakerRules:
     def _address(self, turns: list[_Turn]) -> None:
         """Say whom each turn is addressed to: who is called in it, or who speaks beside it."""
         for place, turn in enumerate(turns):
-            own = self._key(turn)
-            name = ""
-            for row in turn.rows:
-                name = name or self._called.get(row, "")
-                for key, called in self._calls.get(row, ()):
-                    if key != own and ":" not in key:
-                        name = name or called
+            name = self._called_in(turn)
             if not name:
-                near = []
-                if place and turn.gap <= MAX_WORDS_BETWEEN:
-                    near.append(turns[place - 1])
-                if place + 1 < len(turns) and turns[place + 1].gap <= MAX_WORDS_BETWEEN:
-                    near.append(turns[place + 1])
-                for other in near:
-                    if self._key(other) and self._key(other) != own:
-                        name = self._spoken[self._source(other)].speaker
-                        break
+                own = self._key(turn)
+                others = [
+                    other
+                    for other in self._neighbours(turns, place)
+                    if self._key(other) not in ("", own)
+                ]
+                name = self._spoken[self._source(others[0])].speaker if others else ""
             for row in turn.rows:
-                if self._spoken[row].speaker or name:
-                    self._spoken[row] = replace(self._spoken[row], addressee=name)
+                self._spoken[row] = replace(self._spoken[row], addressee=name)
 
-    def _read_inner(self) -> None:
-        """Nothing is said yet of who speaks inside of another's words."""
+    def _called_in(self, turn: _Turn) -> str:
+        """Who is named as the addressee of a turn, in its tag or inside of it."""
+        own = self._key(turn)
+        for row in turn.rows:
+            if row in self._called:
+                return self._called[row]
+        for row in turn.rows:
+            for key, called in self._calls.get(row, ()):
+                if key != own and ":" not in key:
+                    return called
+        return ""

@@ -9,8 +9,8 @@ MARKS, DASH, LABEL = "marks", "dash", "label"
 SPEECH, THOUGHT = "speech", "thought"
 """Whether a quotation is spoken, or only thought."""
 TAG, BEAT, VOCATIVE, TURNS, NAMED, READ = "tag", "beat", "vocative", "turns", "label", "read"
-"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how the
-next speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
+"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how
+another speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
 NARRATOR = "I"
 """The name of a narrator who speaks: as the text has it, in the words of its language."""
 
@@ -72,3 +72,13 @@ class Spoken:
     kind: str = SPEECH
     evidence: tuple[int, int] = (0, 0)
     mention: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A quotation with the chunk in which it begins, at an offset, and who says who speaks."""
+
+    spoken: Spoken
+    chunk: str
+    offset: int
+    by: str

@@ -12,6 +12,7 @@ from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk
 
 NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
+CONVERSATION = "speech"
 """The graphs that pictures other than the trees are drawn from."""
 
 

@@ -154,3 +154,8 @@ def words_of(language: str) -> SpeechWords:
         turns_inside_marks=bool(table.get("turns_inside_marks")),
         implied_subject=bool(table.get("implied_subject")),
     )
+
+
+def has_words(language: str) -> bool:
+    """Return whether there are rules for a language (ISO 639-1)."""
+    return bool(words_of(language).verbs)

@@ -1,0 +1,119 @@
+"""Build the graph of speech: quotations by their marks, and speakers by rules or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, WindowReplies, windows
+from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graphs.speech.facts import facts
+from fabula.graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
+from fabula.graphs.speech.options import Options
+from fabula.graphs.speech.persons import Persons
+from fabula.graphs.speech.plays import find_speeches
+from fabula.graphs.speech.questions import SpeakerRecord, ask_speakers
+from fabula.graphs.speech.quotations import find_quotations
+from fabula.graphs.speech.rules import SpeakerRules
+from fabula.graphs.speech.values import READ, Placed, Spoken
+from fabula.graphs.speech.words import has_words, words_of
+from fabula.models.roles import Models
+
+READ_PRIORITY = 1
+ENTITIES = "entities"
+
+
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
+    """Build the graph of speech of a document; this knows no database.
+
+    Marks, dashes and the labels of plays tell what is quoted. Rules find speakers and addressees;
+    where there is a chat model, it is asked about windows of chunks that have quotations, and what
+    it says is used if the text prints it. What is known of unchanged chunks is used again, and what
+    no model gives is left to the rules, with a gap.
+
+    Raises:
+        ModelError: The model can't be asked.
+
+    """
+    language = text.document.language
+    words = words_of(language)
+    below = text.below.get(ENTITIES)
+    persons = (
+        Persons.of_entities(below, words)
+        if below
+        else Persons.of_text(text.chunks, language, words)
+    )
+    whole = text.document.text
+    quotations = find_speeches(whole, text.chunks)
+    is_play = bool(quotations)
+    quotations = quotations or find_quotations(whole, words)
+    spoken = SpeakerRules(whole, quotations, words, persons).attribute()
+    placed = place_quotations(spoken, text.chunks)
+    calls = ExtractionCalls(models, work)
+    replies: WindowReplies[Records[SpeakerRecord]] = WindowReplies()
+    # The label above a speech is certain: a model could say nothing more.
+    if not models.offline and not is_play and placed:
+        of_chunks = {item.chunk for item in placed}
+        cut = [
+            window
+            for window in windows(text.chunks, options.window_tokens, language)
+            if not of_chunks.isdisjoint(window.ids)
+        ]
+        previous = read_previous(known, text.chunks)
+        work.gaps.expect(len(cut))
+        question = ask_speakers(placed, persons, words, known.means)
+        replies = calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
+        records = replies.collect(lambda _, reply: reply.records, previous.records)
+        placed = _take(placed, records, whole)
+    nodes, edges = nodes_and_edges(placed, text.chunks, whole, persons)
+    embedded = calls.embed_nodes(nodes, known)
+    counts = facts(placed, persons, has_words(language), replies, known.facts)
+    return Built(tuple(embedded), tuple(edges), counts, calls.gaps)
+
+
+def _take(placed: Sequence[Placed], records: Sequence[SpeakerRecord], text: str) -> list[Placed]:
+    """Return the quotations with what a model says of them in the place of what rules say."""
+    by_place: Mapping[tuple[str, int], SpeakerRecord] = {
+        (record.chunk, record.offset): record for record in records
+    }
+    taken: list[Placed] = []
+    for item in placed:
+        record = by_place.get((item.chunk, item.offset))
+        if record is None or not record.speaker:
+            taken.append(replace(item, by=RULES))
+            continue
+        said = item.spoken
+        is_same = said.speaker.casefold() == record.speaker.casefold()
+        evidence = _find_words(record.words, said, text)
+        taken.append(
+            replace(
+                item,
+                by=MODEL,
+                spoken=replace(
+                    said,
+                    speaker=record.speaker,
+                    addressee=record.addressee or said.addressee,
+                    rule=said.rule if is_same and said.rule else READ,
+                    evidence=evidence or (said.evidence if is_same else (0, 0)),
+                    mention=said.mention if is_same else (0, 0),
+                ),
+            )
+        )
+    return taken
+
+
+def _find_words(words: str, said: Spoken, text: str) -> tuple[int, int] | None:
+    """Where the words that a model named stand, nearest to the quotation; None for nowhere."""
+    if not words:
+        return None
+    reach = 2000
+    start, end = said.quotation.start, said.quotation.end
+    after = text.find(words, end, end + reach)
+    before = text.rfind(words, max(0, start - reach), start)
+    near = [at for at in (after, before) if at >= 0]
+    if not near:
+        return None
+    best = min(near, key=lambda at: abs(at - (end if at >= end else start)))
+    return best, best + len(words)

@@ -1,0 +1,17 @@
+"""The mode that finds what somebody says about something."""
+
+from __future__ import annotations
+
+from fabula.graph.method import LazyFunction
+from fabula.graph.mode import Mode
+from fabula.graphs.speech.options import Options
+
+MODES = {
+    "speech": Mode(
+        LazyFunction(f"{__name__}.speech:retrieve"),
+        "what those whom the question names say themselves, nearest to it first",
+        options=Options,
+        graph="speech",
+    )
+}
+"""There is no measured figure of its answers, so `auto` never chooses it."""

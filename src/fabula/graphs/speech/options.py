@@ -1,0 +1,26 @@
+"""The settings of the graph of speech and of the mode that asks it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CHAT_ONLY = frozenset({"window_tokens"})
+"""What changes nothing where no chat model is asked."""
+ASKING = frozenset({"said"})
+"""What only questions read: the graph is the same."""
+
+
+class Options(BaseModel):
+    """How speakers are found: the table `[speech]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_tokens: int = Field(
+        1200,
+        ge=1,
+        le=200_000,
+        description="most tokens of the whole chunks that one call reads for speakers",
+    )
+    said: int = Field(
+        40, ge=1, le=1000, description="quotations of a speaker that a question looks at first"
+    )
