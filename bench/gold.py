@@ -11,7 +11,8 @@ from pathlib import Path
 from bench.report import Figure
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC
-from fabula.experiments.gold.run import gold_settings, measure as measure_texts, read_gold
+from fabula.experiments.gold.run import gold_settings, read_gold
+from fabula.experiments.gold.run import measure as measure_texts
 from fabula.experiments.gold.scores import summarise
 
 FLOORS = {

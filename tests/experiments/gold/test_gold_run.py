@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from gold import write_litbank, write_play
 
 from fabula.cli import main
 from fabula.experiments.gold.building import measured_graphs
+from gold import write_litbank, write_play
 
 
 @pytest.fixture

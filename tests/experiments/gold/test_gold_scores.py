@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from gold import write_litbank, write_play
 
 from fabula.experiments.gold import novels, plays
 from fabula.experiments.gold.litbank import LitBankText, read_litbank
@@ -27,6 +26,7 @@ from fabula.graph.findings import (
     JoinedNames,
     SharedScenes,
 )
+from gold import write_litbank, write_play
 
 
 @pytest.fixture
@@ -111,8 +111,8 @@ def test_quotations_speakers_and_events(text: LitBankText) -> None:
     anna = entity(source, "a", "person", "Miss Anna Bell")
     tom = entity(source, "t", "person", "Tom Gray")
     # The marks of a quotation may be in it or not: its words count.
-    start, end = source.index("Good"), source.index("!”")
-    right = FoundQuotation(start, end, "a")
+    start, end = source.index("“"), source.index("”") + 1
+    right = FoundQuotation(start + 1, end - 2, "a")
     events = (
         FoundEvent("went out", ((source.index("went"), source.index("went") + 4),)),
         FoundEvent("lived", ((source.index("lived"), source.index("lived") + 5),)),

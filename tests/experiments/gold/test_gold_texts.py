@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gold import PLAY, write_litbank, write_play
 
 from fabula.errors import DataError
 from fabula.experiments.gold.align import Alignment
 from fabula.experiments.gold.detokenise import detokenise
 from fabula.experiments.gold.litbank import read_litbank
 from fabula.experiments.gold.poldracor import read_poldracor
+from gold import PLAY, write_litbank, write_play
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_play_has_its_speeches_and_the_network_of_its_scenes(tmp_path: Path) -
 def test_places_of_a_passage_are_found_in_the_whole_book() -> None:
     filler = "".join(f"Nothing happens on day {number} of that year. " for number in range(900))
     gold = "And then Anna Bell, who was tall, met old Tom Gray by the mill at dawn."
-    book = f"{filler}And then _Anna\nBell_, who was tall, met old Tom Gray by the mill at dawn. {filler}"
+    book = f"{filler}{gold.replace('Anna Bell', '_Anna' + chr(10) + 'Bell_')} {filler}"
     alignment = Alignment(gold, book)
     assert alignment.share == 1.0
     start, end = alignment.span(gold.index("Anna"), gold.index(", who")) or (0, 0)

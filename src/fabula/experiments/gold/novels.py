@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ TYPES = {
 }
 """LitBank's types as graphs call them."""
 
+_EDGES = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 JoinNames = Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]]
 
 
@@ -100,7 +102,7 @@ def score_findings(scores: TextScores, gold: LitBankText, found: Findings, docum
         found: What graphs found in the document.
         document: The document's text.
     """
-    passage = _Passage(gold, Alignment(gold.text, document))
+    passage = _Passage(gold, document)
     entities = passage.read_entities(found.entities)
     _score_aliases(scores, passage, entities)
     _score_clusters(scores, PERSONS, passage, entities, findings.PERSON)
@@ -124,7 +126,9 @@ class _ReadEntity:
 class _Passage:
     """A gold passage, its annotations by the characters of the document that has it."""
 
-    def __init__(self, gold: LitBankText, alignment: Alignment) -> None:
+    def __init__(self, gold: LitBankText, document: str) -> None:
+        alignment = Alignment(gold.text, document)
+        self.document = document
         self.first, self.last = alignment.extent
         placed = [(alignment.span(m.start, m.end), m) for m in gold.mentions]
         self.spans = [span for span, _ in placed if span]
@@ -135,6 +139,12 @@ class _Passage:
             if (span := alignment.span(quotation.start, quotation.end))
         ]
         self.events = [span for event in gold.events if (span := alignment.span(*event))]
+
+    def words(self, start: int, end: int) -> tuple[int, int]:
+        """These characters without marks and spaces before the first word and after the last."""
+        inside = self.document[start:end]
+        words = _EDGES.search(inside)
+        return (start + words.start(), start + words.end()) if words else (start, end)
 
     def has(self, start: int, end: int) -> bool:
         return self.first <= start and end <= self.last
@@ -243,9 +253,9 @@ def _score_quotations(
         return
     cluster_of = _clusters_of_entities(passage, entities)
     by_span = {
-        (quotation.start, quotation.end): quotation
+        span: quotation
         for quotation in found.quotations
-        if passage.has(quotation.start, quotation.end)
+        if passage.has(*(span := passage.words(quotation.start, quotation.end)))
     }
     gold = dict(passage.quotations)
     scores.add_matches(

@@ -38,6 +38,7 @@ from fabula.graphs.entities.mapping import (
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.placeholders import EntityPlaceholders
+from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
 from fabula.graphs.entities.rules import extract_entities
@@ -76,6 +77,7 @@ def build(
     stated: list[StatedTriple] = []
     if models.offline:
         extraction = extract_entities(text.chunks, text.document.language)
+        extraction = recognise_persons(extraction, text.document.language, _ordinary(text))
     else:
         cut = windows(text.chunks, options.window_tokens, text.document.language)
         # Both steps run at once, and either may leave a gap first.
