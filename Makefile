@@ -42,8 +42,9 @@ lowest:
 versions: $(VENV)/installed-lint $(VENV)/readers
 	$(BIN)/python -m pip freeze --exclude-editable > .ci/versions.txt
 
+# `make bench BOOKS=data/books` also measures what needs real books and gold data beside them.
 bench: $(VENV)/installed-test
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(if $(BOOKS),--books $(BOOKS))
 
 clean:
 	rm -rf $(VENV) $(VENV)-lowest dist

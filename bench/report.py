@@ -11,7 +11,10 @@ Verdict = Literal["met", "missed", ""]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured value; `goal` is the most it may be, or with `at_least` the least."""
+    """A measured value; `goal` is the most it may be, or with `at_least` the least.
+
+    The benchmark fails if one that `must` reach its goal does not.
+    """
 
     what: str
     value: float
@@ -19,6 +22,7 @@ class Figure:
     goal: float | None = None
     at_least: bool = False
     note: str = ""
+    must: bool = False
 
     @property
     def verdict(self) -> Verdict:

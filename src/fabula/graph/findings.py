@@ -81,12 +81,12 @@ class Findings:
 class GivenName:
     """A printed name that is given to a graph to be joined with others.
 
-    `type` is PERSON, PLACE or any other; `count` says how often the text prints it.
+    `type` is PERSON, PLACE or any other; `places` are the characters at which the text prints it.
     """
 
     name: str
     type: str
-    count: int
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

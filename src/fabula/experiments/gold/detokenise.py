@@ -50,7 +50,7 @@ def detokenise(sentences: Sequence[Sequence[str]]) -> NaturalText:
     for sentence in sentences:
         for at, token in enumerate(sentence):
             kind = _kind(token, at, sentence, open_marks)
-            if kind == "close" or (kind == "word" and _belongs_to_word_before(token)):
+            if kind in ("close", "inner") or (kind == "word" and _belongs_to_word_before(token)):
                 space = ""
             elif was_closed and kind == "open" and at == 0:
                 space = "\n\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ TYPES = {
 }
 """LitBank's types as graphs call them."""
 
+_EDGES = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 JoinNames = Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]]
 
 
@@ -51,26 +53,29 @@ class AliasPair:
 def pair_given_names(text: LitBankText, join: JoinNames) -> list[AliasPair]:
     """Give all proper names of a passage to a graph to be joined, and judge all pairs of them.
 
-    Each name is given with its type and how often it is printed, and nothing else: a pair is right
-    if both are names of one cluster.
+    Each name is given with its type and the places at which it is printed, and nothing else: a pair
+    is right if both are names of one cluster.
     """
-    clusters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    clusters: dict[tuple[str, str], set[str]] = defaultdict(set)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for mention in text.mentions:
         if mention.form == "PROP":
-            clusters[mention.text, TYPES[mention.type]][mention.cluster] += 1
-    given = [GivenName(name, type, counts.total()) for (name, type), counts in clusters.items()]
+            name = mention.text, TYPES[mention.type]
+            clusters[name].add(mention.cluster)
+            places[name].append(mention.start)
+    given = [GivenName(name, type, tuple(starts)) for (name, type), starts in places.items()]
     of_names = list(clusters.values())
     rules = {(pair.first, pair.second): pair.rule for pair in join(given, text.text, "en")}
     pairs = []
     for first, second in combinations(range(len(given)), 2):
-        is_one = not of_names[first].keys().isdisjoint(of_names[second])
+        is_one = not of_names[first].isdisjoint(of_names[second])
         rule = rules.get((first, second))
         if is_one or rule is not None:
             pairs.append(
                 AliasPair(
                     text.name,
                     (given[first].name, given[second].name),
-                    (given[first].count, given[second].count),
+                    (len(given[first].places), len(given[second].places)),
                     given[first].type == given[second].type == findings.PERSON,
                     "missed" if rule is None else "right" if is_one else "wrong",
                     rule or "",
@@ -97,7 +102,7 @@ def score_findings(scores: TextScores, gold: LitBankText, found: Findings, docum
         found: What graphs found in the document.
         document: The document's text.
     """
-    passage = _Passage(gold, Alignment(gold.text, document))
+    passage = _Passage(gold, document)
     entities = passage.read_entities(found.entities)
     _score_aliases(scores, passage, entities)
     _score_clusters(scores, PERSONS, passage, entities, findings.PERSON)
@@ -121,7 +126,9 @@ class _ReadEntity:
 class _Passage:
     """A gold passage, its annotations by the characters of the document that has it."""
 
-    def __init__(self, gold: LitBankText, alignment: Alignment) -> None:
+    def __init__(self, gold: LitBankText, document: str) -> None:
+        alignment = Alignment(gold.text, document)
+        self.document = document
         self.first, self.last = alignment.extent
         placed = [(alignment.span(m.start, m.end), m) for m in gold.mentions]
         self.spans = [span for span, _ in placed if span]
@@ -132,6 +139,12 @@ class _Passage:
             if (span := alignment.span(quotation.start, quotation.end))
         ]
         self.events = [span for event in gold.events if (span := alignment.span(*event))]
+
+    def words(self, start: int, end: int) -> tuple[int, int]:
+        """These characters without marks and spaces before the first word and after the last."""
+        inside = self.document[start:end]
+        words = _EDGES.search(inside)
+        return (start + words.start(), start + words.end()) if words else (start, end)
 
     def has(self, start: int, end: int) -> bool:
         return self.first <= start and end <= self.last
@@ -240,9 +253,9 @@ def _score_quotations(
         return
     cluster_of = _clusters_of_entities(passage, entities)
     by_span = {
-        (quotation.start, quotation.end): quotation
+        span: quotation
         for quotation in found.quotations
-        if passage.has(quotation.start, quotation.end)
+        if passage.has(*(span := passage.words(quotation.start, quotation.end)))
     }
     gold = dict(passage.quotations)
     scores.add_matches(

@@ -12,6 +12,7 @@ from fabula.graph.findings import Findings
 KEPT = "speeches kept as lines"
 SPEAKERS = "speakers of speeches"
 PERSONS, EDGES = "persons who speak", "edges of the network"
+EDGES_BY_PLAY = f"{EDGES}, F1, mean of plays"
 DEGREES = "weighted degrees, rank correlation"
 MAX_AHEAD = 20_000
 """How many characters after the last speech its next label is looked for."""
@@ -68,7 +69,9 @@ def _score_network(
         ends = sorted(person_of.get(id, f"{id} (nobody)") for id in (pair.first, pair.second))
         edges[ends[0], ends[1]] += pair.scenes
     gold = play.network
-    scores.add_matches(EDGES, [edge in gold for edge in edges], [edge in edges for edge in gold])
+    matched = [[edge in gold for edge in edges], [edge in edges for edge in gold]]
+    scores.add_matches(EDGES, *matched)
+    scores.add(EDGES_BY_PLAY, [sum(map(sum, matched)) / max(1, sum(map(len, matched)))])
     persons = sorted({person for speech in play.speeches for person in speech.speakers})
     degrees = [
         [sum(weight for pair, weight in network.items() if person in pair) for person in persons]
@@ -85,8 +88,14 @@ def _label_starts(play: Play, document: str) -> list[int | None]:
     place = 0
     for speech in play.speeches:
         words = r"\s+".join(map(re.escape, speech.label.split()))
-        pattern = re.compile(rf"^{words}[^\S\n]*(?=\W|$)", re.MULTILINE)
-        match = pattern.search(document, place, place + MAX_AHEAD) if words else None
+        # A label alone between empty lines is a list of who is on stage, if there is another one.
+        patterns = (rf"^{words}[.,:]?[^\S\n]*(?=[(\[]|\n[^\n])", rf"^{words}[.,:]?[^\S\n]*$")
+        matches = (
+            re.compile(pattern, re.MULTILINE).search(document, place, place + MAX_AHEAD)
+            for pattern in patterns
+            if words
+        )
+        match = next(filter(None, matches), None)
         starts.append(match.start() if match else None)
         place = match.end() if match else place
     return starts

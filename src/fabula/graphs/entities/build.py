@@ -40,7 +40,8 @@ from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.pronouns import Pronouns, count_pronouns
-from fabula.graphs.entities.plays import add_speakers, keep_speakers_apart, read_speeches
+from fabula.graphs.entities.person_names import recognise_persons
+from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
@@ -78,6 +79,7 @@ def build(
     stated: list[StatedTriple] = []
     if models.offline:
         extraction = extract_entities(text.chunks, text.document.language)
+        extraction = recognise_persons(extraction, text.document.language, _ordinary(text))
     else:
         cut = windows(text.chunks, options.window_tokens, text.document.language)
         demonstrations = read_demonstrations(options.demonstrations)
@@ -101,7 +103,7 @@ def build(
         )
     speeches = read_speeches(text.chunks)
     extraction = add_speakers(extraction, speeches, text.chunks, text.document.language)
-    decisions = keep_speakers_apart(decisions, speeches, text.chunks)
+    decisions = tell_speakers_apart(decisions, speeches, text.chunks)
     cast = merge(
         text.document.id,
         extraction,

@@ -14,6 +14,7 @@ from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
 from fabula.graphs.entities.mapping import read_relation_mentions
 from fabula.graphs.entities.plays import is_of_scene, read_speeches
+from fabula.graphs.entities.pronouns import count_pronouns
 from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -68,11 +69,20 @@ def find(text: BuildText, part: Part) -> Findings:
 
 def join_names(names: Sequence[GivenName], text: str, language: str) -> list[JoinedNames]:
     """Return the pairs of given names that the resolver takes for names of one entity."""
-    forms = [NameForm(name.name, name.type, name.count) for name in names]
+    forms = [
+        NameForm(name.name, name.type, len(name.places), place=min(name.places)) for name in names
+    ]
     numbers = {form: number for number, form in enumerate(forms)}
     ordinary = {word for word in _WORD.findall(text) if word.islower()}
+    places: dict[str, list[int]] = defaultdict(list)
+    for name in names:
+        places[name.name] += name.places
     groups = resolve(
-        frozenset(forms), language=language, decisions=Decisions(), ordinary=ordinary
+        frozenset(forms),
+        language=language,
+        decisions=Decisions(),
+        ordinary=ordinary,
+        pronouns=count_pronouns(places, text, language),
     ).groups
     return [pair for group in groups for pair in _pairs(group, numbers)]
 

@@ -10,18 +10,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.names import titled
+from fabula.graphs.entities.names import name_key, titled
 from fabula.graphs.entities.resolve import PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
+from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 from fabula.text.speakers import is_speaker
 
 MIN_SPEECHES = 3
 """How often a label must stand above a speech before a text is taken for a play, for two labels."""
+MAX_SHORTENED = 4
+"""Letters of a shortened title with its full stop: Hr."""
 MIN_SHARE = 0.2
 """The share of the paragraphs of a play that are speeches with such labels."""
 SCENE = {
@@ -35,18 +38,22 @@ SCENE = {
 }
 """The keyword of a relation of two persons who speak in one scene, by the language of the play."""
 _SCENE_KEYWORDS = frozenset(SCENE.values())
-_EVERYBODY = frozenset(
+_SEVERAL = frozenset(
     (
         *("all", "alle", "ambo", "beide", "both", "chor", "chœur", "choeur", "chór", "chórem"),
-        *("chorus", "coro", "ensemble", "everybody", "oba", "obaj", "obie", "oboje", "omnes"),
+        *("coro", "chorus", "ensemble", "everybody", "oba", "obaj", "obie", "oboje", "omnes"),
         *("razem", "todos", "tous", "toutes", "tutti", "wszyscy", "wszystkie", "все", "оба"),
-        "хор",
+        *("хор", "boys", "children", "girls", "men", "others", "women", "dzieci", "dziewczynki"),
+        *("chłopcy", "inni", "kobiety", "mężczyźni", "mężczyzni", "męzczyzni", "panie", "panowie"),
+        *("andere", "frauen", "kinder", "männer", "enfants", "femmes", "hommes", "autres"),
     )
 )
-"""Words of labels that stand above what several say at once, and are nobody's name."""
+"""Words of labels that stand above what several of those on stage say at once, and are nobody's
+name."""
 _AND = re.compile(r"\s*[,;&/]\s*|\.\s+|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
 _DIRECTION = re.compile(r"\s*[(\[][^()\[\]]{0,100}[)\]]")
 _NUMBER = re.compile(r"\d+(?:ND|RD|ST|TH|GI|CI|SZY|TY|\.)?\s*")
+_WORD = re.compile(r"[^\W_]+")
 _PARAGRAPH = re.compile(r"(?:[^\n]|\n(?![ \t]*\n))+")
 
 
@@ -66,11 +73,13 @@ class Speech:
         chunk: The position of its chunk among all chunks.
         start: Where its label begins in the document.
         speakers: Those whom the label names; nobody where it says that all speak.
+        also: The whole label where it has two names of one person: PAN ZAKLIKA, WÓDZ.
     """
 
     chunk: int
     start: int
     speakers: tuple[Speaker, ...]
+    also: str = ""
 
 
 def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
@@ -88,15 +97,31 @@ def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
     common = {label: count for label, count in counts.items() if count >= MIN_SPEECHES}
     if len(common) < 2 or sum(common.values()) < MIN_SHARE * paragraphs:
         return []
-    # The lines of a title page are in capitals, too: a play begins with the scene in which somebody
-    # first speaks who speaks again.
-    first_row = next(row for row, _, line in labels if _bare(line) in common)
-    first_scene = _scenes(chunks)[first_row]
-    known = {label for label in counts if len(_parts(label)) == 1}
+    # The lines of a title page and of a cast are in capitals, too: a play begins with the scene in
+    # which two speeches follow each other of people who speak often.
+    scenes = _scenes(chunks)
+    begins = next(
+        (
+            scenes[row]
+            for (row, _, line), (next_row, _, next_line) in pairwise(labels)
+            if scenes[row] == scenes[next_row] and {_bare(line), _bare(next_line)} <= common.keys()
+        ),
+        len(chunks),
+    )
+    spoken = [label for label in labels if label[0] >= begins]
+    known = {name for _, _, line in spoken if len(_parts(name := _bare(line))) == 1}
+    speeches = [
+        Speech(row, start, tuple(_speakers(line, start, known))) for row, start, line in spoken
+    ]
+    # "A, B" is one person, unless A and B speak by turns elsewhere.
+    by_turns = _by_turns([speech for speech in speeches if len(speech.speakers) == 1], scenes)
     return [
-        Speech(row, start, tuple(_speakers(line, start, known)))
-        for row, start, line in labels
-        if row >= first_scene
+        replace(speech, speakers=speech.speakers[:1], also=_bare(line))
+        if len(speech.speakers) == 2
+        and "," in line
+        and frozenset(speaker.name for speaker in speech.speakers) not in by_turns
+        else speech
+        for speech, (_, _, line) in zip(speeches, spoken, strict=True)
     ]
 
 
@@ -129,21 +154,102 @@ def add_speakers(
     )
 
 
-def keep_speakers_apart(
+def tell_speakers_apart(
     decisions: Decisions, speeches: Sequence[Speech], chunks: Sequence[Chunk]
 ) -> Decisions:
-    """Return the decisions with all pairs of names that speak in one scene.
+    """Return the decisions with what a play says of its labels; what a person decided goes before.
 
-    A scene prints one label for one person. What somebody decided goes before.
+    Two labels are two persons, unless the play prints a name with the words of both ("Hrabianka
+    Julia" of HRABIANKA and JULIA, PAN FORESTER of FORESTER), they do not speak by turns, neither
+    may be of another person so, and neither has an entry of its own in the cast.
     """
-    joined = {frozenset(map(titled, pair)) for pair in decisions.join}
-    pairs: set[tuple[str, str]] = set()
-    for first_rows in _first_speeches(speeches, chunks):
-        for first, second in combinations(sorted(first_rows), 2):
-            keys = {titled(first), titled(second)}
-            if len(keys) == 2 and frozenset(keys) not in joined:
-                pairs.add((first, second))
-    return replace(decisions, keep_apart=(*decisions.keep_apart, *sorted(pairs)))
+    if not speeches:
+        return decisions
+    counts = Counter(speaker.name for speech in speeches for speaker in speech.speakers)
+    names = sorted(counts)
+    words = {name: _words(name) for name in names}
+    cast = _cast_names(speeches, chunks)
+    printed = {*words.values(), *cast, *(_words(speech.also) for speech in speeches if speech.also)}
+    by_turns, neighbours = _by_turns(speeches, _scenes(chunks)), _neighbours(speeches)
+    may_be: dict[str, set[str]] = {name: set() for name in names}
+    for name, other in combinations(names, 2):
+        pair = frozenset((name, other))
+        is_part = words[name] <= words[other] or words[other] <= words[name]
+        whole = words[name] | words[other]
+        is_printed = whole in printed
+        has_own_entry = any(words[each] in cast and words[each] != whole for each in pair)
+        are_apart = has_own_entry or pair in (neighbours if is_part else by_turns)
+        if words[name] == words[other] or (is_printed and not are_apart):
+            may_be[name].add(other)
+            may_be[other].add(name)
+    join = {
+        (name, other)
+        for name, other in combinations(names, 2)
+        if may_be[name] == {other} and may_be[other] == {name}
+    }
+    decided = {frozenset(map(titled, pair)) for pair in (*decisions.join, *decisions.keep_apart)}
+
+    def undecided(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [pair for pair in pairs if frozenset(map(titled, pair)) not in decided]
+
+    apart = [
+        (name, other)
+        for name, other in combinations(names, 2)
+        if (name, other) not in join
+        # The resolver says whose a name without its title is: FORESTER is PAN FORESTER.
+        and name_key(name) != name_key(other)
+        # What is printed once only may be the other, misspelt.
+        and (min(counts[name], counts[other]) > 1 or name[0] != other[0])
+    ]
+    return replace(
+        decisions,
+        join=(*decisions.join, *undecided(sorted(join))),
+        keep_apart=(*decisions.keep_apart, *undecided(apart)),
+    )
+
+
+def _by_turns(speeches: Sequence[Speech], scenes: Sequence[int]) -> set[frozenset[str]]:
+    """The pairs of names that speak by turns in a scene: each once before the other."""
+    spoken: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, speech in enumerate(speeches):
+        for speaker in speech.speakers:
+            spoken[scenes[speech.chunk]][speaker.name].append(number)
+    return {
+        frozenset((name, other))
+        for of_scene in spoken.values()
+        for name, other in combinations(of_scene, 2)
+        if of_scene[name][0] <= of_scene[other][-1] and of_scene[other][0] <= of_scene[name][-1]
+    }
+
+
+def _neighbours(speeches: Sequence[Speech]) -> set[frozenset[str]]:
+    """The pairs of names of which one speaks directly after the other."""
+    return {
+        frozenset((speaker.name, other.name))
+        for speech, following in pairwise(speeches)
+        for speaker in speech.speakers
+        for other in following.speakers
+    }
+
+
+def _cast_names(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> set[frozenset[str]]:
+    """The words of the names with which lines before the first speech begin."""
+    front = "".join(chunk.text for chunk in chunks[: speeches[0].chunk + 1])
+    names: set[frozenset[str]] = set()
+    for line in front[: speeches[0].start - chunks[0].start].splitlines():
+        name: list[str] = []
+        for word in line.split():
+            if not word[0].isupper():
+                break
+            name.append(word)
+            if word.endswith((",", ";", ":")) or (word.endswith(".") and len(word) > MAX_SHORTENED):
+                break
+        names.add(_words(" ".join(name)))
+    return names - {frozenset()}
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(name.casefold()))
 
 
 def is_of_scene(mention: RelationMention) -> bool:
@@ -192,20 +298,30 @@ def _is_label(line: str) -> bool:
 
 
 def _bare(line: str) -> str:
-    return _DIRECTION.sub("", line).strip().rstrip(".:").strip()
+    return _DIRECTION.sub("", line).strip().rstrip(".:,;").strip()
 
 
 def _parts(label: str) -> list[str]:
-    return [part for part in _AND.split(label) if part]
+    titles = all_words().titles
+    parts, start = [], 0
+    for between in _AND.finditer(label):
+        part = label[start : between.start()]
+        # The full stop in "MR. GRAY" ends a title, and no name.
+        if part and part.casefold() not in titles:
+            parts.append(part)
+            start = between.end()
+    return [*parts, label[start:]]
 
 
 def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
     """The names in a label; a label that is no list of known labels is one name."""
     label = _bare(line)
-    if not _EVERYBODY.isdisjoint(label.casefold().split()):
+    if not _SEVERAL.isdisjoint(label.casefold().split()):
         return
     parts = _parts(label)
-    names = parts if len(parts) > 1 and known.issuperset(parts) else [label]
+    # Full stops stand only between names; other words and marks may be within one.
+    is_list = known.issuperset(parts) or (". " in label and not known.isdisjoint(parts))
+    names = parts if len(parts) > 1 and is_list else [label]
     for name in names:
         yield Speaker(name, start + line.index(name))
 

@@ -1,0 +1,44 @@
+"""What the graphs find against gold annotations that others made: LitBank and PolDraCor, offline.
+
+The same figures as `fabula bench run gold`, each with a floor: what was measured when it was last
+changed, less a margin. A change that makes one of them worse fails here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.report import Figure
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import OFFLINE, STATIC
+from fabula.experiments.gold.run import gold_settings, read_gold
+from fabula.experiments.gold.run import measure as measure_texts
+from fabula.experiments.gold.scores import summarise
+
+FLOORS = {
+    "aliases, names given, precision": 0.91,
+}
+"""The least that each measure may be."""
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """Figures of all texts in litbank/ and poldracor/ beside the folder of books."""
+    data = books.parent if books else Path()
+    if not books or not ((data / "litbank").is_dir() or (data / "poldracor").is_dir()):
+        return [Figure("not measured: --books names no folder beside litbank/", 0, "texts")]
+    texts, plays = read_gold(data)
+    models = ModelFactory(gold_settings({"model": OFFLINE, "embedding_model": STATIC}))
+    failed: list[str] = []
+    try:
+        scores, _, _ = measure_texts(texts, plays, data, models, lambda usage: None, failed)
+    finally:
+        models.close()
+    figures = summarise(scores)
+    return [
+        Figure("texts that could not be measured", len(failed), "", 0, must=True),
+        *(
+            Figure(name, figures[name].mean, "", floor, at_least=True, must=True)
+            for name, floor in FLOORS.items()
+            if name in figures
+        ),
+    ]

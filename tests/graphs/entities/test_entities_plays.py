@@ -1,0 +1,163 @@
+"""The labels above a play's speeches: who its persons are, and who shares a scene with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.plays import (
+    SCENE,
+    add_speakers,
+    is_of_scene,
+    read_speeches,
+    tell_speakers_apart,
+)
+from fabula.graphs.entities.rules import extract_entities
+from fabula.graphs.entities.values import Entities
+from fabula.text.chunk import split
+from fabula.text.document import Chunk, Document, Section
+
+CAST = "THE TWO HOUSES\n\nPERSONS\n\nHANNA BIRD, a widow.\nMR. GRAY.\nMRS. GRAY, his wife.\n\n"
+
+
+def chunks_of(text: str, headings: Sequence[str] = (), tokens: int = 60) -> list[Chunk]:
+    sections = tuple(Section(heading, text.index(heading), 1) for heading in headings)
+    return split(Document("d", "c", "s", "T", "", "en", text, sections, ""), tokens)
+
+
+def speech(label: str, words: str = "I say what I have to say, and no more.") -> str:
+    return f"{label}\n{words}\n\n"
+
+
+def cast_of(chunks: Sequence[Chunk], decisions: Decisions | None = None) -> Entities:
+    speeches = read_speeches(chunks)
+    extraction = add_speakers(extract_entities(chunks, "en"), speeches, chunks, "en")
+    decisions = tell_speakers_apart(decisions or Decisions(), speeches, chunks)
+    return merge("d", extraction, language="en", decisions=decisions, ordinary=frozenset())
+
+
+def play(*scenes: Sequence[str]) -> list[Chunk]:
+    """A play of scenes, each of the labels of its speeches in order."""
+    headings = [f"SCENE {'ABCDEFGH'[number]}" for number in range(len(scenes))]
+    text = CAST + "".join(
+        f"{heading}\n\n{''.join(map(speech, labels))}"
+        for heading, labels in zip(headings, scenes, strict=True)
+    )
+    return chunks_of(text, headings)
+
+
+def names_of(cast: Entities) -> set[frozenset[str]]:
+    return {
+        frozenset(form for form in entity.names if form.isupper()) for entity in cast.entities
+    } - {frozenset()}
+
+
+def ties(cast: Entities) -> dict[frozenset[str], int]:
+    """How many scenes each two entities share, by their names."""
+    names = {entity.id: entity.name for entity in cast.entities}
+    return {
+        frozenset((names[relation.source], names[relation.target])): count
+        for relation in cast.relations
+        if (count := sum(map(is_of_scene, relation.mentions)))
+    }
+
+
+def test_a_label_above_a_speech_is_a_person_where_labels_repeat() -> None:
+    chunks = play(["HANNA.", "MR. GRAY.", "HANNA.", "MR. GRAY.", "HANNA (aside).", "MR. GRAY."])
+    speeches = read_speeches(chunks)
+    assert [[speaker.name for speaker in speech.speakers] for speech in speeches] == [
+        ["HANNA"],
+        ["MR. GRAY"],
+    ] * 3
+    text = "".join(chunk.text for chunk in chunks)
+    assert [text[speech.start :].split("\n")[0] for speech in speeches[-2:]] == [
+        "HANNA (aside).",
+        "MR. GRAY.",
+    ]
+    persons = {entity.name for entity in cast_of(chunks).entities if entity.type == "person"}
+    assert {"HANNA", "MR. GRAY"} <= persons
+
+
+def test_a_novel_with_lines_in_capitals_is_no_play() -> None:
+    letter = "My dear sister,\nI am well, and I hope that you are so, too.\n\n"
+    chunks = chunks_of(speech("NOTICE") + letter * 30 + speech("THE END"))
+    assert read_speeches(chunks) == []
+    extraction = extract_entities(chunks, "en")
+    assert add_speakers(extraction, [], chunks, "en") is extraction
+
+
+def test_a_title_page_and_a_cast_speak_nothing() -> None:
+    speeches = read_speeches(play(["HANNA.", "MRS. GRAY."] * 3))
+    assert {speaker.name for speech in speeches for speaker in speech.speakers} == {
+        "HANNA",
+        "MRS. GRAY",
+    }
+
+
+def test_a_label_may_name_several_and_all_are_nobody() -> None:
+    rows = ["HANNA.", "MR. GRAY.", "HANNA AND MR. GRAY.", "ALL.", "2ND LORD.", "HANNA. TOM."]
+    speeches = read_speeches(play([*["HANNA.", "MR. GRAY."] * 3, *rows]))
+    assert [[speaker.name for speaker in speech.speakers] for speech in speeches[-4:]] == [
+        ["HANNA", "MR. GRAY"],
+        [],
+        ["2ND LORD"],
+        ["HANNA", "TOM"],
+    ]
+
+
+def test_who_speaks_in_one_scene_is_tied_once_for_each_scene() -> None:
+    cast = cast_of(
+        play(
+            ["HANNA.", "MR. GRAY."] * 3,
+            ["HANNA.", "MR. GRAY.", "TOM.", "HANNA.", "TOM."],
+            ["TOM.", "MRS. GRAY.", "TOM."],
+        )
+    )
+    assert ties(cast) == {
+        frozenset(("HANNA", "MR. GRAY")): 2,
+        frozenset(("HANNA", "TOM")): 1,
+        frozenset(("MR. GRAY", "TOM")): 1,
+        frozenset(("MRS. GRAY", "TOM")): 1,
+    }
+    keywords = {word for tie in cast.relations for m in tie.mentions for word in m.keywords}
+    assert SCENE["en"] in keywords
+
+
+def test_two_who_share_a_scene_are_tied_though_no_chunk_has_both() -> None:
+    long = ["HANNA.", *["TOM.", "MARY."] * 12, "OLD GRAY."]
+    chunks = play(["HANNA.", "OLD GRAY."] * 3, long)
+    assert not any("HANNA" in c.text and "OLD GRAY" in c.text for c in chunks if c.index > 6)
+    assert ties(cast_of(chunks))[frozenset(("HANNA", "OLD GRAY"))] == 2
+
+
+def test_labels_are_two_persons_even_if_one_is_the_family_name_of_the_other() -> None:
+    """Resolved as names of a novel, GRAY would be TOM GRAY, whom he speaks with."""
+    cast = cast_of(play(["TOM GRAY.", "GRAY."] * 4))
+    assert names_of(cast) >= {frozenset(("TOM GRAY",)), frozenset(("GRAY",))}
+
+
+def test_labels_are_one_person_where_the_cast_prints_both_as_one_name() -> None:
+    """The label changes after she was introduced: both are words of HANNA BIRD."""
+    cast = cast_of(play(["BIRD.", "MR. GRAY."] * 3, ["HANNA.", "MR. GRAY."] * 3))
+    [hanna] = [entity for entity in cast.entities if "HANNA" in entity.names]
+    assert "BIRD" in hanna.names
+    apart = cast_of(play(["BIRD.", "HANNA.", "MR. GRAY."] * 3))
+    assert not any({"HANNA", "BIRD"} <= entity.names.keys() for entity in apart.entities)
+
+
+def test_a_label_with_a_comma_is_one_person_unless_both_speak_by_turns() -> None:
+    one = read_speeches(play(["STRANGER.", "TOM."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2))
+    assert [speech.also for speech in one if speech.also] == ["MARY, STRANGER"] * 2
+    two = read_speeches(play(["STRANGER.", "MARY."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2))
+    assert [[s.name for s in speech.speakers] for speech in two if len(speech.speakers) > 1] == [
+        ["MARY", "STRANGER"]
+    ] * 2
+
+
+def test_what_a_person_decided_of_labels_goes_before() -> None:
+    chunks = play(["BIRD.", "MR. GRAY."] * 3, ["HANNA.", "MR. GRAY."] * 3)
+    decisions = Decisions(keep_apart=(("HANNA", "BIRD"),), join=(("TOM", "HANNA"),))
+    told = tell_speakers_apart(decisions, read_speeches(chunks), chunks)
+    assert ("BIRD", "HANNA") not in told.join
+    assert told.join[0] == ("TOM", "HANNA")
