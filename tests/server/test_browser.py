@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from analyst import PATIENCE, Analyst, settings
+from analyst import Analyst, settings
 from chromium import browser
 from database import connect, wipe
 from fabula.graph.explore import shipped_query
@@ -43,7 +43,7 @@ def test_the_address_of_the_page_fills_in_the_server_and_the_user(
     assert fresh
     page = fresh.new_page()
     page.goto(address.page, wait_until="commit")
-    expect(page.get_by_test_id("username")).to_have_value(address.username, timeout=PATIENCE)
+    expect(page.get_by_test_id("username")).to_have_value(address.username)
     place = address.uri.partition("://")[2]
     expect(page.get_by_test_id("boltaddress")).to_have_value(place)
     assert address.password not in address.page
