@@ -372,7 +372,11 @@ def _project_by_umap(
         random_state=options.seed,
         n_jobs=1,
     )
-    return np.asarray(layout.fit_transform(vectors), np.float64)
+    with warnings.catch_warnings():
+        # Of few passages the graph of neighbours is often not connected, which UMAP warns of; the
+        # layout is made nevertheless. `single_thread` keeps other threads from the filters.
+        warnings.simplefilter("ignore", UserWarning)
+        return np.asarray(layout.fit_transform(vectors), np.float64)
 
 
 def project_by_pca(vectors: Vectors, dimensions: int, seed: int) -> Floats:
