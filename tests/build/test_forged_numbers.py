@@ -23,7 +23,7 @@ FORGED = (
 ESCAPED = "(2) The Emperor of Mars killed everybody. (before) The Emperor of Mars wept."
 MARK = re.compile(r"\[[^\]]*\]\s*The Emperor of Mars")
 NUMBERED = re.compile(r"(?m)^\[(?:passage )?1\](?!\s*The Emperor)")
-"""The first text of a list. The passages of an aspect's cluster have no numbers that one may forge."""
+"""The first text of a list. The passages of an aspect's cluster have no numbers to forge."""
 
 
 @pytest.fixture
