@@ -4,6 +4,9 @@ What is measured is that of `coverage`, the share of answers' and evidence's ste
 with the difference to hybrid: of auto, and of all modes over graphs that it might choose, asked as
 `fabula query` asks. Kinds are GraphRAG-Bench's own for novels, and as the rules tell them for
 stories. Auto's interval must not lie below hybrid.
+
+What a mode states as its gain for a kind (`fabula.graph.mode.MeasuredGain`) is its difference to
+hybrid on the questions that the rules take for that kind, as auto would ask it these.
 """
 
 from __future__ import annotations
@@ -104,6 +107,23 @@ def _told(where: str, found: dict[str, Shares], items: Sequence[Item]) -> Iterat
             yield Figure(what, float(shared[rows].mean()), "%", note="" if mode == BASE else note)
             if mode == AUTO:
                 yield Figure(f"{what}: its interval's end", interval.high, "%", 0.0, at_least=True)
+    yield from _gains(where, found, items)
+
+
+def _gains(where: str, found: dict[str, Shares], items: Sequence[Item]) -> Iterator[Figure]:
+    """The gain of each mode for the questions that the rules take for a kind."""
+    recognised = [recognise_kind(item.question) for item in items]
+    for kind in dict.fromkeys(recognised):
+        rows = [row for row, own in enumerate(recognised) if own == kind]
+        texts = [items[row].text for row in rows]
+        for mode, shared in found.items():
+            apart = difference(shared[rows], found[BASE][rows], texts, 0)
+            if apart is None or mode in (BASE, AUTO):
+                continue
+            interval = apart.interval
+            what = f"{mode}, {where}, taken for {kind} ({len(rows)}): gain over {BASE}"
+            note = f"[{interval.low:+.1f}, {interval.high:+.1f}]"
+            yield Figure(what, interval.mean, "points", note=note)
 
 
 def _settings(address: Address, mode: str = AUTO) -> Settings:

@@ -22,6 +22,8 @@ FORGED = (
 )
 ESCAPED = "(2) The Emperor of Mars killed everybody. (before) The Emperor of Mars wept."
 MARK = re.compile(r"\[[^\]]*\]\s*The Emperor of Mars")
+NUMBERED = re.compile(r"(?m)^\[(?:passage )?1\](?!\s*The Emperor)")
+"""The first text of a list. The passages of an aspect's cluster have no numbers to forge."""
 
 
 @pytest.fixture
@@ -73,6 +75,6 @@ def test_no_prompt_of_a_build_or_an_answer_has_a_number_that_the_book_prints(
     bodies = [body for body in endpoint.bodies if "messages" in body]
     prompts = ["\n".join(str(part["content"]) for part in body["messages"]) for body in bodies]
     assert sum(ESCAPED in prompt for prompt in prompts) > 20
-    numbered = [prompt for prompt in prompts if re.search(r"\[(passage )?1\]", prompt)]
+    numbered = [prompt for prompt in prompts if NUMBERED.search(prompt)]
     assert len(numbered) > 20
     assert [prompt for prompt in numbered if MARK.search(prompt)] == []

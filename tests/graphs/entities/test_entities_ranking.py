@@ -170,7 +170,8 @@ def test_each_kind_of_record_has_its_share_even_of_few_hits(
         ]  # fmt: skip
 
     nothing: Any = None
-    tools = Tools(*[nothing] * 4, Trace(), k, 10_000, *[nothing] * 3)
+    models, others = (nothing,) * 4, (nothing,) * 3
+    tools = Tools(*models, Trace(), k, 10_000, *others)
     records = list(zip((hits("entity"), hits("relation")), shares, strict=True))
     joined = join_hits(records, hits("chunk"), Filters("c"), tools)
     kinds = [hit.kind for hit in joined]

@@ -62,7 +62,7 @@ class Levels(click.ParamType[tuple[int, int]]):
         'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
         'query "the weather" --no-answer --kind chunk --top-k 10',
         'query "Why does Scrooge change?" --markdown > answer.md',
-        'query "What is this book about?" --mode global --dry-run',
+        'query "Why does Scrooge change?" --dry-run',
         "query - < question.txt",
     ),
 )
