@@ -211,6 +211,22 @@ def test_an_answer_is_kept_with_what_it_cites(
     assert all(one["scores"]["token_f1"] > 0 for one in lines())
 
 
+def test_answers_are_compared_with_those_of_the_first_system(
+    tales: Path, tmp_path: Path, endpoint: Endpoint
+) -> None:
+    go(suite(tmp_path, "answer", ', "win_directness", "answer_relevance"'))
+    found = lines()
+    assert [set(one["scores"]) & {"win_directness"} for one in found[:8]] == [set()] * 8
+    assert {one["scores"]["win_directness"] for one in found[8:]} <= {0.0, 0.5, 1.0}
+    assert all("answer_relevance" in one["scores"] for one in found)
+    compared = [
+        body["messages"][-1]["content"]
+        for body in endpoint.bodies
+        if "Which answer is better by this criterion?" in json.dumps(body)
+    ]
+    assert 0 < len(compared) <= 16, "two orders of eight answers; equal calls are cached"
+
+
 def test_without_a_model_only_contexts_are_compared(tales: Path, tmp_path: Path) -> None:
     go(suite(tmp_path, "choose", ', "accuracy"'))
     assert "here nothing is chosen" in recorded()["left_out"]["accuracy"]

@@ -172,8 +172,36 @@ def test_published_numbers_are_in_a_table_of_their_own(folder: Path) -> None:
     assert {row[0] for row in foreign}.isdisjoint({"naive", HOSTILE})
 
 
+def test_published_numbers_stand_beside_the_data_that_they_are_of() -> None:
+    assert read_published("quality", "quality", hard=True) == read_published(
+        "quality-hard", "quality", hard=True
+    )
+    [stories] = read_published("quality", "narrativeqa")
+    assert stories.source.endswith("NarrativeQA")
+    assert read_published("quality", "squality") == []
+    assert read_published("sweep-top-k", "quality") == []
+
+
+def test_a_subset_and_the_nodes_of_the_graphs_are_reported(tmp_path: Path, no_plots: None) -> None:
+    data = replace(RUN.data, part="all", hard=True, subset="Project Gutenberg's texts: 9 texts.")
+    with_nodes = replace(RUN.systems[1], nodes={"chunk": 1200, "entity": 80})
+    others = (replace(RUN.systems[0], nodes={"chunk": 1200}), with_nodes, *RUN.systems[2:])
+    folder = recorded(tmp_path / "run", replace(RUN, data=data, systems=others), RESULTS)
+    write_report(folder, PRICES)
+    rows = dict(row for row in table(folder, "The run.") if len(row) == 2)
+    assert rows["data"] == "novels, all, hard questions: 4 texts, 12 questions"
+    assert rows["subset"] == "Project Gutenberg's texts: 9 texts."
+    assert table(folder, "Nodes of each kind") == [
+        ["system", "chunk", "entity"],
+        ["naive", "1,200", "0"],
+        [HOSTILE, "1,200", "80"],
+    ]
+
+
 def test_published_numbers_are_as_their_sources_have_them() -> None:
-    [quality], [hard], [stories] = map(read_published, ("quality", "quality-hard", "narrativeqa"))
+    [quality] = read_published("quality", "quality")
+    [hard] = read_published("quality-hard", "quality", hard=True)
+    [stories] = read_published("narrativeqa", "narrativeqa")
     assert list(quality.values.values()) == [(52, 61), (76, 86), (81, 91)]
     assert list(hard.values.values()) == [(39, 52), (70, 80), (77, 87)]
     assert list(stories.values.values()) == [(33, 47), (64, 74), (67, 77)]

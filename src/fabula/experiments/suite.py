@@ -128,12 +128,12 @@ class DataOverrides:
             SettingsError: The data set has no usual part, as one's own.
             DataError: There is no such data set.
         """
-        if self.set not in (None, part.set):
+        if self.set is not None and self.set != part.set:
             usual = self.part or usual_part(self.set)
             if not usual:
                 raise SettingsError(f"Name the part of the data set {self.set}, with --part.")
             part = DataPart(set=self.set, part=usual, scope=part.scope)
-        elif self.part not in (None, part.part):
+        elif self.part is not None and self.part != part.part:
             part = part.model_copy(update={"part": self.part, "shipped": False})
         changes = {"hard": self.hard, "only": self.only}
         return part.model_copy(

@@ -79,12 +79,12 @@ def parts(name: str) -> tuple[str, ...]:
 
 
 def usual_part(name: str) -> str:
-    """The part of a data set whose results are usually reported; '' for one's own."""
+    """Return the part of a data set that is usually reported; '' for one's own."""
     return _set(name).usual
 
 
 def has_part(name: str, part: str) -> bool:
-    """Whether a data set has a part, or all of several that are joined by '+'."""
+    """Return whether a data set has a part, or all of several that are joined by '+'."""
     chosen = _set(name)
     return not chosen.parts or set(_split(chosen, part)) <= {*chosen.parts}
 
@@ -133,7 +133,7 @@ def describe_subset(data: DataSet, part: str, *, hard: bool) -> str:
 
 
 def _split(chosen: _Set, part: str) -> tuple[str, ...]:
-    """The parts that a part stands for; of one's own data set any name is one part."""
+    """Return the parts that a part stands for; of one's own data set any name is one part."""
     if not chosen.parts:
         return (part,)
     return chosen.whole if part == ALL_PARTS else tuple(dict.fromkeys(part.split(JOIN)))
