@@ -138,6 +138,17 @@ def test_names_are_capitals_inside_a_sentence_and_numbers() -> None:
     assert find_names("When did Bob Cratchit and I leave in 1843?") == ["Bob", "Cratchit", "1843"]
 
 
+def test_where_all_nouns_have_capitals_a_noun_is_no_name() -> None:
+    """ "Wer ist der Mörder?" once had no answer, as no passage has the word."""
+    texts = ["Der Müller fand die Leiche am Fluss.", "Boris hatte sie mit dem Messer erstochen."]
+    for question in ("Wer ist der Mörder?", "wer ist der mörder?"):
+        quotes = ask(question, texts, "de")
+        assert {quote.number for quote in quotes} == {1, 2}
+    assert ask("Wer kam im Jahr 1899 an?", texts, "de") == []
+    assert ask("Who met Napoleon there?", texts, "en") == []
+    assert find_names("Wer ist der Mörder von 1843?", "de") == ["1843"]
+
+
 # On a screen
 
 

@@ -24,6 +24,7 @@ from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.store import Store, locks
 from fabula.store.part_reader import read_part
+from fabula.store.parts import lock_prefix
 from graphs import DIMENSIONS, document_id, names_of, nodes, put, small_graph, vector
 
 WHOLE = {"Document": 1, "Part": 2, "Passage": 18, "Chunk": 4, "Summary": 6, "Detail": 8}
@@ -579,3 +580,67 @@ def test_remove_and_replace_at_once_leave_one_of_the_two_results(ready: Store) -
             came.result(), gone.result()
         found = labels(ready)
         assert found in ({}, WHOLE), found
+
+
+# Versions of graphs
+
+
+def version_hits(store: Store, revision: str) -> tuple[str, int]:
+    """Return the revision of a collection, and what reading the versions of its graphs reads."""
+    parameters = {
+        "collection": "many",
+        "document": "",
+        "graphs": ["text", "aspects"],
+        "locks": lock_prefix("many"),
+        "revision": revision,
+    }
+    with store.session() as session:
+        result = session.run(f"PROFILE {read_statement('core/find_versions')}", parameters)
+        [row] = result.data()
+        steps = [result.consume().profile]
+    hits = 0
+    while steps:
+        step: Any = steps.pop()
+        hits += step["args"].get("DbHits", 0)
+        steps += step.get("children", [])
+    return row["revision"], hits
+
+
+def test_versions_are_read_again_only_after_the_collection_changed(ready: Store) -> None:
+    """Every question of a mode over graphs once counted all parts of its collection."""
+    parts = """
+        UNWIND range(1, $count) AS number UNWIND ['text', 'aspects'] AS graph
+        CREATE (:Part {id: 'many/' + graph + '/d' + number, collection: 'many', graph: graph,
+          updated_at: datetime()})
+    """
+    change = "MERGE (lock:Lock {id: $id}) SET lock.taken_at = datetime()"
+    lock = f"{lock_prefix('many')}0"
+    cypher(ready, parts, count=1000)
+    cypher(ready, change, id=lock)
+    revision, hits = version_hits(ready, "")
+    assert hits > 2000
+    again, hits = version_hits(ready, revision)
+    assert (again, hits < 100) == (revision, True)
+    assert ready.count_parts("many", "", ["text", "facts"]) == {"text": 1000}
+    assert ready.count_parts("many", "d7", ["text", "facts"]) == {"text": 111}
+    version = ready.collection_version("many", ["text"])
+    assert ready.collection_version("many", ["text"]) == version
+    cypher(ready, "MATCH (part:Part {id: 'many/text/d7'}) DELETE part")
+    cypher(ready, change, id=lock)
+    assert ready.count_parts("many", "", ["text", "facts"]) == {"text": 999}
+    assert ready.collection_version("many", ["text"]) != version
+    assert version_hits(ready, revision)[0] != revision
+
+
+def test_versions_change_with_every_write(ready: Store) -> None:
+    graph = small_graph()
+    seen = [ready.collection_version("default", ["text"])]
+    put(ready, graph)
+    seen.append(ready.collection_version("default", ["text"]))
+    put(ready, graph)
+    seen.append(ready.collection_version("default", ["text"]))
+    assert ready.count_parts("default", document_id(graph), ["text"]) == {"text": 1}
+    ready.remove("default", document_id(graph))
+    assert ready.count_parts("default", document_id(graph), ["text"]) == {}
+    assert ready.collection_version("default", ["text"]) == seen[0]
+    assert len(set(seen)) == 3

@@ -32,6 +32,7 @@ from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.store.embedding_space import (
     Space,
     refuse_collection,
@@ -743,6 +744,44 @@ class Collection:
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream
+
+    def expect_query(
+        self,
+        question: str | Query,
+        *,
+        meter: Meter | None = None,
+        path: Trace | None = None,
+        **options: Any,
+    ) -> Mapping[str, Usage]:
+        """Return what answering a question would ask of models, by step; no model is asked.
+
+        Replies are not known in advance: placeholders of usual lengths stand for those that the
+        response cache does not have. Of modes that decide by replies how much they ask (`dynamic`,
+        `drift`), it is about the most that they may ask.
+
+        Args:
+            question: The question, as text or as a `Query`.
+            meter: Counts the calls.
+            path: Records each step of retrieval.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
+        Raises:
+            NotFound: As `retrieve`.
+
+        """
+        from fabula.config.expected_models import ExpectedModels
+
+        query = self._query(question, options)
+        self.app.connect(None)
+        filters = self._filters(query)
+        space = self.space()
+        models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
+        stream = answering.answer(
+            query, filters, self.store, models, meter or Meter(), path or Trace()
+        )
+        if not stream.hits:
+            self._explain_nothing_found(query, filters)
+        return stream.answer.usage
 
     def query(
         self,

@@ -8,6 +8,7 @@ besides changes the answer to a question only where that was shown to help.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -205,6 +206,7 @@ def ask_kind(question: str, chat: Chat) -> Kind:
         max_tokens=MAX_REPLY_TOKENS,
         temperature=0,
         schema=ChoiceReply,
+        placeholder=lambda: json.dumps({"choice": 1}),
     )
     return KINDS[ask_once(chat, request, lambda reply: read_choice(reply, len(KINDS))) - 1]
 

@@ -23,6 +23,9 @@ BEST_SENTENCES = 2
 MIN_MATCH = 0.5
 """A sentence matches if it scores this share of the sentence with most of the question's words."""
 
+NOUNS_HAVE_CAPITALS = frozenset({"de", "lb"})
+"""Languages in which a capital does not tell a name from any other noun: German, Luxembourgish."""
+
 # A word inside a sentence: not the first one, which has a capital anyway, nor the English "I".
 _LATER_WORD = re.compile(r"(?<=[\w,;:] )(?!I\b)[^\W_][\w'’]*|\d+")
 
@@ -120,15 +123,22 @@ def write_quotes(quotes: Sequence[Quote]) -> Iterator[Reply]:
         yield Reply(f"{between}{escape_citations(quote.hit.text.strip())} [{quote.number}]")
 
 
-def find_names(text: str) -> list[str]:
-    """Return the words that have a capital inside a sentence, and the numbers, in order."""
-    return [word for word in _LATER_WORD.findall(text) if not word[0].islower()]
+def find_names(text: str, language: str = "") -> list[str]:
+    """Return the words that have a capital inside a sentence, and the numbers, in order.
+
+    In a language that writes all nouns with a capital they are the numbers alone: "Wer ist der
+    Mörder?" names nobody.
+    """
+    words = (word for word in _LATER_WORD.findall(text) if not word[0].islower())
+    if language in NOUNS_HAVE_CAPITALS:
+        return [word for word in words if word[0].isdigit()]
+    return list(words)
 
 
 def _are_named(question: str, passages: Sequence[Passage]) -> bool:
     """Return whether a passage has one of the question's names, or the question has none."""
-    names = " ".join(find_names(question))
     for passage in passages:
+        names = " ".join(find_names(question, passage.hit.language))
         stemmer = stemmer_of(passage.hit.language)
         stems = set(stemmer.search_terms(names))
         if not stems or not stems.isdisjoint(stemmer.search_terms(passage.hit.text)):

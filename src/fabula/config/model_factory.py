@@ -274,12 +274,7 @@ class ModelFactory:
         settings = self._settings
 
         def chat(role: Role, step: str) -> Chat:
-            if dry:
-                from fabula.models.placeholders import PlaceholderChat
-
-                expected = PlaceholderChat(self._name(role), self._cache, self._address)
-                return CountedChat(expected, meter, step, self._name(role))
-            return self.chat(meter, step, role)
+            return (self.placeholder_chat if dry else self.chat)(meter, step, role)
 
         return BuildModels(
             meter=meter,
@@ -317,6 +312,23 @@ class ModelFactory:
         if not self._cache:
             return open(self._purpose.stop)
         return CachedChat(open, self._cache, self._address, name, self._purpose.stop)
+
+    def placeholder_chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+        """Return a chat for dry runs: cached replies, otherwise the placeholders of prompts."""
+        from fabula.models.placeholders import PlaceholderChat
+
+        name = self._name(role)
+        return CountedChat(PlaceholderChat(name, self._cache, self._address), meter, step, name)
+
+    @property
+    def ranks_by_endpoint(self) -> bool:
+        """Whether a model that only ranks is asked to rank passages, and not the chat model."""
+        return bool(self._settings.rerank_model)
+
+    @property
+    def answer_limits(self) -> tuple[float, int]:
+        """The temperature of an answer, and its most tokens."""
+        return self._settings.answer_temperature, self._settings.answer_tokens
 
     def guide(self, meter: Meter) -> Guide:
         """Return what rewrites questions and ranks passages; `meter` counts its calls."""

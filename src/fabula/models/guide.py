@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.models import Chat, Prompt, Rewriting, Turn
 from fabula.models.prompted import format_history
-from fabula.models.prompts import fill_prompt, number_texts
+from fabula.models.prompts import fill_prompt, number_texts, usual_text
 from fabula.models.replies import ask, read_queries, read_question, read_ranking, read_summary
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
@@ -42,6 +43,7 @@ class PromptedGuide:
                 user=fill_prompt("suppose", question=question),
                 max_tokens=ANSWER_TOKENS,
                 temperature=0,
+                placeholder=lambda: usual_text(question, ANSWER_TOKENS // 2),
             )
             return [ask(self.chat, request, read_summary)]
         request = Prompt(
@@ -50,6 +52,9 @@ class PromptedGuide:
             max_tokens=100 + QUERY_COUNT * 2 * tokens.count(question),
             temperature=0,
             schema=QueriesReply,
+            placeholder=lambda: json.dumps(
+                {"queries": [f"{question} {number}" for number in range(QUERY_COUNT)]}
+            ),
         )
         return list(ask(self.chat, request, lambda reply: read_queries(reply, QUERY_COUNT)))
 
@@ -65,6 +70,7 @@ class PromptedGuide:
             max_tokens=100 + 6 * len(texts),
             temperature=0,
             schema=RankingReply,
+            placeholder=lambda: json.dumps({"ranking": [*range(1, len(texts) + 1)]}),
         )
         best_first = ask(self.chat, request, lambda reply: read_ranking(reply, len(texts)))
         scores = {number: 1 - rank / len(texts) for rank, number in enumerate(best_first)}
@@ -80,5 +86,6 @@ class PromptedGuide:
             ),
             max_tokens=100 + 2 * tokens.count(question),
             temperature=0,
+            placeholder=lambda: question,
         )
         return ask(self.chat, request, read_question)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
-from fabula.models.prompts import fill_prompt, number_texts
+from fabula.models.prompts import fill_prompt, number_texts, usual_text
 
 WORDS_PER_TOKEN = 0.7
 """Words per token: prompts give limits in words, too, as models can't count tokens."""
@@ -42,6 +42,7 @@ class PromptedAnswerer:
             ),
             max_tokens=self.answer_tokens,
             temperature=self.temperature,
+            placeholder=lambda: usual_text(f"[1] {question}", self.answer_tokens // 2),
         )
         return self.chat.stream(request)
 

@@ -34,6 +34,7 @@ from fabula.store.embedding_space import (
     refuse_unknown,
 )
 from fabula.store.locks import ProcessLock, process_lock
+from fabula.store.part_versions import PartVersions
 from fabula.store.parts import (
     find_abandoned_runs,
     find_searchable,
@@ -102,6 +103,7 @@ class Store(Database):
         """The spaces as they were last read; `search_vectors` reads an outdated one again."""
         self._cache = ValueCache(MAX_CACHED_BYTES)
         self._word_counts = WordCounts()
+        self._part_versions = PartVersions()
         self.check_disk_space: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless the server is on this machine."""
@@ -543,9 +545,7 @@ class Store(Database):
     def _versions(
         self, collection: str, document: str, graphs: Sequence[str]
     ) -> list[dict[str, Any]]:
-        return self.rows(
-            "core/find_versions", collection=collection, document=document, graphs=list(graphs)
-        )
+        return self._part_versions.read(self, collection, document, graphs)
 
     def cache_usage(self) -> CacheUsage:
         """Return how much `cached` holds in memory, and how often it was used."""

@@ -30,6 +30,7 @@ from fabula.graphs.communities.points import (
     read_score,
     reduce,
     renumber,
+    take_batches,
 )
 from fabula.graphs.communities.report_search import (
     StoredFinding,
@@ -466,6 +467,26 @@ def test_calls_of_the_map_are_the_same_every_time() -> None:
     assert asked() == asked()
 
 
+def test_the_calls_of_a_map_are_limited_and_the_first_reports_are_read() -> None:
+    """5,000 reports once made 139 calls for one question."""
+    says = mapped({})
+    with tools_of(says, GlobalOptions(batch_tokens=1, calls=3)) as tools:
+        _, note = ask_points("What?", many(9), tools)
+    assert note.startswith("3 of 9 reports in 3 batches: ")
+    read = sorted(name for one in says.asked for name in re.findall(r"Report: (\w+)", one.user))
+    assert read == ["R00", "R01", "R02"]
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(1, 1), (4, 4), (9, 9), (50, 20)])
+def test_batches_are_as_many_as_calls_at_most(calls: int, expected: int) -> None:
+    ranked = many(40)
+    length = tokens.count(format_report(ranked[0], 1))
+    batches = take_batches(ranked, 2 * length + 1, calls)
+    assert len(batches) == expected
+    read = {report.id for batch in batches for report in batch}
+    assert read == {report.id for report in ranked[: len(read)]}
+
+
 # Dynamic selection
 
 ABOVE = ["all", "alone", "left", "right a", "right b"]
@@ -501,6 +522,14 @@ def test_reports_are_rated_from_the_top_down(
     found = dynamic.select_reports(tree(), rate_by(ratings, asked), 2)
     assert sorted(one.id for one in found) == kept
     assert sorted(asked) == sorted(rated)
+
+
+def test_no_more_reports_are_rated_than_may_be() -> None:
+    everything = dict.fromkeys((*ABOVE, "deep"), 5)
+    for most in range(1, 7):
+        asked: list[str] = []
+        dynamic.select_reports(tree(), rate_by(everything, asked), 2, most)
+        assert len(asked) == min(most, len(everything))
 
 
 def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> None:
@@ -653,13 +682,25 @@ def test_a_follow_up_is_shown_chunks_to_cite_and_reports_to_understand_them() ->
 
 def test_hostile_steps_are_bounded() -> None:
     reply = step_reply("word " * 50_000, 10**30, *["why " * 1000, "", *map(str, range(10**4))])
-    found = drift.read_step(reply, {})
+    found = drift.read_step(reply.replace("word ", "[1] word ", 1), {1: ("c1",)})
     assert found.point.score == 100
-    assert tokens.count(found.point.text) <= 2000
+    assert 1990 < tokens.count(found.point.text) <= 2000
     assert len(found.follow_ups) == 10
     for odd in ("[]", "{}", '{"response": [], "score": 3}', '{"response": "x"}', "no"):
         with pytest.raises(BadReply):
             drift.read_step(odd, {})
+
+
+def test_a_response_that_no_passage_proves_is_no_part_of_an_answer() -> None:
+    cites = {1: ("c1",), 2: ("c2",)}
+    proven = drift.read_step(step_reply("Anna left [2].", 60, "Where to?"), cites)
+    assert (proven.point.text, proven.follow_ups) == ("Anna left [2].", ("Where to?",))
+    for text in ("Anna left.", "Anna left [7].", "Anna left (2)."):
+        step = drift.read_step(step_reply(text, 60, "Where to?"), cites)
+        assert (step.point.text, step.follow_ups) == ("", ("Where to?",))
+        assert drift.helpful_points([step]) == []
+        with pytest.raises(BadReply, match="Cite the numbers"):
+            drift.read_step(step_reply(text, 60), cites)
 
 
 # Presets

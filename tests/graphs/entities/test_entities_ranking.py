@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from casts import network
 from fabula.config.settings import presets
 from fabula.errors import BadReply
-from fabula.graph.hits import Hit
+from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
+from fabula.graph.trace import Trace
 from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
 from fabula.graphs.entities.questions import rows_of
-from fabula.graphs.entities.retrieval import fit_budgets
+from fabula.graphs.entities.retrieval import fit_budgets, join_hits
 from scripted import Says
 
 TRIANGLE = network(
@@ -140,6 +143,39 @@ def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
     taken = fit_budgets([[60, 60], [10], [200]], [100, 100, 100])
     assert [len(positions) for positions in taken] == [1, 1, 1]
     assert fit_budgets([[50, 90, 40]], [100]) == [[0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("k", "shares", "counts"),
+    [
+        # Without filling a context there are five or six hits: local once had no entity among them.
+        (5, (0.1, 0.1), (1, 1, 3)),
+        (6, (0.1, 0.25), (1, 2, 3)),
+        (50, (0.1, 0.2), (5, 10, 35)),
+        (100, (0.07, 0.29), (7, 29, 64)),
+        (5, (0.0, 0.1), (0, 1, 4)),
+    ],
+)
+def test_each_kind_of_record_has_its_share_even_of_few_hits(
+    k: int, shares: tuple[float, float], counts: tuple[int, int, int]
+) -> None:
+    def hits(kind: str) -> list[Hit]:
+        place = {"document": "d", "title": "D", "language": "en", "section": "", "aspect": ""}
+        return [
+            Hit(
+                f"{kind} {number:03}", kind, level=0, start=0, end=9, text=kind, tokens=1,
+                score=1.0, **place,
+            )
+            for number in range(100)
+        ]  # fmt: skip
+
+    nothing: Any = None
+    models, others = (nothing,) * 4, (nothing,) * 3
+    tools = Tools(*models, Trace(), k, 10_000, *others)
+    records = list(zip((hits("entity"), hits("relation")), shares, strict=True))
+    joined = join_hits(records, hits("chunk"), Filters("c"), tools)
+    kinds = [hit.kind for hit in joined]
+    assert tuple(map(kinds.count, ("entity", "relation", "chunk"))) == counts
 
 
 # light

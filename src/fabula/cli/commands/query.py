@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,12 +19,15 @@ from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
 from fabula.cli.shared.screen import count_noun, echo, notice_offline, print_json
 from fabula.config.settings import Settings
+from fabula.errors import NotFound, SettingsError
 from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
 from fabula.graph.trace import Trace
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
     from fabula.ask.answer import AnswerStream
+    from fabula.ask.query import Query
+    from fabula.models.usage import Usage
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """The aspects of the default set."""
@@ -57,6 +62,7 @@ class Levels(click.ParamType[tuple[int, int]]):
         'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
         'query "the weather" --no-answer --kind chunk --top-k 10',
         'query "Why does Scrooge change?" --markdown > answer.md',
+        'query "Why does Scrooge change?" --dry-run',
         "query - < question.txt",
     ),
 )
@@ -78,6 +84,9 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--no-answer", is_flag=True, help="only show the passages that are found")
 @click.option("--show-context", is_flag=True, help="show the passages that the model was given")
 @click.option("--explain", is_flag=True, help="show how passages were found, step by step")
+@click.option(
+    "--dry-run", is_flag=True, help="only show the expected calls and cost, also of other modes"
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
 @click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
 @settings_flags(*GRAPH, *ASKING)
@@ -86,6 +95,7 @@ def command(
     no_answer: bool,
     show_context: bool,
     explain: bool,
+    dry_run: bool,
     as_json: bool,
     as_markdown: bool,
     settings: Settings,
@@ -99,12 +109,17 @@ def command(
 
     if as_markdown and (as_json or no_answer or explain):
         raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")
+    if dry_run and (as_markdown or no_answer or explain or show_context):
+        raise click.UsageError("--dry-run shows an estimate alone: leave the other flag out.")
     question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
     given = {name: value for name, value in filters.items() if value}
     query = Query.of(question, settings, **given)
     path = Trace()
     notice_offline(settings)
     with open_for_reading(settings) as fabula:
+        if dry_run:
+            _show_expected(query, fabula, settings, as_json=as_json)
+            return
         if no_answer:
             hits = fabula.retrieve(query, path=path)
             result = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
@@ -127,6 +142,36 @@ def command(
             print_trace(path)
     if not is_found:
         raise click.exceptions.Exit(1)
+
+
+def _show_expected(
+    query: Query, collection: Collection, settings: Settings, *, as_json: bool
+) -> None:
+    """Print what a question would ask of models, in its mode and in each whose graph is there."""
+    from fabula.ask.modes import modes
+
+    steps = collection.expect_query(query)
+    by_mode: dict[str, Mapping[str, Usage]] = {}
+    for name in modes():
+        if name != query.mode and not settings.offline:
+            # A mode has no estimate if its graph is not built, or if the filters or options of
+            # the question do not fit it.
+            with suppress(NotFound, SettingsError):
+                by_mode[name] = collection.expect_query(replace(query, mode=name))
+    if not as_json:
+        from fabula.cli.shared.estimate import show_question_estimate
+
+        show_question_estimate(steps, by_mode, settings)
+        return
+    estimate = {
+        name: {
+            "usage": {step: usage.row for step, usage in usages.items()},
+            "usd": settings.cost(usages).known,
+            "unpriced": list(settings.cost(usages).unpriced),
+        }
+        for name, usages in {query.mode: steps, **by_mode}.items()
+    }
+    print_json({"question": query.question, "mode": query.mode, "estimate": estimate})
 
 
 def _print(

@@ -59,6 +59,31 @@ def show_estimate(
         raise click.exceptions.Exit(1)
 
 
+def show_question_estimate(
+    steps: Mapping[str, Usage], by_mode: Mapping[str, Mapping[str, Usage]], settings: Settings
+) -> None:
+    """Print what a question would ask of models, by step, and what it would in each other mode.
+
+    Args:
+        steps: The usage of each step in the mode of the question.
+        by_mode: The usage of each step in other modes, by their names.
+        settings: The settings of the question, for models and prices.
+
+    """
+    if steps:
+        _show_steps(steps, settings)
+    else:
+        echo("No model would be asked anything.")
+    totals = {name: sum(usages.values(), Usage()) for name, usages in by_mode.items()}
+    if not any(total.calls or total.saved for total in totals.values()):
+        return
+    echo("\nIn other modes:")
+    table = _table("mode", "calls", "saved", "prompt tokens", "completion tokens", "USD")
+    for name, usages in by_mode.items():
+        table.add_row(name, *_counts(totals[name]), _cost(usages, settings))
+    print_table(table)
+
+
 def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
     table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for step, usage in steps.items():
@@ -94,7 +119,7 @@ def _table(*columns: str) -> Table:
     """Return a table with numbers, from the calls on, aligned to the right."""
     table = Table(show_edge=False)
     for name in columns:
-        is_text = name in ("", "step", "model")
+        is_text = name in ("", "step", "model", "mode")
         table.add_column(name, justify="left" if is_text else "right", no_wrap=not name)
     return table
 

@@ -97,7 +97,15 @@ def build(
         make_nodes(text.chunks, grown.summaries, details),
         make_edges(grown.summaries, details),
         facts(options, aspects, grown, details, previous, missing),
-        make_gaps(text.chunks, grown.summaries, missing),
+        make_gaps(text.chunks, grown.summaries, _in_order(missing)),
+    )
+
+
+def _in_order(missing: Sequence[MissingReply]) -> list[MissingReply]:
+    """Return missing replies in an order that does not depend on threads."""
+    return sorted(
+        missing,
+        key=lambda each: (each.step, each.level, each.aspect, [one.id for one in each.members]),
     )
 
 

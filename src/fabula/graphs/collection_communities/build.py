@@ -41,10 +41,12 @@ def build_collection(
         ModelError: A model cannot be asked.
     """
     parts = {entry.id: reader.read(ENTITIES, entry.id) for entry in reader.documents}
-    chunks = {entry.id: chunks_of(reader.read(TEXT, entry.id)) for entry in reader.documents}
     identities = reader.read(IDENTITIES, "") if IDENTITIES in reader.own else None
     member_of = find_members(parts.values(), identities)
-    chunk_ids = [chunk.id for in_document in chunks.values() for chunk in in_document]
+    # One text at a time: a shelf of a thousand novels has some 450,000 chunks.
+    chunk_ids = [
+        chunk.id for entry in reader.documents for chunk in chunks_of(reader.read(TEXT, entry.id))
+    ]
     network = make_network(
         join_members(chain.from_iterable(map(read_members, parts.values())), member_of),
         join_bonds(chain.from_iterable(map(read_relations, parts.values())), member_of),
@@ -58,13 +60,14 @@ def build_collection(
         sentences = []
         stems = []
         for entry in reader.documents:
+            chunks = chunks_of(reader.read(TEXT, entry.id))
             printed = {
                 chunk: [(place, member_of[id]) for place, id in entities]
                 for chunk, entities in read_mentions(parts[entry.id]).items()
             }
-            sentences += read_sentences(chunks[entry.id], entry.language, printed)
+            sentences += read_sentences(chunks, entry.language, printed)
             stemmer = stemmer_of(entry.language)
-            stems += [stemmer.content(chunk.text) for chunk in chunks[entry.id]]
+            stems += [stemmer.content(chunk.text) for chunk in chunks]
         return ExtractReporter(network, sentences, stems, models.static)
 
     communities = making.divide(network, options, reader.collection)

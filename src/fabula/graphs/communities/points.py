@@ -6,6 +6,7 @@ point refers to lead to chunks, so that the answer cites the text and not a repo
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -26,7 +27,7 @@ from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.graphs.entities.retrieval import chunk_hits
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import fill_template, usual_text
 from fabula.models.replies import ask, read_lists, shorten
 from fabula.text import tokens
 
@@ -42,6 +43,8 @@ MAX_REFS = 20
 """How many references of one point are used."""
 MAX_POINT_TOKENS = 300
 MAX_SCORE = 100
+USUAL_POINTS, USUAL_POINT_TOKENS, USUAL_ANSWER_TOKENS = 5, 60, 600
+"""What a dry run assumes: points of a reply, and the tokens of a point and of an answer."""
 
 Cites = Mapping[int, tuple[str, ...]]
 """The ids of the chunks that each citation number of a text stands for."""
@@ -173,10 +176,33 @@ def read_score(value: Any, highest: int) -> int | None:
     return round(max(0, min(value, highest)))
 
 
+def take_batches(
+    ranked: Sequence[StoredReport], limit: int, calls: int
+) -> list[list[StoredReport]]:
+    """Return the batches of the first reports that so many calls can read.
+
+    Args:
+        ranked: Reports, the best first.
+        limit: The most tokens of a batch.
+        calls: The most batches.
+
+    """
+    batches = make_batches(ranked, limit)
+    count = len(ranked)
+    while len(batches) > calls:
+        # Batches are about as full as each other, so the first step is nearly always the last one.
+        count = min(count - 1, max(calls, count * calls // len(batches)))
+        batches = make_batches(ranked[:count], limit)
+    return batches
+
+
 def ask_points(
     question: str, reports: Sequence[StoredReport], tools: Tools
 ) -> tuple[list[Point], str]:
     """Ask a model what reports say to a question: one call for each batch of them, side by side.
+
+    There are at most as many calls as the option `calls` says, so of many reports the first are
+    read: `reports` are in the order in which they may help.
 
     Returns:
         The points, best first, and a note for people on how the calls went.
@@ -186,7 +212,8 @@ def ask_points(
 
     """
     options = tools.options
-    batches = make_batches(reports, options.batch_tokens)
+    batches = take_batches(reports, options.batch_tokens, options.calls)
+    read = sum(map(len, batches))
     chat = tools.models.chat("model", "map")
 
     def ask_batch(batch: Sequence[StoredReport]) -> list[Point] | BadReply:
@@ -199,6 +226,7 @@ def ask_points(
             max_tokens=round(options.map_words / WORDS_PER_TOKEN),
             temperature=0,
             schema=PointsReply,
+            placeholder=lambda: expected_points(question, options.map_words),
         )
         try:
             return ask(chat, prompt, lambda reply: read_points(reply, cites), MAX_TRIES)
@@ -212,9 +240,17 @@ def ask_points(
     if failed and len(failed) == len(batches):
         raise BadReply(f"No batch of reports could be read: {failed[1]}") from failed[1]
     points = rank_points([[] if isinstance(result, BadReply) else result for result in results])
-    notes = [f"{len(reports)} reports in {len(batches)} batches: {len(points)} points"]
+    count = f"{read} of {len(reports)}" if read < len(reports) else f"{read}"
+    notes = [f"{count} reports in {len(batches)} batches: {len(points)} points"]
     notes += [f"batch {number} failed: {error}" for number, error in failed.items()]
     return points, "; ".join(notes)
+
+
+def expected_points(question: str, words: int) -> str:
+    """Return the reply that a dry run assumes of a batch: a few points of two sentences each."""
+    text = usual_text(question, min(USUAL_POINT_TOKENS, words))
+    point = {"description": text, "score": MAX_SCORE // 2, "refs": [1]}
+    return json.dumps({"points": [point] * USUAL_POINTS}, ensure_ascii=False)
 
 
 def rank_points(batches: Sequence[Sequence[Point]]) -> list[Point]:
@@ -274,6 +310,7 @@ def reduce(
         ),
         max_tokens=round(options.words / WORDS_PER_TOKEN),
         temperature=0,
+        placeholder=lambda: usual_text(f"{question} [1]", USUAL_ANSWER_TOKENS),
     )
     yield from tools.models.chat("model", "reduce").stream(prompt)
 

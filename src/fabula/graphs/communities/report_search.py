@@ -31,6 +31,9 @@ SOURCE_GRAPHS = ("text", "entities")
 """The graphs that reports are made from: when one of these changes, reports are read again."""
 COLLECTION_GRAPH = "collection_communities"
 """The graph of a collection's own communities."""
+MIN_NEAREST = 200
+"""How many reports the vector index is asked for at least: all those of most novels. The index also
+has reports of levels that the question is not asked of."""
 MAX_CHUNKS_PER_FINDING = 5
 """A finding leads to at most this many chunks: those with the strongest evidence, which are first.
 """
@@ -62,6 +65,8 @@ class StoredReport:
     """Whether it was made by rules and not by a model."""
     uncovered_levels: frozenset[int] = frozenset()
     """Levels at which some of its community's members are in no report below it."""
+    terms: tuple[str, ...] = ()
+    """The stems of its content words, in order: they are compared with those of each question."""
 
     @property
     def id(self) -> str:
@@ -151,10 +156,15 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
             findings=_findings(row),
             is_extract=row["by"] == "rules",
             uncovered_levels=frozenset(uncovered.get(row["id"], ())),
+            terms=_terms(report_hit(row, 0.0)),
         )
         for row in rows
         if row["id"]
     )
+
+
+def _terms(hit: Hit) -> tuple[str, ...]:
+    return tuple(stemmer_of(hit.language).search_terms(hit.text))
 
 
 def _findings(row: Mapping[str, Any]) -> tuple[StoredFinding, ...]:
@@ -220,36 +230,54 @@ def embed_texts(texts: Sequence[str], tools: Tools) -> list[Vector]:
 
 
 def rank_by_cosine(
-    vector: Vector, reports: Sequence[StoredReport], filters: Filters, tools: Tools
+    vector: Vector, reports: Sequence[StoredReport], filters: Filters, tools: Tools, limit: int
 ) -> list[StoredReport]:
-    """Return reports by the cosine of their embeddings with a vector, which becomes their score.
+    """Return the reports nearest to a vector, best first; their cosine becomes their score.
 
-    Reports without an embedding are left out.
+    The vector index finds them, so that no embedding is read for it.
+
+    Args:
+        vector: The vector, of length 1.
+        reports: The reports that count.
+        filters: The collection, and the document if it is only one.
+        tools: The tools of the mode, whose option `scope` says which reports are meant.
+        limit: How many are needed. There may be more, and fewer if many others are nearer.
+
     """
-    vectors = tools.store.vectors(filters.collection, [report.id for report in reports])
-    scored = [
-        replace(report, hit=replace(report.hit, score=float(vectors[report.id] @ vector)))
-        for report in reports
-        if report.id in vectors
+    is_own = tools.options.scope == "collection" and not filters.document
+    limit = max(2 * limit, MIN_NEAREST)
+    rows = tools.find_rows(
+        read_statement("communities/find_nearest_reports"),
+        vector,
+        Filters(filters.collection, filters.document),
+        kind="collectionreport" if is_own else "report",
+        limit=limit,
+        depth=2 * limit,
+    )
+    by_id = {report.id: report for report in reports}
+    return [
+        replace(by_id[row["id"]], hit=replace(by_id[row["id"]].hit, score=row["score"]))
+        for row in rows
+        if row["id"] in by_id
     ]
-    return sorted(scored, key=lambda report: (-report.hit.score, report.id))
 
 
 def rank_by_cosine_and_words(
     question: str, reports: Sequence[StoredReport], filters: Filters, tools: Tools
 ) -> list[StoredReport]:
-    """Return reports by cosine and BM25, combined with the weights of the mode `hybrid`."""
+    """Return reports by cosine and BM25, combined with the weights of the mode `hybrid`.
+
+    Reports that neither share a word with the question nor are among the nearest come last.
+    """
     vector = tools.embed(question)
     with tools.trace.step("rank", "reports by cosine and words") as step:
-        by_cosine = [report.hit for report in rank_by_cosine(vector, reports, filters, tools)]
+        nearest = rank_by_cosine(vector, reports, filters, tools, tools.k)
+        by_cosine = [report.hit for report in nearest]
         languages = {report.hit.language for report in reports}
         terms = {
             term for language in languages for term in stemmer_of(language).search_terms(question)
         }
-        texts = [
-            stemmer_of(report.hit.language).search_terms(report.hit.text) for report in reports
-        ]
-        scores = bm25(terms, texts).tolist()
+        scores = bm25(terms, [report.terms for report in reports]).tolist()
         by_words = [
             replace(report.hit, score=score)
             for report, score in zip(reports, scores, strict=True)
@@ -259,7 +287,10 @@ def rank_by_cosine_and_words(
         ranked = fuse_by_scores([(by_words, weight), (by_cosine, 1 - weight)], len(reports))
         step.record(ranked)
     by_id = {report.id: report for report in reports}
-    return [replace(by_id[hit.id], hit=hit) for hit in ranked]
+    found = {hit.id for hit in ranked}
+    rest = (report for report in reports if report.id not in found)
+    others = [replace(report, hit=replace(report.hit, score=0.0)) for report in rest]
+    return [replace(by_id[hit.id], hit=hit) for hit in ranked] + others
 
 
 def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> list[Hit]:

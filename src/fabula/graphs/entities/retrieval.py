@@ -5,6 +5,7 @@ The rankings of the modes are of rows and scores and know no database. Here rows
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -391,7 +392,10 @@ def join_hits(
 def _within_shares(
     records: Sequence[tuple[Sequence[Hit], float]], chunks: Sequence[Hit], tools: Tools
 ) -> list[Hit]:
-    blocks = [block[: int(share * tools.k)] for block, share in records]
+    # Rounded up, so that a mode shows one record of each kind even among five hits. The sum is
+    # rounded first: 0.07 * 100 is a little more than 7.
+    counts = [math.ceil(round(share * tools.k, 6)) for _, share in records]
+    blocks = [block[:count] for (block, _), count in zip(records, counts, strict=True)]
     budgets = [int(share * tools.tokens) for _, share in records]
     fitting = fit_budgets([[hit.tokens for hit in block] for block in blocks], budgets)
     blocks = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
+from itertools import cycle, islice
 from pathlib import Path
 from string import Template
 
@@ -57,6 +58,12 @@ def number_texts(texts: Iterable[str], label: str = "") -> list[str]:
     return [
         f"[{label}{number}] {escape_marks(text.strip())}" for number, text in enumerate(texts, 1)
     ]
+
+
+def usual_text(words: str, tokens: int) -> str:
+    """Return some words again and again, about so many tokens of them: a placeholder of a reply."""
+    length = max(1, round(tokens * 0.75))
+    return " ".join(islice(cycle(words.split() or ["word"]), length))
 
 
 def fill_template(file: Path, /, **values: object) -> str:

@@ -9,14 +9,16 @@ the same steps.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.ask.answer import escape_citations
+from fabula.ask.answer import escape_citations, find_citations
 from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
@@ -47,7 +49,7 @@ from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import fill_template
+from fabula.models.prompts import fill_template, usual_text
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
 from fabula.text.document import Vector
 
@@ -61,6 +63,8 @@ MAX_FOLLOW_UPS = 10
 """How many follow-up questions of one reply are used."""
 MAX_RESPONSE_TOKENS = 2000
 """How much of one reply's response is used."""
+USUAL_RESPONSE_TOKENS, QUESTION_WORDS = 150, 6
+"""What a dry run assumes: the tokens of a response, and the words of a follow-up question."""
 MAX_FOLLOW_UP_CHARACTERS = 500
 """A longer text is not taken for a question."""
 
@@ -148,7 +152,7 @@ def _nearest_to_hypothesis(
     It is made up in the form of the report nearest to the question.
     """
     with tools.trace.step("hypothesis") as step:
-        example, *_ = rank_by_cosine(vector, reports, filters, tools) or reports
+        example, *_ = rank_by_cosine(vector, reports, filters, tools, 1) or reports
         prompt = Prompt(
             system=fill_template(PROMPTS / "hypothesis_system.txt"),
             user=fill_template(
@@ -156,6 +160,7 @@ def _nearest_to_hypothesis(
             ),
             max_tokens=1000,
             temperature=0,
+            placeholder=lambda: format_report(example, 1),
         )
         hypothesis = question
         try:
@@ -165,8 +170,9 @@ def _nearest_to_hypothesis(
             step.note = f"the question alone, as the model's reply cannot be used: {error}"
     [hypothesis_vector] = embed_texts([hypothesis], tools)
     with tools.trace.step("primer", "reports by cosine") as step:
-        ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools)
-        nearest = ranked[: tools.options.reports]
+        most = tools.options.reports
+        ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools, most)
+        nearest = ranked[:most]
         step.record([report.hit for report in ranked], [report.hit for report in nearest])
     return nearest
 
@@ -351,7 +357,23 @@ def _prompt(name: str, tools: Tools, **values: object) -> Prompt:
         max_tokens=round(2 * words / WORDS_PER_TOKEN),
         temperature=0,
         schema=StepReply,
+        placeholder=lambda: expected_step(" ".join(map(str, values.values())), words),
     )
+
+
+def expected_step(text: str, words: int) -> str:
+    """Return the reply that a dry run assumes of a call: it opens as many questions as are asked.
+
+    Each question has other words of the text, so that no two are the same question.
+    """
+    found = sorted(set(re.findall(r"[^\W\d_]{4,}", text)), key=len, reverse=True)
+    questions = [
+        f"{' '.join(found[start : start + QUESTION_WORDS])}?"
+        for start in range(0, len(found), QUESTION_WORDS)
+    ]
+    response = f"{usual_text(text, min(words, USUAL_RESPONSE_TOKENS))} [1]"
+    reply = {"response": response, "score": MAX_SCORE // 2}
+    return json.dumps({**reply, "follow_up_queries": questions[:MIN_FOLLOW_UPS]})
 
 
 def read_step(reply: str, cites: Cites) -> StepResult:
@@ -362,7 +384,7 @@ def read_step(reply: str, cites: Cites) -> StepResult:
         cites: The chunks that the numbers in its prompt stand for.
 
     Raises:
-        BadReply: The reply has no score, or neither a response nor a question.
+        BadReply: The reply has no score, or neither a response with citations nor a question.
 
     """
     fields = read_object(reply)
@@ -374,6 +396,12 @@ def read_step(reply: str, cites: Cites) -> StepResult:
     questions = dict.fromkeys(line for line in lines if 0 < len(line) <= MAX_FOLLOW_UP_CHARACTERS)
     if not text and not questions:
         raise BadReply('Expected "response" or "follow_up_queries" to say something.')
+    is_proven = any(map(cites.get, find_citations(text, max(cites, default=0))))
+    if score and text and not is_proven:
+        # What no passage proves must not reach the answer; its questions may still lead to one.
+        if not questions:
+            raise BadReply("Cite the numbers that prove the response, as [1].")
+        text = ""
     point = Point(shorten(text, MAX_RESPONSE_TOKENS), score, cites)
     return StepResult(point, tuple(islice(questions, MAX_FOLLOW_UPS)))
 

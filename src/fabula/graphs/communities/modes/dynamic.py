@@ -8,6 +8,7 @@ nothing is lost.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict
@@ -30,6 +31,7 @@ from fabula.models.prompts import fill_template
 from fabula.models.replies import complete, read_object
 
 MIN_HELPFUL_RATING, MAX_RATING = 1, 5
+NO_LIMIT = 2**31
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
@@ -74,7 +76,10 @@ def _answer_from_helpful(
         return tools.run_each(lambda report: ask_rating(question, report, tools), batch)
 
     with tools.trace.step("rate") as step:
-        selected = select_reports(reports, rate, tools.options.deepest)
+        most = tools.options.ratings
+        if len(reports) > most:
+            reports = rank_by_cosine_and_words(question, reports, filters, tools)
+        selected = select_reports(reports, rate, tools.options.deepest, most)
         step.note = f"{rated} of {len(reports)} reports, of which {len(selected)} are read"
         step.record([report.hit for report in selected])
     yield from answer_from_reports(question, selected, context, filters, tools)
@@ -84,15 +89,17 @@ def select_reports(
     reports: Sequence[StoredReport],
     rate: Callable[[Sequence[StoredReport]], Sequence[int]],
     deepest: int,
+    most: int = NO_LIMIT,
 ) -> list[StoredReport]:
     """Return the reports that help, without those above a report that does.
 
     A report above one that helps stays if some of its members are in no report below it.
 
     Args:
-        reports: Reports of all levels.
+        reports: Reports of all levels; of those of one level, the ones to be rated first.
         rate: Rates some reports, each from 0 to 5; it is called level by level.
         deepest: While no report helps, all reports of the next level are rated, down to this one.
+        most: How many reports are rated at most. Reports beyond it count as if they did not help.
 
     """
     ids = {report.id for report in reports}
@@ -101,7 +108,7 @@ def select_reports(
     rated: set[str] = set()
     selected: dict[str, StoredReport] = {}
     level = 0
-    while to_rate:
+    while to_rate := to_rate[: most - len(rated)]:
         rated.update(report.id for report in to_rate)
         helpful = [
             report
@@ -133,6 +140,8 @@ def ask_rating(question: str, report: StoredReport, tools: Tools) -> int:
         max_tokens=100,
         temperature=0,
         schema=RatingReply,
+        # As if every report helped: a dry run counts all that may be rated.
+        placeholder=lambda: json.dumps({"rating": MIN_HELPFUL_RATING}),
     )
     try:
         return read_rating(complete(tools.models.chat("model", "rate"), prompt))

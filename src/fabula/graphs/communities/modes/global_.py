@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Pieces, Tools
-from fabula.graphs.communities.points import ask_points, reduce
+from fabula.graphs.communities.points import ask_points, make_batches, reduce
 from fabula.graphs.communities.report_search import (
     StoredReport,
     allowed_reports,
@@ -54,7 +54,12 @@ def answer_from_reports(
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
-    """Answer from all these reports: one call for each batch of them, and one for the answer."""
+    """Answer from these reports: one call for each batch of them, and one for the answer.
+
+    If there are more batches than the option `calls`, the reports nearest to the question are read.
+    """
+    if len(make_batches(reports, tools.options.batch_tokens)) > tools.options.calls:
+        reports = rank_by_cosine_and_words(question, reports, filters, tools)
     with tools.trace.step("map") as step:
         points, step.note = ask_points(question, reports, tools)
     yield from reduce(question, points, context, filters, tools)

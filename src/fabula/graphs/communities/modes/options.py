@@ -31,6 +31,13 @@ class ReadingOptions(BaseModel):
         description="maximum tokens of the points that the answer is written from",
     )
     words: int = Field(2000, ge=20, le=10_000, description="maximum words of the answer")
+    calls: int = Field(
+        50,
+        ge=1,
+        le=10_000,
+        description="maximum calls that read reports; if these are too few for all of them, those "
+        "that are nearest to the question are read",
+    )
 
 
 class GlobalOptions(ReadingOptions):
@@ -73,4 +80,10 @@ class DynamicOptions(ReadingOptions):
 
     deepest: int = Field(
         2, ge=0, le=99, description="level down to which all reports are rated while none helps"
+    )
+    ratings: int = Field(
+        300,
+        ge=1,
+        le=100_000,
+        description="maximum calls that rate a report each; those nearest to the question first",
     )

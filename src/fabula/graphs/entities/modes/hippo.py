@@ -8,6 +8,7 @@ they are read, and a number that was not in the prompt is dropped.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -43,6 +44,10 @@ WEIGHT_WITH_FACTS, WEIGHT_WITH_NAMES = 0.05, 1.0
 """The weight of passages: as published, and where names stand for facts, as there is no model.
 Measured without a model on seven novels (GraphRAG-Bench): 0.05 is 7 points below the passages' own
 ranking, 1 is level."""
+
+
+USUALLY_KEPT = 5
+"""How many facts a dry run assumes that the model keeps."""
 
 
 class FactsReply(BaseModel):
@@ -216,6 +221,7 @@ def ask_which_help(question: str, facts: Sequence[str], chat: Chat) -> Collectio
         max_tokens=100 + 6 * len(facts),
         temperature=0,
         schema=FactsReply,
+        placeholder=lambda: json.dumps({"keep": [*range(1, len(facts) + 1)][:USUALLY_KEPT]}),
     )
     return ask(chat, request, lambda reply: read_fact_numbers(reply, len(facts)))
 

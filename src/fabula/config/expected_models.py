@@ -1,0 +1,112 @@
+"""The models of a question's dry run: placeholders, which are asked what models would be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fabula.config.model_factory import BuildModels, ModelFactory
+from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide
+from fabula.models.counted import Meter
+from fabula.models.guide import PromptedGuide
+from fabula.models.offline import OfflineGuide
+from fabula.models.parallel import Workers
+from fabula.models.prompted import PromptedAnswerer
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedModels:
+    """Makes placeholders in the place of a question's models (`ask.protocols.QuestionModels`).
+
+    Replies that the response cache has are used; all others are as long as replies usually are. The
+    calls of a model that only ranks (`rerank_model`) are not counted.
+
+    Attributes:
+        factory: The models of the question.
+        dimensions: Those of the collection's embeddings.
+
+    """
+
+    factory: ModelFactory
+    dimensions: int
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no chat model."""
+        return self.factory.offline
+
+    @property
+    def is_static(self) -> bool:
+        """Whether texts are embedded by static vectors."""
+        return self.factory.is_static
+
+    @property
+    def workers(self) -> Workers:
+        """The threads of the models."""
+        return self.factory.workers
+
+    def table(self, name: str) -> Any:
+        """Return the settings of the graph or mode of this name."""
+        return self.factory.table(name)
+
+    def counted_embedder(self, meter: Meter) -> Embedder:
+        """Return an embedder whose vectors have the collection's dimensions."""
+        return _Widened(self.factory.counted_embedder(meter, dry=True), self.dimensions)
+
+    def guide(self, meter: Meter) -> Guide:
+        """Return a guide that asks a placeholder."""
+        if self.offline:
+            return OfflineGuide()
+        ranker = _keep_order if self.factory.ranks_by_endpoint else None
+        return PromptedGuide(self.chat(meter, "guide"), ranker)
+
+    def models(self, meter: Meter) -> BuildModels:
+        """Return placeholders of the models that modes ask."""
+        models = self.factory.models(meter, dry=True)
+        return replace(models, embedder=self.counted_embedder(meter))
+
+    def chat(self, meter: Meter, step: str) -> Chat:
+        """Return a placeholder of the chat model, its calls counted to this step."""
+        return self.factory.placeholder_chat(meter, step)
+
+    def answerer(self, meter: Meter) -> Answerer:
+        """Return what writes the placeholder of an answer."""
+        temperature, answer_tokens = self.factory.answer_limits
+        return PromptedAnswerer(self.chat(meter, "answer"), temperature, answer_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Widened:
+    """An embedder that repeats the numbers of free vectors, so that an index can be asked.
+
+    What it finds is not what the paid vectors would find, but as many passages.
+    """
+
+    inner: Embedder
+    dimensions: int
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    @property
+    def batch(self) -> int:
+        return self.inner.batch
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        embeddings = self.inner.embed(texts)
+        if not self.dimensions or embeddings.vectors.shape[1] == self.dimensions:
+            return embeddings
+        shape = (len(texts), self.dimensions)
+        repeats = -(-self.dimensions // embeddings.vectors.shape[1])
+        wide = np.tile(embeddings.vectors, repeats)[:, : self.dimensions].reshape(shape)
+        norms = np.linalg.norm(wide, axis=1, keepdims=True)
+        return replace(embeddings, vectors=(wide / norms).astype(np.float32))
+
+
+def _keep_order(question: str, texts: Sequence[str]) -> list[float]:
+    del question
+    return [-float(place) for place in range(len(texts))]
