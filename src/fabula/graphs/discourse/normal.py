@@ -24,10 +24,11 @@ _SOLID_RUN = re.compile(f"({SOLID}+)")
 @functools.lru_cache(_CACHED)
 def normal(text: str, language: str) -> str:
     """Return the stems of a value in their order, without articles; '' if none is left."""
-    return " ".join(_stems(text, language))
+    return " ".join(stems_of(text, language))
 
 
-def _stems(text: str, language: str) -> Iterator[str]:
+def stems_of(text: str, language: str) -> Iterator[str]:
+    """Yield the stems of a text as values have them; of a long text, which is not remembered."""
     stem = stemmer_of(language).stems
     articles = words_of(language).articles
     for place, piece in enumerate(_SOLID_RUN.split(text)):

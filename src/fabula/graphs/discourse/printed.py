@@ -14,7 +14,7 @@ from functools import cached_property
 
 from fabula.graph import Part
 from fabula.graph.extraction import TextWindow
-from fabula.graphs.discourse.normal import listed, normal, normal_forms
+from fabula.graphs.discourse.normal import listed, normal, normal_forms, stems_of
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.names import has_capital
 from fabula.graphs.entities.words import all_words
@@ -67,8 +67,7 @@ class WindowText:
 
     def holds(self, value: str, chunk: Chunk) -> int:
         """Return how many content words of a value a chunk prints."""
-        stems = _Stems.of(chunk.text, self.language)
-        return sum(map(stems.has, stemmer_of(self.language).content(value)))
+        return sum(map(self._by_chunk[chunk.id].has, stemmer_of(self.language).content(value)))
 
     def _has_entity(self, name: str) -> bool:
         ids = set(self.window.ids)
@@ -91,6 +90,10 @@ class WindowText:
         return found >= MIN_SHARE * total
 
     @cached_property
+    def _by_chunk(self) -> Mapping[str, _Stems]:
+        return {chunk.id: _Stems.of(chunk.text, self.language) for chunk in self.window.chunks}
+
+    @cached_property
     def _stems(self) -> _Stems:
         texts = (chunk.text for chunk in self.window.chunks)
         return _Stems.of("\n".join((self.window.before, *texts)), self.language)
@@ -107,7 +110,7 @@ class _Stems:
     def of(cls, text: str, language: str) -> _Stems:
         ordered = sorted({fold(word) for word in words(text)})
         # Values of one letter are possible in scripts without spaces, where stems are pairs.
-        stems = {*normal(text, language).split(), *words(text)}
+        stems = {*stems_of(text, language), *words(text)}
         return cls(frozenset(stems), tuple(ordered))
 
     def has(self, stem: str) -> bool:

@@ -34,6 +34,8 @@ PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from the prompts that a graph is built with: if those change, the graph is stale."""
 REASONING_TOKENS = 1500
 """Room for a chain of thought and the senses after it."""
+EXPECTED_REASONING = " ".join(["step"] * 120)
+"""What a dry run assumes of a chain of thought, by its length alone."""
 MAX_SENSES = 3
 """Senses, and values of each slot, that are taken of a reply."""
 
@@ -161,6 +163,7 @@ def ask_in_steps(question: str, senses: Senses, language: str, chat: Chat) -> Ev
         max_tokens=REASONING_TOKENS,
         temperature=0,
         schema=_reasoned_reply(paths),
+        placeholder=lambda: json.dumps({"reasoning": EXPECTED_REASONING, "senses": [paths[0]]}),
     )
     about_event = Prompt(
         system=fill_template(PROMPTS / "question_system.txt"),
@@ -168,6 +171,9 @@ def ask_in_steps(question: str, senses: Senses, language: str, chat: Chat) -> Ev
         max_tokens=600,
         temperature=0,
         schema=EventReply,
+        placeholder=lambda: json.dumps(
+            {**{slot: [] for slot in SLOTS}, "who": question.split()[:MAX_SENSES]}
+        ),
     )
     sought = EventQuestion()
     problem: BadReply | None = None

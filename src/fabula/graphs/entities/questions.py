@@ -174,16 +174,16 @@ def ask_model(question: str, network: Network, chat: Chat, reading: Reading = SH
         max_tokens=600,
         temperature=0,
         schema=reading.reply,
-        placeholder=lambda: _placeholder(question, reading),
+        placeholder=lambda: _expected_reply(question, reading),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, types))
 
 
-def _placeholder(question: str, reading: Reading) -> str:
-    """Return the reply that a dry run assumes: the words of the question in one list."""
+def _expected_reply(question: str, reading: Reading) -> str:
+    """The reply that a dry run assumes: the question's words, in a list that the reading has."""
     lists: dict[str, list[str]] = {name: [] for name in reading.reply.model_fields}
     lists["low" if "low" in lists else "named"] = question.split()[:MAX_TEXTS]
-    return json.dumps(lists)
+    return json.dumps(lists, ensure_ascii=False)
 
 
 def read_sought(reply: str, types: Iterable[str]) -> Sought:

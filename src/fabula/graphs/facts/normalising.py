@@ -182,11 +182,11 @@ class Normaliser:
         near = self._nearest(
             {name for *_, names, _ in opened for name in names}, *self._entity_forms, self._vectors
         )
-        listed = self._listed
+        relations = self._listed
         asked_about = {words for *_, predicates in opened for words in predicates}
         alike = (
-            dict.fromkeys(asked_about, listed)
-            if listed
+            dict.fromkeys(asked_about, relations)
+            if relations
             else self._nearest(asked_about, *self._relation_forms, self._embedded)
         )
         return [
@@ -195,7 +195,7 @@ class Normaliser:
                 found,
                 {name: self._first(name, near[name]) for name in names},
                 {predicate: alike[predicate] for predicate in predicates},
-                listed,
+                relations,
             )
             for window, found, names, predicates in opened
         ]

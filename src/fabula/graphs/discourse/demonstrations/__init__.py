@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
 from fabula.graph import demonstrations, sets
 from fabula.graphs.discourse.questions import EventsReply, LinksReply
 
-QUESTIONS = {
+QUESTIONS: Mapping[str, type[BaseModel]] = {
     "events": EventsReply,
     "links": LinksReply,
 }

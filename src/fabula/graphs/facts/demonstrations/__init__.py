@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
 from fabula.graph import demonstrations, sets
 from fabula.graphs.facts.stating import TypedReply
 
-QUESTIONS = {
+QUESTIONS: Mapping[str, type[BaseModel]] = {
     "statements": TypedReply,
 }
 """The shapes of the replies, by the names that the questions have in a file."""
