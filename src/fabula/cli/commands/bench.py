@@ -82,7 +82,7 @@ def list_suites() -> None:
     examples=(
         "bench run smoke",
         "bench run quality --data QuALITY/ --limit 200 --max-calls 20000",
-        "bench run sweep-top-k --set narrativeqa --part all --only gutenberg --data NarrativeQA/",
+        "bench run sweep-top-k --set narrativeqa --only gutenberg",
     ),
 )
 @click.argument("suite")
