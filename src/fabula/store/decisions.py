@@ -53,7 +53,7 @@ def save_decision(store: Store, collection: str, decision: Decision, began: int)
             that was written later has to follow it, whatever was in it when it was checked.
 
     Raises:
-        Changed: Somebody else has decided something since then.
+        Changed: Somebody else has decided something since then, or the document is gone.
         BadValue: A name is too long, or there are too many.
     """
     if len(decision.names) > MAX_NAMES:
@@ -82,8 +82,8 @@ def save_decision(store: Store, collection: str, decision: Decision, began: int)
         saved = session.execute_write(save)
     if not saved:
         raise Changed(
-            "Somebody else has corrected this collection meanwhile: look at what was decided, and "
-            "try again."
+            "Somebody else has corrected this collection meanwhile, or the document was removed: "
+            "look at what was decided, and try again."
         )
     return read_decision(store, collection, decision.number)
 
