@@ -26,7 +26,7 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 GRAPH = Graph(
     name="entities",
     about="people, places and things with all their names, and what ties them",
-    version=1,
+    version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),

@@ -19,7 +19,26 @@ from fabula.text.folding import fold
 MAX_EPITHETS = 4
 """How many words before a name are no part of it; what is longer is a description."""
 _WORDS_OF_DESCRIPTIONS = frozenset(
-    "and or with without in on at to from by for who another other second third younger elder".split()
+    [
+        "and",
+        "or",
+        "with",
+        "without",
+        "in",
+        "on",
+        "at",
+        "to",
+        "from",
+        "by",
+        "for",
+        "who",
+        "another",
+        "other",
+        "second",
+        "third",
+        "younger",
+        "elder",
+    ]
 )
 
 
@@ -64,9 +83,7 @@ def name_parts(name: str) -> NameParts:
     return NameParts(rest, fold(name_key(rest)), epithets)
 
 
-def parts_of_names(
-    counts: Mapping[str, int], ordinary: Collection[str]
-) -> Mapping[str, NameParts]:
+def parts_of_names(counts: Mapping[str, int], ordinary: Collection[str]) -> Mapping[str, NameParts]:
     """Return the parts of persons' names, as all names of a text show them.
 
     Args:

@@ -43,6 +43,8 @@ _SOFT_LETTERS = {"ć": "ci", "ś": "si", "ź": "zi", "ń": "ni"}
 _SOFT = re.compile("[ćśźń](?=k)")
 MIN_FULL_COUNT = 2
 """How often a full name occurs before a first name alone is taken for it."""
+MIN_DOUBTFUL_COUNT = 5
+"""How often both of two names must occur for a model to be asked about them."""
 WIFE_SHARE = 5
 """How often Mrs Dilber must occur for each Dilber, so that Dilber is she and not her husband."""
 MIN_WEIGHT = 4
@@ -86,11 +88,13 @@ class Resolution:
     """Groups of forms, one for each entity.
 
     `shared` has family names of several people, and for each of them a form of everyone whom it
-    may mean.
+    may mean. `doubtful` has pairs of persons' names, both common, that rules leave apart though
+    they may be of one person, the commonest first.
     """
 
     groups: tuple[NameGroup, ...]
     shared: Mapping[NameForm, tuple[NameForm, ...]]
+    doubtful: tuple[tuple[NameForm, NameForm], ...] = ()
 
 
 def resolve(
@@ -100,6 +104,7 @@ def resolve(
     decisions: Decisions,
     ordinary: Collection[str],
     pronouns: Mapping[str, Pronouns] | None = None,
+    confirmed: Iterable[tuple[str, str]] = (),
 ) -> Resolution:
     """Find out which forms are names of one entity.
 
@@ -109,10 +114,9 @@ def resolve(
         decisions: What a person decided.
         ordinary: Words that the text has in lower case; none is a misspelt name.
         pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
+        confirmed: Pairs of names that a model takes for one person's.
     """
-    joining = _Joining(
-        sorted(forms, key=_commonest_first), decisions, ordinary, pronouns or {}
-    )
+    joining = _Joining(sorted(forms, key=_commonest_first), decisions, ordinary, pronouns or {})
     _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
@@ -120,11 +124,13 @@ def resolve(
     _join_nicknames(joining, people, full=True)
     shared = _join_short(joining, people)
     _join_nicknames(joining, people, full=False)
+    _join_confirmed(joining, confirmed)
     _join_inflected(joining, language)
     _join_misspelt(joining, frozenset(ordinary))
     return Resolution(
         tuple(joining.group(root) for root in joining.roots()),
         shared,
+        _doubtful(joining, people),
     )
 
 
@@ -348,9 +354,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
         men = [form for form in with_title if joining.title_sexes(form) & {"m", "o"}]
         for form in bare:
             _join_first(joining, form, men)
-            is_family_name = any(
-                not joining.title_sexes(full) for full in people.by_family[key]
-            )
+            is_family_name = any(not joining.title_sexes(full) for full in people.by_family[key])
             if not joining.title_sexes(form) and not is_family_name:
                 women = [other for other in with_title if _may_be_hers(joining, form, other)]
                 _join_first(joining, form, women)
@@ -454,9 +458,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[Name
     return shared
 
 
-def _is_introduced(
-    joining: _Joining, people: _People, first: NameForm, full: NameForm
-) -> bool:
+def _is_introduced(joining: _Joining, people: _People, first: NameForm, full: NameForm) -> bool:
     """Whether a full name may be that of who is called by its first name alone.
 
     A full name that occurs once is, where it introduces its bearer, or where the text has its
@@ -469,9 +471,7 @@ def _is_introduced(
     return any(joining.root(form) != joining.root(full) for form in families)
 
 
-def _is_weighty(
-    joining: _Joining, people: _People, short: NameForm, full: NameForm
-) -> bool:
+def _is_weighty(joining: _Joining, people: _People, short: NameForm, full: NameForm) -> bool:
     """Whether a family name may stand for the only full name that ends with it.
 
     It may be another person's of the family where it occurs much more often than all that its
@@ -569,7 +569,9 @@ def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
     if full:
         for family, forms in people.by_family.items():
             if " " not in family:
-                _join_short_forms(joining, [form for form in forms if len(joining.parts(form).words) == 2])
+                _join_short_forms(
+                    joining, [form for form in forms if len(joining.parts(form).words) == 2]
+                )
         return
     alone = [
         form
@@ -605,7 +607,11 @@ def _is_family_title(joining: _Joining, form: NameForm) -> bool:
     """Whether a name of one word stands behind a title of family names: Mr. Jack, not Sir Jack."""
     parts = joining.parts(form)
     titles = name_titles(parts.rest).split()
-    return len(parts.words) == 1 and bool(titles) and titles[-1] not in all_words().before_first | {"miss", "master"}
+    return (
+        len(parts.words) == 1
+        and bool(titles)
+        and titles[-1] not in all_words().before_first | {"miss", "master"}
+    )
 
 
 def _join_short_forms(joining: _Joining, forms: Sequence[NameForm]) -> None:
@@ -628,7 +634,11 @@ def _has_title_before(joining: _Joining, form: NameForm, forename: str) -> bool:
 def _has_forename(joining: _Joining, form: NameForm, other: NameForm) -> bool:
     """Whether two groups have different full names, so that they are two people."""
     fulls = [
-        {joining.key(member) for member in joining.members(f) if len(joining.parts(member).words) > 1}
+        {
+            joining.key(member)
+            for member in joining.members(f)
+            if len(joining.parts(member).words) > 1
+        }
         for f in (form, other)
     ]
     return bool(fulls[0] and fulls[1])
@@ -709,6 +719,40 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
         )
         for word, other in ((_softened(first), _softened(second)) for first, second in pairs)
     )
+
+
+def _join_confirmed(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
+    """Join what a model takes for one person's names, unless titles or a person speak against it."""
+    by_name: dict[str, list[NameForm]] = defaultdict(list)
+    for form in joining.forms:
+        by_name[form.name].append(form)
+    for first_name, second_name in sorted(pairs):
+        for first in by_name[first_name]:
+            for second in by_name[second_name]:
+                if joining.fits(first, second):
+                    shorter = min(
+                        first, second, key=lambda form: (len(joining.parts(form).words), form.count)
+                    )
+                    joining.mark_short(joining.members(shorter))
+                    joining.join(first, second, "model")
+
+
+def _doubtful(joining: _Joining, people: _People) -> tuple[tuple[NameForm, NameForm], ...]:
+    """Pairs of persons of whom one may be called by a part, or a short form, of the other's name."""
+    pairs: dict[tuple[NameForm, NameForm], int] = {}
+    for form in joining.forms:
+        key = joining.key(form)
+        if kind_of(form.type) != PERSON or " " in key or _has_article(form.name):
+            continue
+        longer = [*people.by_family[key], *people.by_first[key]]
+        longer += [other for long in sorted(long_forms(key)) for other in people.by_key[long]]
+        for other in longer:
+            roots = (joining.root(form), joining.root(other))
+            counts = [joining.count(root) for root in roots]
+            if min(counts) >= MIN_DOUBTFUL_COUNT and joining.fits(*roots):
+                pair = (min(roots, key=_commonest_first), max(roots, key=_commonest_first))
+                pairs[pair] = sum(counts)
+    return tuple(sorted(pairs, key=lambda pair: (-pairs[pair], pair[0].name, pair[1].name)))
 
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
