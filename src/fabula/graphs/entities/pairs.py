@@ -1,4 +1,4 @@
-"""The reply about numbered pairs, whether the two of each are one; entities and identities ask so."""
+"""The reply about numbered pairs: whether the two of each are one."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ class _Run(NamedTuple):
 class _Uses:
     """How often a name is used: at all, as persons' names are, as places' are, and with articles.
 
-    `titles` counts titles before it, `inside` words before it that only places have, `near` those that persons have, too.
+    `titles` counts titles before it, `inside` words before it that only places have, and `near`
+    those that persons have, too.
     """
 
     count: int = 0
