@@ -467,6 +467,8 @@ def _is_introduced(joining: _Joining, people: _People, first: NameForm, full: Na
     """
     if joining.count(full) >= MIN_FULL_COUNT or full.place <= first.place:
         return True
+    if _titles(joining, first) & _titles(joining, full):
+        return True
     family = joining.parts(full).words[-1]
     families = (*people.by_key[family], *people.by_family[family])
     return any(joining.root(form) != joining.root(full) for form in families)
@@ -495,14 +497,16 @@ def _is_weighty(joining: _Joining, people: _People, short: NameForm, full: NameF
         form.count for form in alone if joining.root(form) != joining.root(full)
     )
     count = joining.count(short)
-    if count <= MAX_LIGHTER * bearer or _titles(joining, short) & _titles(joining, full):
+    if count <= bearer or _titles(joining, short) & _titles(joining, full):
         return True
     if "g" in joining.title_sexes(short):
         return True
     is_called_by_first_name = sum(form.count for form in alone) >= FIRST_NAME_SHARE * count
-    if count <= MIN_WEIGHT:
-        return not is_called_by_first_name
     is_late = joining.place(full) - joining.place(short) > people.last_place / 3
+    if count <= MIN_WEIGHT:
+        return not (is_called_by_first_name and count > MAX_LIGHTER * bearer)
+    if count <= MAX_LIGHTER * bearer:
+        return not (is_called_by_first_name and is_late)
     return not (is_called_by_first_name or is_late)
 
 
