@@ -13,9 +13,10 @@ from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
 from fabula.graphs.entities.decisions import Decisions, read_decisions
 from fabula.graphs.entities.names import name_key
+from fabula.graphs.entities.pairs import MAX_WHY_CHARACTERS, read_pairs
 from fabula.graphs.entities.resolve import misspelt_by
 from fabula.graphs.identities.candidates import ComparedEntity, find_candidates
-from fabula.graphs.identities.confirm import MAX_WHY_CHARACTERS, Pair, read_pairs
+from fabula.graphs.identities.confirm import Pair
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups
 from fabula.graphs.identities.mapping import Verdict, nodes_and_edges, read_verdicts
 from fabula.graphs.identities.options import Options

@@ -17,6 +17,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graphs.entities.confirm import confirm_names, name_pairs
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.descriptions import (
@@ -52,7 +53,7 @@ from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
-EXTRACT_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 4)
+EXTRACT_PRIORITY, NAMES_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 5)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -112,6 +113,11 @@ def build(
         ordinary=_ordinary(text),
         corrections=text.decisions,
         pronouns=_pronouns(extraction, text),
+        confirm=None
+        if models.offline
+        else lambda doubtful, mentions: confirm_names(
+            name_pairs(doubtful, mentions), calls, NAMES_PRIORITY
+        ),
     )
     statements = statements_of(cast)
     if models.offline:

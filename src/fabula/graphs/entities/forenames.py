@@ -46,14 +46,17 @@ def is_short_for(first: str, second: str) -> bool:
 def _sexes() -> Mapping[str, str]:
     table = _table()
     return {
-        fold(name): sex for key, sex in (("men", "m"), ("women", "f")) for name in table[key].split()
+        fold(name): sex
+        for key, sex in (("men", "m"), ("women", "f"))
+        for name in table[key].split()
     }
 
 
 @functools.cache
 def _short() -> Mapping[str, frozenset[str]]:
     return {
-        fold(short): frozenset(map(fold, forms.split())) for short, forms in _table()["short"].items()
+        fold(short): frozenset(map(fold, forms.split()))
+        for short, forms in _table()["short"].items()
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count, groupby
@@ -48,6 +48,10 @@ FAMILY = "group"
 """The type of a family: a family name with the ending of the plural."""
 MAX_CHUNKS_IN_ERROR = 2
 """A name that is a person in more chunks than this, and a place or thing in more, is both."""
+Confirm = Callable[
+    [Sequence[tuple[NameForm, NameForm]], Sequence[Mention]], Collection[tuple[str, str]]
+]
+"""Returns which of some pairs are one person's names, by the forms of each and all mentions."""
 NEAR_CHARACTERS = 4_000
 """How near to a family name its bearer is looked for, where several bear it: 1,000 tokens."""
 
@@ -61,6 +65,7 @@ def merge(
     ordinary: Collection[str],
     corrections: Sequence[Decision] = (),
     pronouns: Mapping[str, Pronouns] | None = None,
+    confirm: Confirm | None = None,
 ) -> Entities:
     """Merge an extraction; the order of its mentions does not matter.
 
@@ -72,6 +77,7 @@ def merge(
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
         corrections: What people corrected in the entities, which is applied at the end.
         pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
+        confirm: Says which of the pairs that rules are in doubt about are one person's names.
 
     Returns:
         Entities and relations, each ordered by ids, and their mentions in text order. An
@@ -82,13 +88,17 @@ def merge(
     )
     mentions = [mention for mention, _ in groupby(sorted(whole_and_split, key=mention_order))]
     forms = _forms(mentions, language)
-    resolution = resolve(
+    resolve_forms = partial(
+        resolve,
         frozenset(forms),
         language=language,
         decisions=decisions,
         ordinary=ordinary,
         pronouns=pronouns,
     )
+    resolution = resolve_forms()
+    if confirm and resolution.doubtful and (confirmed := confirm(resolution.doubtful, mentions)):
+        resolution = resolve_forms(confirmed=confirmed)
     by_group = _mentions_by_group(mentions, forms, resolution)
     drafts, effects = apply_corrections(
         _drafts(resolution.groups, by_group), corrections, partial(_draft, resolution.groups)

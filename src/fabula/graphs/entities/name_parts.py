@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabula.graphs.entities.forenames import forename_sex, is_forename
@@ -18,9 +18,6 @@ from fabula.text.folding import fold
 
 MAX_EPITHETS = 4
 """How many words before a name are no part of it; what is longer is a description."""
-_WORDS_OF_DESCRIPTIONS = frozenset(
-    "and or with without in on at to from by for who another other second third younger elder".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +61,7 @@ def name_parts(name: str) -> NameParts:
     return NameParts(rest, fold(name_key(rest)), epithets)
 
 
-def parts_of_names(
-    counts: Mapping[str, int], ordinary: Collection[str]
-) -> Mapping[str, NameParts]:
+def parts_of_names(counts: Mapping[str, int], ordinary: Collection[str]) -> Mapping[str, NameParts]:
     """Return the parts of persons' names, as all names of a text show them.
 
     Args:
@@ -88,37 +83,42 @@ def parts_of_names(
 
 
 def _split_epithets(name: str) -> tuple[tuple[str, ...], str]:
-    """The words before a name that are no part of it, and the name."""
-    words = all_words()
+    """The words before and behind a name that are no part of it, and the name."""
     tokens = name.split()
-    if not has_capital(name):
-        return (), name
-    cut = 0
-    for token in tokens[:-1]:
-        word = token.casefold().strip(".,")
-        if word in words.titles or word in words.particles:
-            break
-        if word in words.connectives or word in _WORDS_OF_DESCRIPTIONS:
-            return (), name
-        if not (token.islower() or word in words.articles or word in words.epithets):
-            break
-        cut += 1
+    cut = _count_epithets(tokens) if has_capital(name) else 0
     before = tuple(token.casefold() for token in tokens[:cut])
-    epithets = tuple(word for word in before if word not in words.articles)
-    end = len(tokens)
-    while end > cut + 1 and tokens[end - 1].islower() and tokens[end - 1] in words.epithets:
-        end -= 1
-    if end < len(tokens):
-        return (*epithets, *tokens[end:]), " ".join(tokens[cut:end])
-    rest = " ".join(tokens[cut:])
-    if cut < len(tokens) - 3 and title_sex(rest) and " of " in rest:
-        # Mr. Waymarsh of Milrose; but the Duke of York is the duke of nothing else.
-        bearer, _, place = rest.partition(" of ")
-        if name_titles(bearer):
-            return (*epithets, "of", *place.casefold().split()), bearer
-    if not epithets or len(epithets) > MAX_EPITHETS or not has_capital(rest):
+    epithets = tuple(word for word in before if word not in all_words().articles)
+    behind, rest = _split_behind(tokens[cut:])
+    if not (epithets or behind) or len(epithets) > MAX_EPITHETS or not has_capital(rest):
         return (), name
-    return epithets, rest
+    return (*epithets, *behind), rest
+
+
+def _count_epithets(tokens: Sequence[str]) -> int:
+    """How many words before a name are no part of it; 0 where they describe somebody else."""
+    words = all_words()
+    for count, token in enumerate(tokens[:-1]):
+        word = token.casefold().strip(".,")
+        if word in words.connectives | words.descriptive:
+            return 0
+        is_before = token.islower() or word in words.articles or word in words.epithets
+        if word in words.titles or word in words.particles or not is_before:
+            return count
+    return max(0, len(tokens) - 1)
+
+
+def _split_behind(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The words behind a name that are no part of it: Margaret dear, Mr. Waymarsh of Milrose."""
+    end = len(tokens)
+    while end > 1 and tokens[end - 1].islower() and tokens[end - 1] in all_words().epithets:
+        end -= 1
+    rest = " ".join(tokens[:end])
+    behind = tuple(tokens[end:])
+    bearer, of, place = rest.partition(" of ")
+    # The Duke of York is the duke of nothing else: only a title with a name may lose its place.
+    if of and title_sex(bearer) and name_titles(bearer):
+        return ("of", *place.casefold().split(), *behind), bearer
+    return behind, rest
 
 
 def _told_apart(parts: Iterable[NameParts]) -> dict[str, set[str]]:

@@ -14,7 +14,8 @@ NEAR_CHARACTERS = 160
 MIN_PRONOUNS, MIN_SHARE = 4, 0.8
 """How many pronouns must follow a name, and the share of one sex among them, to say its sex.
 
-Fewer mislead: on LitBank's passages one or two pronouns prevent more right joins than wrong ones."""
+Fewer mislead: on LitBank's passages one or two prevent more right joins than wrong ones.
+"""
 
 Pronouns = tuple[int, int]
 """How many pronouns of a man and of a woman follow a name."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
 from fabula.models.replies import shorten
 
-EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
+EXTRACTION, TRIPLES, NAMES, DESCRIPTIONS = "extraction", "triples", "names", "descriptions"
 """The steps in which a chat model is asked, and in which there may be gaps."""
 MAX_ALIASES, MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS = 8, 5, 60
 MAX_DESCRIPTION_TOKENS = 120

@@ -43,6 +43,8 @@ _SOFT_LETTERS = {"ć": "ci", "ś": "si", "ź": "zi", "ń": "ni"}
 _SOFT = re.compile("[ćśźń](?=k)")
 MIN_FULL_COUNT = 2
 """How often a full name occurs before a first name alone is taken for it."""
+MIN_DOUBTFUL_COUNT = 5
+"""How often both of two names must occur for a model to be asked about them."""
 WIFE_SHARE = 5
 """How often Mrs Dilber must occur for each Dilber, so that Dilber is she and not her husband."""
 MIN_WEIGHT = 4
@@ -86,11 +88,13 @@ class Resolution:
     """Groups of forms, one for each entity.
 
     `shared` has family names of several people, and for each of them a form of everyone whom it
-    may mean.
+    may mean. `doubtful` has pairs of persons' names, both common, that rules leave apart though
+    they may be of one person, the commonest first.
     """
 
     groups: tuple[NameGroup, ...]
     shared: Mapping[NameForm, tuple[NameForm, ...]]
+    doubtful: tuple[tuple[NameForm, NameForm], ...] = ()
 
 
 def resolve(
@@ -100,6 +104,7 @@ def resolve(
     decisions: Decisions,
     ordinary: Collection[str],
     pronouns: Mapping[str, Pronouns] | None = None,
+    confirmed: Iterable[tuple[str, str]] = (),
 ) -> Resolution:
     """Find out which forms are names of one entity.
 
@@ -109,22 +114,24 @@ def resolve(
         decisions: What a person decided.
         ordinary: Words that the text has in lower case; none is a misspelt name.
         pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
+        confirmed: Pairs of names that a model takes for one person's.
     """
-    joining = _Joining(
-        sorted(forms, key=_commonest_first), decisions, ordinary, pronouns or {}
-    )
+    joining = _Joining(sorted(forms, key=_commonest_first), decisions, ordinary, pronouns or {})
     _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
     _join_aliases(joining, people)
-    _join_nicknames(joining, people, full=True)
+    _join_full_nicknames(joining, people)
     shared = _join_short(joining, people)
-    _join_nicknames(joining, people, full=False)
+    _join_nicknames(joining)
+    _join_plurals(joining, people)
+    _join_confirmed(joining, confirmed)
     _join_inflected(joining, language)
     _join_misspelt(joining, frozenset(ordinary))
     return Resolution(
         tuple(joining.group(root) for root in joining.roots()),
         shared,
+        _doubtful(joining, people),
     )
 
 
@@ -348,9 +355,7 @@ def _join_equal(joining: _Joining, people: _People) -> None:
         men = [form for form in with_title if joining.title_sexes(form) & {"m", "o"}]
         for form in bare:
             _join_first(joining, form, men)
-            is_family_name = any(
-                not joining.title_sexes(full) for full in people.by_family[key]
-            )
+            is_family_name = any(not joining.title_sexes(full) for full in people.by_family[key])
             if not joining.title_sexes(form) and not is_family_name:
                 women = [other for other in with_title if _may_be_hers(joining, form, other)]
                 _join_first(joining, form, women)
@@ -454,9 +459,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[Name
     return shared
 
 
-def _is_introduced(
-    joining: _Joining, people: _People, first: NameForm, full: NameForm
-) -> bool:
+def _is_introduced(joining: _Joining, people: _People, first: NameForm, full: NameForm) -> bool:
     """Whether a full name may be that of who is called by its first name alone.
 
     A full name that occurs once is, where it introduces its bearer, or where the text has its
@@ -464,14 +467,14 @@ def _is_introduced(
     """
     if joining.count(full) >= MIN_FULL_COUNT or full.place <= first.place:
         return True
+    if _titles(joining, first) & _titles(joining, full):
+        return True
     family = joining.parts(full).words[-1]
     families = (*people.by_key[family], *people.by_family[family])
     return any(joining.root(form) != joining.root(full) for form in families)
 
 
-def _is_weighty(
-    joining: _Joining, people: _People, short: NameForm, full: NameForm
-) -> bool:
+def _is_weighty(joining: _Joining, people: _People, short: NameForm, full: NameForm) -> bool:
     """Whether a family name may stand for the only full name that ends with it.
 
     It may be another person's of the family where it occurs much more often than all that its
@@ -494,14 +497,16 @@ def _is_weighty(
         form.count for form in alone if joining.root(form) != joining.root(full)
     )
     count = joining.count(short)
-    if count <= MAX_LIGHTER * bearer or _titles(joining, short) & _titles(joining, full):
+    if count <= bearer or _titles(joining, short) & _titles(joining, full):
         return True
     if "g" in joining.title_sexes(short):
         return True
     is_called_by_first_name = sum(form.count for form in alone) >= FIRST_NAME_SHARE * count
-    if count <= MIN_WEIGHT:
-        return not is_called_by_first_name
     is_late = joining.place(full) - joining.place(short) > people.last_place / 3
+    if count <= MIN_WEIGHT:
+        return not (is_called_by_first_name and count > MAX_LIGHTER * bearer)
+    if count <= MAX_LIGHTER * bearer:
+        return not (is_called_by_first_name and is_late)
     return not (is_called_by_first_name or is_late)
 
 
@@ -533,10 +538,19 @@ def _bearers(
     if joining.title_sexes(short) & {"f", "w", "g"}:
         # Miss Watkin is Henrietta Watkin, who must be a woman.
         roots = {root for root in roots if joining.sex(root) == "f"}
+    if is_family and _titles(joining, short):
+        # Squire Gordon is not young George Gordon.
+        roots = {root for root in roots if not _is_young(joining, root)}
     if is_family and "w" in joining.title_sexes(short):
         # Mrs Cratchit is not Martha Cratchit, who may be her daughter, unless that is a Mrs, too.
         roots = {root for root in roots if joining.title_sexes(root)}
     return sorted(roots, key=lambda root: (-joining.count(root), root.name))
+
+
+def _is_young(joining: _Joining, form: NameForm) -> bool:
+    """Whether a group has a name with a word that tells a younger bearer from an older one."""
+    young = {pair[-1] for pair in all_words().opposites}
+    return any(young & set(joining.parts(member).epithets) for member in joining.members(form))
 
 
 def _titles(joining: _Joining, form: NameForm) -> set[str]:
@@ -560,35 +574,31 @@ def _have_one_first_name(joining: _Joining, forms: Iterable[NameForm], family: s
     return len(spelt_out) <= 1 and len({name[0] for name in first_names}) <= 1
 
 
-def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
-    """Join Harry Jekyll with Henry Jekyll, and Lizzy with Elizabeth if there is only one.
+def _join_full_nicknames(joining: _Joining, people: _People) -> None:
+    """Join full names of one family of which one forename is short for the other: Harry Jekyll."""
+    for family in sorted(people.by_family):
+        forms = [form for form in people.by_family[family] if len(joining.parts(form).words) == 2]
+        for number, form in enumerate(forms):
+            for other in forms[:number]:
+                first, second = (joining.parts(f).words[0] for f in (form, other))
+                if is_short_for(first, second) and joining.fits(form, other):
+                    joining.join(form, other, "nickname")
 
-    Args:
-        full: Whether to join full names, or else first names alone.
-    """
-    if full:
-        for family, forms in people.by_family.items():
-            if " " not in family:
-                _join_short_forms(joining, [form for form in forms if len(joining.parts(form).words) == 2])
-        return
-    alone = [
-        form
-        for form in joining.forms
-        if len(joining.parts(form).words) == 1
-        and kind_of(form.type) in (PERSON, "")
-        and long_forms(joining.key(form))
-        and not _is_family_title(joining, form)
-    ]
+
+def _join_nicknames(joining: _Joining) -> None:
+    """Join Lizzy with Elizabeth, if there is only one."""
     firsts: dict[str, list[NameForm]] = defaultdict(list)
     for form in joining.forms:
-        parts = joining.parts(form)
-        if parts.words and kind_of(form.type) == PERSON and not _is_family_title(joining, form):
-            firsts[parts.words[0]].append(form)
-    for form in alone:
+        words = joining.parts(form).words
+        if words and kind_of(form.type) == PERSON and not _is_family_title(joining, form):
+            firsts[words[0]].append(form)
+    for form in joining.forms:
         key = joining.key(form)
+        if kind_of(form.type) not in (PERSON, "") or _is_family_title(joining, form):
+            continue
         others = {
             joining.root(other)
-            for long in long_forms(key)
+            for long in sorted(long_forms(key))
             for other in firsts[long]
             if joining.fits(form, other)
             and not _has_forename(joining, form, other)
@@ -596,25 +606,21 @@ def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
         } - {joining.root(form)}
         if len(others) == 1:
             [other] = others
-            shorter = min(form, other, key=lambda f: (len(joining.parts(f).words), f.count))
-            joining.mark_short(joining.members(shorter))
-            joining.join(form, other, "nickname")
+            _join_as_shorter(joining, form, other, "nickname")
+
+
+def _join_as_shorter(joining: _Joining, form: NameForm, other: NameForm, why: str) -> None:
+    """Join two forms; that of fewer words, or the rarer one, stands for the other."""
+    shorter = min(form, other, key=lambda form: (len(joining.parts(form).words), form.count))
+    joining.mark_short(joining.members(shorter))
+    joining.join(form, other, why)
 
 
 def _is_family_title(joining: _Joining, form: NameForm) -> bool:
     """Whether a name of one word stands behind a title of family names: Mr. Jack, not Sir Jack."""
     parts = joining.parts(form)
     titles = name_titles(parts.rest).split()
-    return len(parts.words) == 1 and bool(titles) and titles[-1] not in all_words().before_first | {"miss", "master"}
-
-
-def _join_short_forms(joining: _Joining, forms: Sequence[NameForm]) -> None:
-    """Join full names of one family of which one forename is short for the other."""
-    for number, form in enumerate(forms):
-        for other in forms[:number]:
-            first, second = (joining.parts(f).words[0] for f in (form, other))
-            if is_short_for(first, second) and joining.fits(form, other):
-                joining.join(form, other, "nickname")
+    return len(parts.words) == 1 and bool(titles) and titles[-1] not in all_words().before_first
 
 
 def _has_title_before(joining: _Joining, form: NameForm, forename: str) -> bool:
@@ -628,7 +634,7 @@ def _has_title_before(joining: _Joining, form: NameForm, forename: str) -> bool:
 def _has_forename(joining: _Joining, form: NameForm, other: NameForm) -> bool:
     """Whether two groups have different full names, so that they are two people."""
     fulls = [
-        {joining.key(member) for member in joining.members(f) if len(joining.parts(member).words) > 1}
+        {key for member in joining.members(f) if " " in (key := joining.key(member))}
         for f in (form, other)
     ]
     return bool(fulls[0] and fulls[1])
@@ -709,6 +715,54 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
         )
         for word, other in ((_softened(first), _softened(second)) for first, second in pairs)
     )
+
+
+def _join_plurals(joining: _Joining, people: _People) -> None:
+    """Join a people with one of it: the Morlocks and a Morlock.
+
+    It is a people where it is named at least as often together as singly, and where one of it has
+    an article: the Cratchits are several, but Cratchit is somebody.
+    """
+    for form in joining.forms:
+        key = joining.key(form)
+        if kind_of(form.type) == PLACE or not key.endswith("s"):
+            continue
+        for one in people.by_key.get(key[:-1], ()):
+            is_people = _has_article(one.name) or kind_of(one.type) == THING
+            is_rarer = joining.count(one) <= joining.count(form)
+            if is_people and is_rarer and kind_of(one.type) != PLACE:
+                joining.mark_short(joining.members(one))
+                joining.join(one, form, "plural")
+
+
+def _join_confirmed(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
+    """Join what a model takes for one person's names, unless titles or decisions forbid it."""
+    by_name: dict[str, list[NameForm]] = defaultdict(list)
+    for form in joining.forms:
+        by_name[form.name].append(form)
+    for first_name, second_name in sorted(pairs):
+        for first in by_name[first_name]:
+            for second in by_name[second_name]:
+                if joining.fits(first, second):
+                    _join_as_shorter(joining, first, second, "model")
+
+
+def _doubtful(joining: _Joining, people: _People) -> tuple[tuple[NameForm, NameForm], ...]:
+    """Pairs of persons of whom one may be called by a part or a short form of the other's name."""
+    pairs: dict[tuple[NameForm, NameForm], int] = {}
+    for form in joining.forms:
+        key = joining.key(form)
+        if kind_of(form.type) != PERSON or " " in key or _has_article(form.name):
+            continue
+        longer = [*people.by_family[key], *people.by_first[key]]
+        longer += [other for long in sorted(long_forms(key)) for other in people.by_key[long]]
+        for other in longer:
+            roots = (joining.root(form), joining.root(other))
+            counts = [joining.count(root) for root in roots]
+            if min(counts) >= MIN_DOUBTFUL_COUNT and joining.fits(*roots):
+                pair = (min(roots, key=_commonest_first), max(roots, key=_commonest_first))
+                pairs[pair] = sum(counts)
+    return tuple(sorted(pairs, key=lambda pair: (-pairs[pair], pair[0].name, pair[1].name)))
 
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:

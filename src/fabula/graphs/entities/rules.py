@@ -84,7 +84,8 @@ class _Run(NamedTuple):
 class _Uses:
     """How often a name is used: at all, as persons' names are, as places' are, and with articles.
 
-    `titles` counts titles before it, `inside` words before it that only places have, `near` those that persons have, too.
+    `titles` counts titles before it, `inside` words before it that only places have, and `near`
+    those that persons have, too.
     """
 
     count: int = 0
@@ -372,7 +373,11 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
             return _INITIAL if has_stop and _is_initial(word) else ""
         if word.small in names:
             return _NAME
-        is_plain = word.small in small.never | small.imperatives or _is_shouted(word.text) or word.is_heading
+        is_plain = (
+            word.small in small.never | small.imperatives
+            or _is_shouted(word.text)
+            or word.is_heading
+        )
         return "" if is_plain or small.nouns_have_capitals else _CAPITAL
 
     followers = [*words[1:], None]
@@ -422,7 +427,9 @@ def _types(
     of_bases: dict[str, _Uses] = defaultdict(_Uses)
     for name, use in uses.items():
         of_bases[bases[name]].add(use)
-    persons = {name for name, use in of_bases.items() if _is_person(name, use, small, written_small)}
+    persons = {
+        name for name, use in of_bases.items() if _is_person(name, use, small, written_small)
+    }
     full = {name for name in of_bases if _is_full_name(name, small)}
     # Full names are seldom beside verbs of speech: a person's first or last name shows that a full
     # name is a person's, and a full name shows it of both its parts.
@@ -488,13 +495,11 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
         use.near += before.small in small.inside | small.near
 
 
-def _is_person(
-    name: str, use: _Uses, small: Words, written_small: AbstractSet[str]
-) -> bool:
+def _is_person(name: str, use: _Uses, small: Words, written_small: AbstractSet[str]) -> bool:
     fewest = MIN_PERSON_USES_WITH_ARTICLE if _has_article(use) else 1
     if name in written_small and not _has_article(use) and not is_forename(name):
         # Suppression, which is printed small, too, may once stand before "looked".
-        fewest = ENOUGH_PERSON_USES
+        fewest = MIN_PERSON_USES_WITH_ARTICLE
     if not use.titles and name.endswith(small.abstract) and not is_forename(name.split()[-1]):
         return False
     return (

@@ -88,7 +88,7 @@ class Entity:
         type: The type that most mentions have.
         names: All printed forms and how often each is printed, `name` first.
         merged_by: Why each form except `name` was taken for this entity: exact, alias, title,
-            family, first, spelling, inflection or person.
+            family, first, nickname, plural, spelling, inflection, model or person.
         mentions: Its mentions, in text order.
     """
 

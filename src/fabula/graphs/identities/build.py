@@ -10,8 +10,9 @@ from fabula.graph import Gap
 from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graphs.entities.corrections import MERGE
 from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.entities.pairs import PAIRS_A_CALL
 from fabula.graphs.identities.candidates import Candidates, find_candidates
-from fabula.graphs.identities.confirm import PAIRS_A_CALL, Confirmer, Pair
+from fabula.graphs.identities.confirm import Confirmer, Pair
 from fabula.graphs.identities.grouping import MODEL, NAMES, Decision, Groups
 from fabula.graphs.identities.labels import ENTITIES
 from fabula.graphs.identities.mapping import (

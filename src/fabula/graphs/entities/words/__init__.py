@@ -31,6 +31,7 @@ class Words:
         acts: Verbs whose subject is a person, before them.
         fond: Adjectives for persons.
         epithets: Words before a person's name that are no part of it, also with a capital: old.
+        descriptive: Words before a name by which somebody else is described: the man with Anna.
         opposites: Words, two by two, that tell two bearers of one name apart: old and young.
         male: Nouns for a man before his name: the boy Heathcliff.
         female: Nouns for a woman before her name.
@@ -60,6 +61,7 @@ class Words:
     acts: frozenset[str] = frozenset()
     fond: frozenset[str] = frozenset()
     epithets: frozenset[str] = frozenset()
+    descriptive: frozenset[str] = frozenset()
     opposites: tuple[tuple[str, ...], ...] = ()
     male: frozenset[str] = frozenset()
     female: frozenset[str] = frozenset()
@@ -99,6 +101,7 @@ def all_words() -> Words:
         female=frozenset().union(*(words.female for words in by_language)),
         imperatives=frozenset().union(*(words.imperatives for words in by_language)),
         epithets=frozenset().union(*(words.epithets for words in by_language)),
+        descriptive=frozenset().union(*(words.descriptive for words in by_language)),
         opposites=tuple(pair for words in by_language for pair in words.opposites),
     )
 

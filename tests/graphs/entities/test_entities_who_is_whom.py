@@ -1,0 +1,317 @@
+"""Who is whom where names alone mislead: things, families, sexes, short forms, peoples.
+
+The pairs are of novels, or of the kinds of fault that gold annotations showed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pytest
+
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.forenames import forename_sex, is_short_for
+from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.name_parts import name_parts
+from fabula.graphs.entities.names import titles_agree
+from fabula.graphs.entities.pronouns import Pronouns, count_pronouns, pronoun_sex
+from fabula.graphs.entities.resolve import NameForm
+from fabula.graphs.entities.values import Extraction, Mention
+
+CHUNK = 1_000
+"""Characters from one chunk to the next."""
+
+
+def mention(name: str, chunk: int = 0, times: int = 1, type: str = "person") -> Mention:
+    place = chunk * CHUNK
+    starts = tuple(place + 7 * time for time in range(times))
+    return Mention(f"c{chunk}", place, name, {name: starts}, type, f"{name} is said of.")
+
+
+def groups_of(
+    mentions: Sequence[Mention],
+    *,
+    language: str = "en",
+    ordinary: Collection[str] = (),
+    pronouns: Mapping[str, Pronouns] | None = None,
+) -> set[tuple[str, frozenset[str]]]:
+    """Each entity by its head, and all its names."""
+    found = merge(
+        "d",
+        Extraction(tuple(mentions), ()),
+        language=language,
+        decisions=Decisions(),
+        ordinary=ordinary,
+        pronouns=pronouns,
+    )
+    return {(entity.name, frozenset(entity.names)) for entity in found.entities}
+
+
+def types_of(mentions: Sequence[Mention]) -> list[str]:
+    """The types of all entities."""
+    extraction = Extraction(tuple(mentions), ())
+    found = merge("d", extraction, language="en", decisions=Decisions(), ordinary=())
+    return sorted(entity.type for entity in found.entities)
+
+
+def groups(*heads_and_names: str) -> set[tuple[str, frozenset[str]]]:
+    """Entities by their names, of which the first is the head."""
+    split = [names.split(", ") for names in heads_and_names]
+    return {(names[0], frozenset(names)) for names in split}
+
+
+def in_order(names: Mapping[str, int]) -> list[Mention]:
+    """Persons as often as their names say, each first in a chunk of its own."""
+    return [mention(name, at, times) for at, (name, times) in enumerate(names.items())]
+
+
+@pytest.mark.parametrize(
+    ("person", "thing", "type"),
+    [
+        ("Hope", "hope", "idea"),
+        ("Faith", "faith", "idea"),
+        ("Pearl", "the pearl", "object"),
+        ("General Grant", "the grant", "object"),
+        ("Miss Summer", "summer", "time"),
+        ("Father Christmas", "Christmas", "time"),
+        ("Mother Nature", "Nature", "idea"),
+    ],
+)
+def test_a_person_and_a_thing_of_one_spelling_are_two(person: str, thing: str, type: str) -> None:
+    found = groups_of([mention(person, 0, 9), mention(thing, 1, 9, type)])
+    assert found == groups(person, thing)
+
+
+def test_a_person_and_a_thing_of_one_word_with_a_capital_are_two_where_both_are_common() -> None:
+    people = [mention("May", at) for at in range(3)]
+    months = [mention("May", at, type="time") for at in range(10, 13)]
+    assert types_of([*people, *months]) == ["person", "time"]
+    assert types_of([*people, *months[:2]]) == ["person"], "twice may be a slip"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            {"Mr. Bennet": 20, "Bennet": 2, "Jane Bennet": 9, "Miss Elizabeth Bennet": 3},
+            groups("Mr. Bennet, Bennet", "Jane Bennet", "Miss Elizabeth Bennet"),
+        ),
+        (
+            {"Miss Bennet": 9, "Jane Bennet": 9, "Elizabeth Bennet": 9},
+            groups("Miss Bennet", "Jane Bennet", "Elizabeth Bennet"),
+        ),
+        (
+            {"Heathcliff": 50, "Linton Heathcliff": 6},
+            groups("Heathcliff", "Linton Heathcliff"),
+        ),
+        (
+            {"Heathcliff": 50, "Linton Heathcliff": 6, "Linton": 30},
+            groups("Heathcliff", "Linton Heathcliff, Linton"),
+        ),
+        (
+            {"Winnie": 17, "Winnie Verloc": 1, "Mr Verloc": 14, "Verloc": 1},
+            groups("Winnie Verloc, Winnie", "Mr Verloc, Verloc"),
+        ),
+        (
+            {"Katharine Hilbery": 1, "Katharine": 14, "Mr. Hilbery": 3},
+            groups("Katharine Hilbery, Katharine", "Mr. Hilbery"),
+        ),
+        (
+            {"Joe Gargery": 5, "Mrs. Joe Gargery": 2},
+            groups("Joe Gargery", "Mrs. Joe Gargery"),
+        ),
+        (
+            {"General Shaw": 2, "Mrs. Shaw": 6, "her aunt Shaw": 1},
+            groups("General Shaw", "Mrs. Shaw, her aunt Shaw"),
+        ),
+        (
+            {"Becky Sharp": 2, "Miss Sharp": 3},
+            groups("Becky Sharp, Miss Sharp"),
+        ),
+        (
+            {"Ebenezer Scrooge": 2, "Scrooge": 300, "Mr. Scrooge": 20},
+            groups("Ebenezer Scrooge, Scrooge, Mr. Scrooge"),
+        ),
+        (
+            {"Mrs. Reed": 9, "Georgiana Reed": 2, "John Reed": 4, "Master Reed": 1},
+            groups("Mrs. Reed", "Georgiana Reed", "John Reed, Master Reed"),
+        ),
+    ],
+)
+def test_a_family_name_is_whose_sex_title_and_weight_fit(
+    names: Mapping[str, int], expected: set[tuple[str, frozenset[str]]]
+) -> None:
+    assert groups_of(in_order(names)) == expected
+
+
+def test_three_nicholases_are_three() -> None:
+    names = {"Prince Nicholas": 5, "Count Nicholas": 9, "Emperor Nicholas": 4}
+    assert groups_of(in_order(names)) == groups(*names)
+    rostov = {"Nicholas Rostov": 9, "Count Nicholas": 3, "Emperor Nicholas": 2}
+    assert groups_of(in_order(rostov)) == groups(
+        "Nicholas Rostov, Count Nicholas", "Emperor Nicholas"
+    )
+
+
+def test_napoleon_is_one_emperor_and_alexander_another() -> None:
+    names = {"Napoleon": 30, "Napoleon Bonaparte": 6, "Emperor Napoleon": 4, "Emperor Alexander": 9}
+    assert groups_of(in_order(names)) == groups(
+        "Napoleon Bonaparte, Napoleon, Emperor Napoleon", "Emperor Alexander"
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"Jekyll": 68, "Henry Jekyll": 29, "Harry Jekyll": 5, "Dr. Jekyll": 20},
+        {"Sir Danvers Carew": 1, "Sir Danvers": 9},
+        {"Elizabeth Bennet": 9, "Elizabeth": 90, "Lizzy": 40, "Dearest Lizzy": 1},
+        {"Gabriel Oak": 2, "Gabriel": 7, "Farmer Oak": 1, "Mr. Oak": 1, "Oak": 9},
+        {"Natásha": 90, "Natasha": 2},
+        {"Miss Jemima": 8, "Jemima": 3, "poor Jemima": 1, "good-natured Miss Jemima Pinkerton": 1},
+        {"Mr. Waymarsh": 2, "Waymarsh": 6, "Mr. Waymarsh of Milrose Connecticut": 1},
+    ],
+)
+def test_one_person_under_all_his_names(names: Mapping[str, int]) -> None:
+    [(_, found)] = groups_of(in_order(names))
+    assert found == names.keys()
+
+
+def test_an_imperative_is_no_forename() -> None:
+    [(head, _)] = groups_of(in_order({"Kurtz": 120, "Hang Kurtz": 1}))
+    assert head == "Kurtz"
+    [(head, _)] = groups_of(in_order({"Jemima": 20, "Honest Jemima": 1}), ordinary=["honest"])
+    assert head == "Jemima"
+    rabbits = {"White Rabbit": 22, "Rabbit": 1}
+    [(head, _)] = groups_of(in_order(rabbits), ordinary=["white", "rabbit"])
+    assert head == "White Rabbit", "white is part of what he is called"
+
+
+def test_old_and_young_tell_two_of_one_name_apart() -> None:
+    names = {"old Jolyon": 9, "young Jolyon": 9}
+    assert len(groups_of(in_order(names))) == 2
+    assert len(groups_of(in_order({"old Jolyon": 9, "Jolyon": 9}))) == 1
+
+
+def test_who_is_described_by_somebody_is_not_he() -> None:
+    names = {"Anna": 9, "the man with Anna": 2, "the captain of the Nautilus": 3}
+    assert len(groups_of(in_order(names))) == 3
+
+
+def test_a_short_form_is_whose_only_forename_it_may_be() -> None:
+    two = {"Elizabeth Bennet": 9, "Elizabeth Elliot": 9, "Lizzy": 5}
+    assert ("Lizzy", frozenset(["Lizzy"])) in groups_of(in_order(two))
+    formal = {"Father William": 4, "Bill": 16}
+    assert len(groups_of(in_order(formal))) == 2, "nobody calls Father William Bill"
+    curtis = {"Sir Henry Curtis": 4, "Harry": 6}
+    assert len(groups_of(in_order(curtis))) == 2
+
+
+def test_a_people_is_one_in_the_singular_and_the_plural() -> None:
+    morlocks = [mention("the Morlocks", 0, 40, "group"), mention("a Morlock", 1, 6)]
+    assert groups_of(morlocks) == groups("the Morlocks, a Morlock")
+    cratchits = [mention("the Cratchits", 0, 4, "group"), mention("Cratchit", 1, 4)]
+    assert len(groups_of(cratchits)) == 2
+    spirits = [mention("the Spirits", 0, 4, "group"), mention("the Spirit", 1, 40)]
+    assert len(groups_of(spirits)) == 2, "it is somebody whom the text names alone"
+
+
+@pytest.mark.parametrize(
+    ("language", "forms", "head"),
+    [
+        ("pl", {"Jacka": 6, "Jackowi": 4, "Jacek": 2}, "Jacek"),
+        ("pl", {"Maćka": 14, "Maćkiem": 3, "Maciek": 2}, "Maciek"),
+        ("pl", {"Moskala": 14, "Moskalem": 4, "Moskal": 9}, "Moskal"),
+        ("pl", {"Soplicowie": 18, "Soplicowem": 3, "Soplicowo": 5}, "Soplicowo"),
+        ("pl", {"Zosia": 34, "Zosię": 20, "Zofia": 2, "Zofio": 3}, "Zosia"),
+        ("ru", {"Андрея": 9, "Андрею": 9, "Андрей": 3}, "Андрей"),
+        ("cs", {"Švejka": 9, "Švejkovi": 5, "Švejk": 4}, "Švejk"),
+        ("la", {"Caesarem": 9, "Caesaris": 9, "Caesar": 3}, "Caesar"),
+        ("la", {"Ciceronis": 9, "Ciceronem": 9, "Cicero": 3}, "Cicero"),
+    ],
+)
+def test_the_head_of_case_forms_is_the_nominative(
+    language: str, forms: Mapping[str, int], head: str
+) -> None:
+    assert groups_of(in_order(forms), language=language) == {(head, frozenset(forms))}
+
+
+def test_pronouns_behind_a_name_say_whether_a_man_or_a_woman_bears_it() -> None:
+    text = "Then Wren came, and she smiled. Wren told Tolly that he lied. Tolly wept. It was Tolly."
+    places = {"Wren": [5, 32], "Tolly": [42, 62, 82]}
+    assert count_pronouns(places, text, "en") == {"Wren": (0, 1), "Tolly": (1, 0)}
+    assert count_pronouns(places, text, "xx") == {}
+    assert [pronoun_sex(1, 0), pronoun_sex(4, 1), pronoun_sex(3, 2), pronoun_sex(0, 4)] == [
+        *("", "m", "", "f")
+    ]
+    names = {"Wren Hale": 9, "Mr. Hale": 5}
+    assert len(groups_of(in_order(names))) == 1
+    assert len(groups_of(in_order(names), pronouns={"Wren Hale": (0, 6)})) == 2
+
+
+def test_forenames_say_a_sex_where_it_is_sure() -> None:
+    sexes = {name: forename_sex(name) for name in ("Gabriel", "Natásha", "Kitty", "Evelyn", "Oak")}
+    assert sexes == {"Gabriel": "m", "Natásha": "f", "Kitty": "f", "Evelyn": "", "Oak": ""}
+    assert is_short_for("Harry", "Henry")
+    assert is_short_for("Kitty", "Kate"), "both stand for Catherine"
+    assert not is_short_for("Henry", "Henry")
+    assert not is_short_for("Jane", "Joan")
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"),
+    [
+        ("good-natured Miss Jemima Pinkerton", "Miss Jemima Pinkerton"),
+        ("her cousin Edith", "cousin Edith"),
+        ("Dearest Meg", "Meg"),
+        ("Margaret dear", "Margaret"),
+        ("the White Rabbit", "the White Rabbit"),
+        ("the Duke of York", "the Duke of York"),
+        ("the wife of Bath", "the wife of Bath"),
+        ("von Trotta", "von Trotta"),
+        ("the captain", "the captain"),
+    ],
+)
+def test_words_before_a_name_are_no_part_of_it(name: str, rest: str) -> None:
+    assert name_parts(name).rest == rest
+
+
+def test_nobody_has_two_ranks() -> None:
+    assert titles_agree(["Prince Andrew", "Andrew"])
+    assert titles_agree(["Princess Mary", "Mrs. Mary"])
+    assert not titles_agree(["Prince Nicholas", "Count Nicholas"])
+    assert not titles_agree(["King John", "Sir John"])
+    assert not titles_agree(["General Shaw", "Mrs. Shaw"])
+
+
+def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def confirm(
+        doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
+    ) -> Collection[tuple[str, str]]:
+        assert mentions
+        asked.extend((first.name, second.name) for first, second in doubtful)
+        return [("Mrs. Hilbery", "Katharine Hilbery")]
+
+    names = {"Katharine Hilbery": 5, "Mrs. Hilbery": 6, "Ann Dale": 4, "Mrs. Dale": 9}
+    found = merge(
+        "d",
+        Extraction(tuple(in_order(names)), ()),
+        language="en",
+        decisions=Decisions(),
+        ordinary=(),
+        confirm=confirm,
+    )
+    assert asked == [("Mrs. Hilbery", "Katharine Hilbery")], "Ann Dale has fewer than five"
+    [joined] = [entity for entity in found.entities if len(entity.names) > 1]
+    assert joined.merged_by == {"Mrs. Hilbery": "model"}
+    apart = merge(
+        "d",
+        Extraction(tuple(in_order(names)), ()),
+        language="en",
+        decisions=Decisions(keep_apart=(("Mrs. Hilbery", "Katharine Hilbery"),)),
+        ordinary=(),
+        confirm=confirm,
+    )
+    assert len(apart.entities) == 4, "what a person decides is stronger than a model"
