@@ -48,7 +48,7 @@ COST_ADJACENT = 25
 """The same for who spoke the quotation that ends right before this one."""
 COST_TURN, COST_ODD = 15, 15
 """The same for each turn since they spoke, and for every other turn."""
-BONUS, MAX_BONUS = 7, 30
+BONUS, MAX_BONUS = 10, 30
 """The same the other way for those who are named often: for each doubling, and at most."""
 MAX_TURNS = 8
 """Turns of a dialogue that are looked back over for whose turn it is."""
