@@ -10,16 +10,23 @@ from itertools import chain, count, groupby
 
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.names import lower_name, name_key, name_titles, titled
+from fabula.graphs.entities.names import (
+    has_capital,
+    lower_name,
+    name_key,
+    name_titles,
+    titled,
+)
 from fabula.graphs.entities.plays import is_of_scene
+from fabula.graphs.entities.pronouns import Pronouns
 from fabula.graphs.entities.resolve import (
     PERSON,
-    PLACE,
     UNKNOWN,
     NameForm,
     NameGroup,
     Resolution,
     is_inflected,
+    kind_of,
     person_or_place,
     resolve,
 )
@@ -31,12 +38,12 @@ from fabula.graphs.entities.values import (
     Relation,
     RelationMention,
 )
-from fabula.graphs.entities.words import all_words
+from fabula.graphs.entities.words import all_words, words_of
 
 FAMILY = "group"
 """The type of a family: a family name with the ending of the plural."""
 MAX_CHUNKS_IN_ERROR = 2
-"""A name that is a person in more chunks than this, and a place in more chunks, is both."""
+"""A name that is a person in more chunks than this, and a place or thing in more, is both."""
 NEAR_CHARACTERS = 4_000
 """How near to a family name its bearer is looked for, where several bear it: 1,000 tokens."""
 
@@ -48,6 +55,7 @@ def merge(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
+    pronouns: Mapping[str, Pronouns] | None = None,
 ) -> Entities:
     """Merge an extraction; the order of its mentions does not matter.
 
@@ -57,6 +65,7 @@ def merge(
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
+        pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
 
     Returns:
         Entities and relations, each ordered by ids, and their mentions in text order. An
@@ -66,9 +75,13 @@ def merge(
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)
     )
     mentions = [mention for mention, _ in groupby(sorted(whole_and_split, key=_mention_order))]
-    forms = _forms(mentions)
+    forms = _forms(mentions, language)
     resolution = resolve(
-        frozenset(forms), language=language, decisions=decisions, ordinary=ordinary
+        frozenset(forms),
+        language=language,
+        decisions=decisions,
+        ordinary=ordinary,
+        pronouns=pronouns,
     )
     by_group = _mentions_by_group(mentions, forms, resolution)
     entities = _entities(document, language, resolution.groups, by_group)
@@ -86,39 +99,62 @@ def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[
     yield replace(mention, names=names)
 
 
-def _forms(mentions: Sequence[Mention]) -> list[NameForm]:
-    """The form of each mention: its name; a person's and a place's are two where it is both."""
-    chunks: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for mention in mentions:
-        chunks[name_key(mention.name), person_or_place(mention.type)].add(mention.chunk)
+def _forms(mentions: Sequence[Mention], language: str) -> list[NameForm]:
+    """The form of each mention: its name, which is two forms where it is a person's and a thing's.
 
-    def name_and_kind(mention: Mention) -> tuple[str, str]:
-        people, places = (len(chunks[name_key(mention.name), side]) for side in (PERSON, PLACE))
-        if min(people, places) <= MAX_CHUNKS_IN_ERROR:
-            return mention.name, ""
-        commoner = PERSON if people >= places else PLACE
-        return mention.name, person_or_place(mention.type) or commoner
+    It is two where both are in more than some chunks, and where only the person's has a capital:
+    Hope and hope. A name with a title is another one than the name alone: General Grant and grant.
+    """
+    chunks: dict[tuple[str, bool], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    units = [_unit(mention.name, language) for mention in mentions]
+    for mention, unit in zip(mentions, units, strict=True):
+        chunks[unit][kind_of(mention.type)].add(mention.chunk)
 
-    of_mentions = [name_and_kind(mention) for mention in mentions]
-    types: dict[tuple[str, str], list[str]] = defaultdict(list)
-    counts: Counter[tuple[str, str]] = Counter()
-    aliases: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for mention, (name, its_kind) in zip(mentions, of_mentions, strict=True):
-        types[name_key(name), its_kind].append(mention.type)
-        counts[name, its_kind] += max(1, sum(map(len, mention.names.values())))
-        aliases[name, its_kind].update((*mention.aliases, *mention.names))
+    def side_of(mention: Mention, unit: tuple[str, bool]) -> str:
+        sides = {kind: len(of_kind) for kind, of_kind in chunks[unit].items() if kind}
+        often = {kind for kind, count in sides.items() if count > MAX_CHUNKS_IN_ERROR}
+        if PERSON not in often or len(often) < 2:
+            return ""
+        kind = kind_of(mention.type)
+        return kind if kind in often else min(often, key=lambda kind: (-sides[kind], kind))
+
+    of_mentions = [
+        (mention.name, unit, side_of(mention, unit))
+        for mention, unit in zip(mentions, units, strict=True)
+    ]
+    types: dict[tuple[tuple[str, bool], str], list[str]] = defaultdict(list)
+    counts: Counter[tuple[str, tuple[str, bool], str]] = Counter()
+    aliases: dict[tuple[str, tuple[str, bool], str], set[str]] = defaultdict(set)
+    places: dict[tuple[str, tuple[str, bool], str], int] = {}
+    for mention, of_mention in zip(mentions, of_mentions, strict=True):
+        types[of_mention[1:]].append(mention.type)
+        counts[of_mention] += max(1, sum(map(len, mention.names.values())))
+        aliases[of_mention].update((*mention.aliases, *mention.names))
+        place = min(_places(mention))
+        places[of_mention] = min(place, places.get(of_mention, place))
     forms = {
-        (name, its_kind): NameForm(
-            name,
-            _most_frequent(types[name_key(name), its_kind]),
+        of_mention: NameForm(
+            of_mention[0],
+            _most_frequent(types[of_mention[1:]]),
             count,
             frozenset(
-                alias for alias in aliases[name, its_kind] if name_key(alias) != name_key(name)
+                alias
+                for alias in aliases[of_mention]
+                if name_key(alias) != name_key(of_mention[0])
             ),
+            places[of_mention],
         )
-        for (name, its_kind), count in counts.items()
+        for of_mention, count in counts.items()
     }
     return [forms[of_mention] for of_mention in of_mentions]
+
+
+def _unit(name: str, language: str) -> tuple[str, bool]:
+    """What has one type: a name with its titles, and whether it is written small."""
+    words = name.split()
+    bare = " ".join(words[1:]) if words[0].casefold() in all_words().articles else name
+    has_case = bare.lower() != bare.upper() and not words_of(language).nouns_have_capitals
+    return titled(name), has_case and not has_capital(bare)
 
 
 def _mentions_by_group(

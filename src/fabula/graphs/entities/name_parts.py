@@ -111,6 +111,11 @@ def _split_epithets(name: str) -> tuple[tuple[str, ...], str]:
     if end < len(tokens):
         return (*epithets, *tokens[end:]), " ".join(tokens[cut:end])
     rest = " ".join(tokens[cut:])
+    if cut < len(tokens) - 3 and title_sex(rest) and " of " in rest:
+        # Mr. Waymarsh of Milrose; but the Duke of York is the duke of nothing else.
+        bearer, _, place = rest.partition(" of ")
+        if name_titles(bearer):
+            return (*epithets, "of", *place.casefold().split()), bearer
     if not epithets or len(epithets) > MAX_EPITHETS or not has_capital(rest):
         return (), name
     return epithets, rest
@@ -143,6 +148,7 @@ def _without_ordinary_word(
         return parts
     rest = " ".join(words[1:])
     first_word = words[0].split("-")[-1]
-    if first_word not in ordinary or is_forename(words[0]) or by_key[rest] < 2 * count:
+    is_word = first_word in ordinary or first_word in all_words().imperatives
+    if not is_word or is_forename(words[0]) or by_key[rest] < 2 * count:
         return parts
     return NameParts(" ".join(tokens[1:]), rest, (*parts.epithets, words[0]))

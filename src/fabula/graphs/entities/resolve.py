@@ -7,6 +7,7 @@ apart, a man's title with a woman's, or a person with a place.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ MIN_LETTERS_ONE_WRONG, MIN_LETTERS_TWO_WRONG = 5, 9
 """Letters of a word in which one letter may be wrong, and two letters."""
 MIN_STEM, MIN_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
+_SOFT_LETTERS = {"ć": "ci", "ś": "si", "ź": "zi", "ń": "ni"}
+_SOFT = re.compile("[ćśźń](?=k)")
 MIN_FULL_COUNT = 2
 """How often a full name occurs before a first name alone is taken for it."""
 WIFE_SHARE = 5
@@ -163,7 +166,7 @@ def is_inflected(first: str, second: str, language: str) -> bool:
 
 def beginnings(name: str) -> tuple[str, ...]:
     """Return what two keys have in common if they are case forms of one name."""
-    return tuple(word[:MIN_STEM_OF_SEVERAL] for word in name.split())
+    return tuple(_softened(word)[:MIN_STEM_OF_SEVERAL] for word in name.split())
 
 
 class _Joining:
@@ -421,8 +424,8 @@ def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[Name
         if 2 * with_article >= joining.count(form):
             _join_role(joining, form, people.by_role[name])
             continue
-        by_family = _bearers(joining, form, people.by_family[name])
-        by_first = _bearers(joining, form, people.by_first[name])
+        by_family = _bearers(joining, form, people.by_family[name], is_family=True)
+        by_first = _bearers(joining, form, people.by_first[name], is_family=False)
         last_title = name_titles(joining.parts(form).rest).split()[-1:]
         if not last_title:
             bearers = list(dict.fromkeys([*by_family, *by_first]))
@@ -512,8 +515,13 @@ def _join_role(joining: _Joining, form: NameForm, full: Iterable[NameForm]) -> N
         joining.join(form, roots[0], "family")
 
 
-def _bearers(joining: _Joining, short: NameForm, full: Iterable[NameForm]) -> list[NameForm]:
-    """The full names that a short one may stand for, a root for each group, the commonest first."""
+def _bearers(
+    joining: _Joining, short: NameForm, full: Iterable[NameForm], *, is_family: bool
+) -> list[NameForm]:
+    """The full names that a short one may stand for, a root for each group, the commonest first.
+
+    `is_family` says whether the short one would be a family name.
+    """
     roots = {
         joining.root(other)
         for other in full
@@ -525,7 +533,7 @@ def _bearers(joining: _Joining, short: NameForm, full: Iterable[NameForm]) -> li
     if joining.title_sexes(short) & {"f", "w", "g"}:
         # Miss Watkin is Henrietta Watkin, who must be a woman.
         roots = {root for root in roots if joining.sex(root) == "f"}
-    if "w" in joining.title_sexes(short):
+    if is_family and "w" in joining.title_sexes(short):
         # Mrs Cratchit is not Martha Cratchit, who may be her daughter, unless that is a Mrs, too.
         roots = {root for root in roots if joining.title_sexes(root)}
     return sorted(roots, key=lambda root: (-joining.count(root), root.name))
@@ -580,15 +588,16 @@ def _join_nicknames(joining: _Joining, people: _People, *, full: bool) -> None:
         key = joining.key(form)
         others = {
             joining.root(other)
-            for long in (*long_forms(key), )
+            for long in long_forms(key)
             for other in firsts[long]
             if joining.fits(form, other)
-            and not name_titles(joining.parts(other).rest)
             and not _has_forename(joining, form, other)
+            and not _has_title_before(joining, other, long)
         } - {joining.root(form)}
         if len(others) == 1:
             [other] = others
-            joining.mark_short(joining.members(form))
+            shorter = min(form, other, key=lambda f: (len(joining.parts(f).words), f.count))
+            joining.mark_short(joining.members(shorter))
             joining.join(form, other, "nickname")
 
 
@@ -608,6 +617,14 @@ def _join_short_forms(joining: _Joining, forms: Sequence[NameForm]) -> None:
                 joining.join(form, other, "nickname")
 
 
+def _has_title_before(joining: _Joining, form: NameForm, forename: str) -> bool:
+    """Whether a group has a title before this forename: nobody calls Father William Bill."""
+    return any(
+        joining.parts(member).words[:1] == [forename] and name_titles(joining.parts(member).rest)
+        for member in joining.members(form)
+    )
+
+
 def _has_forename(joining: _Joining, form: NameForm, other: NameForm) -> bool:
     """Whether two groups have different full names, so that they are two people."""
     fulls = [
@@ -622,34 +639,67 @@ def _join_inflected(joining: _Joining, language: str) -> None:
     if not words_of(language).paradigms:
         return
     by_beginnings: dict[tuple[str, ...], list[NameForm]] = defaultdict(list)
+    case_forms: dict[NameForm, list[NameForm]] = defaultdict(list)
     for form in joining.forms:
-        name = joining.key(form)
+        name = name_key(joining.parts(form).rest)
         alike = by_beginnings[beginnings(name)]
         for other in alike:
-            other_name = joining.key(other)
+            other_name = name_key(joining.parts(other).rest)
             if is_inflected(name, other_name, language) and joining.fits(form, other):
-                is_base = _is_base(name, other_name, language)
-                is_other_base = _is_base(other_name, name, language)
-                joining.mark_short([other if is_base and not is_other_base else form])
                 joining.join(form, other, "inflection")
+                case_forms[other].append(form)
                 break
         else:
             alike.append(form)
+    for first, others in case_forms.items():
+        forms = [first, *others]
+        base = _nominative(joining, forms, language)
+        joining.mark_short(form for form in forms if form != base)
+
+
+def _nominative(joining: _Joining, forms: Sequence[NameForm], language: str) -> NameForm:
+    """The case form from which the endings of a language make most uses of the others.
+
+    Where none makes another, it is the commonest, which is the first.
+    """
+    keys = {form: name_key(joining.parts(form).rest) for form in forms}
+
+    def explained(base: NameForm) -> int:
+        return sum(
+            form.count
+            for form in forms
+            if keys[form] != keys[base] and _is_base(keys[base], keys[form], language)
+        )
+
+    def same(base: NameForm) -> int:
+        return sum(form.count for form in forms if keys[form] == keys[base])
+
+    best = max(forms, key=lambda form: (explained(form) + same(form), form.count))
+    return best if explained(best) else forms[0]
 
 
 def _has_common_stem(
     word: str, other: str, min_stem: int, paradigms: Collection[Sequence[str]]
 ) -> bool:
     """Whether two words are one stem with endings of one paradigm."""
+    word, other = _softened(word), _softened(other)
     return any(
         word[cut:] in paradigm and other[cut:] in paradigm
-        for cut in range(min_stem, Prefix.similarity(word, other) + 1)
+        for cut in range(MIN_STEM_OF_SEVERAL, Prefix.similarity(word, other) + 1)
+        # Endings of two letters and more say more than short ones: Jacek, Jacka.
+        if cut >= min_stem or min(len(word), len(other)) >= cut + 2
         for paradigm in paradigms
     )
 
 
+def _softened(word: str) -> str:
+    """A Polish word with its soft consonants before k written as before vowels: Maćka, Maciek."""
+    return _SOFT.sub(lambda match: _SOFT_LETTERS[match[0]], word)
+
+
 def _is_base(name: str, other_name: str, language: str) -> bool:
     """Whether the first of two case forms has the ending of the nominative, the other another."""
+    pairs = zip(name.split(), other_name.split(), strict=True)
     return all(
         word == other
         or any(
@@ -657,7 +707,7 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
             for cut in range(Prefix.similarity(word, other) + 1)
             for paradigm in words_of(language).paradigms
         )
-        for word, other in zip(name.split(), other_name.split(), strict=True)
+        for word, other in ((_softened(first), _softened(second)) for first, second in pairs)
     )
 
 

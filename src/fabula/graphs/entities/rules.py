@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
+from fabula.graphs.entities.forenames import is_forename
 from fabula.graphs.entities.merge import FAMILY
 from fabula.graphs.entities.names import name_key, name_titles
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
@@ -83,11 +84,12 @@ class _Run(NamedTuple):
 class _Uses:
     """How often a name is used: at all, as persons' names are, as places' are, and with articles.
 
-    `inside` counts words before it that only places have, `near` those that persons have, too.
+    `titles` counts titles before it, `inside` words before it that only places have, `near` those that persons have, too.
     """
 
     count: int = 0
     person: int = 0
+    titles: int = 0
     inside: int = 0
     near: int = 0
     articles: Counter[str] = field(default_factory=Counter)
@@ -95,6 +97,7 @@ class _Uses:
     def add(self, other: _Uses) -> None:
         self.count += other.count
         self.person += other.person
+        self.titles += other.titles
         self.inside += other.inside
         self.near += other.near
         self.articles += other.articles
@@ -116,9 +119,12 @@ def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
     is_verse = _is_verse(chunks)
     names = _names(texts, small, is_verse)
     runs = _runs(texts, [chunk.text for chunk in chunks], names, small, is_verse)
-    uses = _uses(texts, runs, small)
-    types = _types(uses, small, language)
     written_small = {word.small for words in texts for word in words if word.text.islower()}
+    uses = _uses(texts, runs, small)
+    types = _types(uses, small, language, written_small)
+    runs = _split_places_from_persons(texts, [chunk.text for chunk in chunks], runs, types)
+    uses = _uses(texts, runs, small)
+    types = _types(uses, small, language, written_small)
     real_names = {
         name
         for name, use in uses.items()
@@ -214,6 +220,7 @@ def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> se
         if count >= CAPITAL * inside[word]
         and len(word) > 1
         and word not in small.never
+        and word not in small.imperatives
         and word not in small.titles
     }
 
@@ -292,6 +299,30 @@ def _split_neighbours(
     ]
 
 
+def _split_places_from_persons(
+    texts: Sequence[Sequence[_Word]],
+    printed: Sequence[str],
+    runs: Sequence[Sequence[_Run]],
+    types: Mapping[str, str],
+) -> list[list[_Run]]:
+    """Split what is a place and then a person, and occurs once: "From Petersburg Berg wrote"."""
+    counts = Counter(name_key(run.form) for of_text in runs for run in of_text)
+
+    def split(words: Sequence[_Word], text: str, run: _Run) -> list[_Run]:
+        if counts[name_key(run.form)] == 1 and run.last - run.first > 1:
+            place = _printed(words, text, run.first, run.first + 1)
+            person = _printed(words, text, run.first + 1, run.last)
+            kinds = tuple(types.get(name_key(part.form)) for part in (place, person))
+            if kinds == (PLACE, PERSON):
+                return [place, person]
+        return [run]
+
+    return [
+        [part for run in of_text for part in split(words, text, run)]
+        for words, text, of_text in zip(texts, printed, runs, strict=True)
+    ]
+
+
 def _printed(words: Sequence[_Word], text: str, first: int, last: int) -> _Run:
     start, end = words[first].start, words[last - 1].end
     return _Run(first, last, " ".join(text[start:end].split()), start)
@@ -341,7 +372,7 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
             return _INITIAL if has_stop and _is_initial(word) else ""
         if word.small in names:
             return _NAME
-        is_plain = word.small in small.never or _is_shouted(word.text) or word.is_heading
+        is_plain = word.small in small.never | small.imperatives or _is_shouted(word.text) or word.is_heading
         return "" if is_plain or small.nouns_have_capitals else _CAPITAL
 
     followers = [*words[1:], None]
@@ -383,13 +414,15 @@ def _uses(
     return uses
 
 
-def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, str]:
+def _types(
+    uses: Mapping[str, _Uses], small: Words, language: str, written_small: AbstractSet[str]
+) -> dict[str, str]:
     """The type of each name, from how it is used in all its case forms, and from its words."""
     bases = _bases(uses, language)
     of_bases: dict[str, _Uses] = defaultdict(_Uses)
     for name, use in uses.items():
         of_bases[bases[name]].add(use)
-    persons = {name for name, use in of_bases.items() if _is_person(name, use, small)}
+    persons = {name for name, use in of_bases.items() if _is_person(name, use, small, written_small)}
     full = {name for name in of_bases if _is_full_name(name, small)}
     # Full names are seldom beside verbs of speech: a person's first or last name shows that a full
     # name is a person's, and a full name shows it of both its parts.
@@ -432,6 +465,7 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
     last = words[run.last - 1]
     if name_titles(run.form):
         use.person += 1
+        use.titles += 1
     if run.last < len(words):
         after = words[run.last]
         if _SPACE.fullmatch(after.before):
@@ -454,8 +488,15 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
         use.near += before.small in small.inside | small.near
 
 
-def _is_person(name: str, use: _Uses, small: Words) -> bool:
+def _is_person(
+    name: str, use: _Uses, small: Words, written_small: AbstractSet[str]
+) -> bool:
     fewest = MIN_PERSON_USES_WITH_ARTICLE if _has_article(use) else 1
+    if name in written_small and not _has_article(use) and not is_forename(name):
+        # Suppression, which is printed small, too, may once stand before "looked".
+        fewest = ENOUGH_PERSON_USES
+    if not use.titles and name.endswith(small.abstract) and not is_forename(name.split()[-1]):
+        return False
     return (
         use.person >= max(fewest, min(PERSON_USES * use.count, ENOUGH_PERSON_USES))
         and use.inside <= 2 * use.person

@@ -41,6 +41,8 @@ class Words:
         kinds_of_place: Last words of the names of places: Hall.
         kinds_of_thing: Last words of the names of other things.
         never: Words that are no names though they have a capital.
+        imperatives: Verbs that may stand before a name in an exclamation: Hang Kurtz.
+        abstract: Endings of nouns for no person.
         paradigms: Sets of case endings that one noun takes, that of the nominative first.
         nouns_have_capitals: Whether all nouns have capitals, so that a capital says nothing.
     """
@@ -68,6 +70,8 @@ class Words:
     kinds_of_place: frozenset[str] = frozenset()
     kinds_of_thing: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
+    imperatives: frozenset[str] = frozenset()
+    abstract: tuple[str, ...] = ()
     paradigms: tuple[tuple[str, ...], ...] = ()
     nouns_have_capitals: bool = False
 
@@ -93,6 +97,7 @@ def all_words() -> Words:
         connectives=frozenset().union(*(words.connectives for words in by_language)),
         male=frozenset().union(*(words.male for words in by_language)),
         female=frozenset().union(*(words.female for words in by_language)),
+        imperatives=frozenset().union(*(words.imperatives for words in by_language)),
         epithets=frozenset().union(*(words.epithets for words in by_language)),
         opposites=tuple(pair for words in by_language for pair in words.opposites),
     )
@@ -112,9 +117,11 @@ def _read(language: str) -> Words:
     paradigms = table.pop("paradigms", ())
     ranks = [row.split() for row in table.pop("ranks", ())]
     opposites = table.pop("opposites", ())
+    abstract = table.pop("abstract", "")
     return Words(
         titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
         ranks={title: row[0] for row in ranks for title in row},
+        abstract=tuple(abstract.split()),
         opposites=tuple(tuple(pair.split()) for pair in opposites),
         # A leading space stands for the bare stem.
         paradigms=tuple(tuple(endings.split(" ")) for endings in paradigms),
