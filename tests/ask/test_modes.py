@@ -69,7 +69,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    of_others = ("discourse", "triples")
+    of_others = ("discourse", "speech", "triples")
     assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES, *of_others)))
 
 

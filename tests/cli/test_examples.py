@@ -67,7 +67,7 @@ def test_every_example_runs(
         )
     Path("question.txt").write_text("Who is Fred?")
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
-    graphs = ("aspects", "entities", "communities", "discourse", "facts")
+    graphs = ("aspects", "entities", "communities", "discourse", "facts", "speech")
     run(f"ingest carol.txt {' '.join(f'--graph {name}' for name in graphs)}")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")

@@ -85,12 +85,13 @@ def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, A
 def test_each_quotation_is_the_text_of_its_chunks_with_speaker_and_addressee(
     fabula: Fabula, address: Address
 ) -> None:
-    rows = cypher(
-        address,
-        "MATCH (n:Quotation) OPTIONAL MATCH (n)-[:SPOKEN_BY]->(who:Entity) "
-        "RETURN n.text AS text, n.speaker AS speaker, n.addressee AS addressee, n.rule AS rule, "
-        "n.manner AS manner, n.evidence AS evidence, who.name AS entity ORDER BY n.start",
-    )
+    with connect(address) as store:
+        rows = cypher(
+            store,
+            "MATCH (n:Quotation) OPTIONAL MATCH (n)-[:SPOKEN_BY]->(who:Entity) "
+            "RETURN n.text AS text, n.speaker AS speaker, n.addressee AS addressee, n.rule AS rule, "
+            "n.manner AS manner, n.evidence AS evidence, who.name AS entity ORDER BY n.start",
+        )
     said = [(row["speaker"], row["addressee"], row["rule"], row["text"]) for row in rows]
     assert said[:5] == [
         ("Anna Hale", "Captain Reed", "tag", '"You are late,"'),
@@ -167,7 +168,8 @@ def test_queries_say_who_speaks_to_whom_and_about_what(fabula: Fabula, address: 
 
 def test_an_edit_keeps_the_ids_of_what_did_not_change(fabula: Fabula, address: Address) -> None:
     def ids() -> set[str]:
-        return {row["id"] for row in cypher(address, "MATCH (n:Quotation) RETURN n.id AS id")}
+        with connect(address) as store:
+            return {row["id"] for row in cypher(store, "MATCH (n:Quotation) RETURN n.id AS id")}
 
     before = ids()
     fabula.ingest_text(

@@ -42,6 +42,11 @@ _ELISION = re.compile(
     r"\d\ds?)\b",
     re.IGNORECASE,
 )
+_BEFORE_GUILLEMET = {
+    "«": re.compile(r"(?<![^\s(—–])«"),
+    "»": re.compile(r"(?<![^\s(—–])»(?=\w)"),
+}
+"""Find the guillemets that open quotations: French ones have a space inside."""
 _SENTENCE_MARK = ".!?,;:…—–-"
 _DASH = re.compile(r"(?:[—–―]|--|-(?=\s))")
 _PARAGRAPH_DASH = re.compile(r"[ \t_*]*(?:[—–―]|--|-(?=[ \t]))[ \t]*(?=\S)")
@@ -121,8 +126,8 @@ class _Reader:
     def __init__(self, text: str, words: SpeechWords, whole: Sequence[tuple[int, int]]) -> None:
         self._text = text
         self._words = words
-        opening = sum(self._opens_as(mark) for mark in re.finditer("«", text))
-        reversed_ = sum(self._opens_as(mark) for mark in re.finditer("»", text))
+        opening = len(_BEFORE_GUILLEMET["«"].findall(text))
+        reversed_ = len(_BEFORE_GUILLEMET["»"].findall(text))
         self._is_reversed = reversed_ > opening
         self._has_single = self._count_single() >= MIN_SINGLE
         dashes = [start for start, end in whole if _PARAGRAPH_DASH.match(text, start, end)]
@@ -130,10 +135,6 @@ class _Reader:
         if not words.dash_dialogue:
             dashes = [start for start in dashes if text[start] != "-" or text[start + 1] == "-"]
         self.uses_dashes = len(dashes) >= (1 if words.dash_dialogue else MIN_DASHES)
-
-    def _opens_as(self, mark: re.Match[str]) -> bool:
-        before, after = self._around(mark.start())
-        return (not before or before.isspace() or before in "—–(") and not after.isspace()
 
     def _around(self, at: int) -> tuple[str, str]:
         before = self._text[at - 1] if at else ""

@@ -42,13 +42,13 @@ MAX_WORDS_OF_PARAGRAPH = 45
 COST_QUOTED, COST_OBJECT, COST_NOUN, COST_UNKNOWN, COST_PREVIOUS = 60, 30, 10, 35, 5
 """Words by which a person seems farther from a pronoun who is named inside a quotation, as no
 subject, by a noun, without a known sex, or who spoke just before."""
-COST_SENTENCE, COST_WORD = 12, 0.15
+COST_SENTENCE, COST_WORD = 20, 0.15
 """The distance of a person from a pronoun, of each sentence and each word between them."""
 COST_ADJACENT = 25
 """The same for who spoke the quotation that ends right before this one."""
 COST_TURN, COST_ODD = 15, 15
 """The same for each turn since they spoke, and for every other turn."""
-BONUS, MAX_BONUS = 7, 30
+BONUS, MAX_BONUS = 10, 30
 """The same the other way for those who are named often: for each doubling, and at most."""
 MAX_TURNS = 8
 """Turns of a dialogue that are looked back over for whose turn it is."""
@@ -461,7 +461,7 @@ class SpeakerRules:
         # A sentence that ended has no tag: what follows is a sentence of its own.
         if inner.endswith(".") and not inner.endswith("..") and not is_small:
             return None
-        goes_on = is_small and inner[-1:] in ",!?…—–-.;:"
+        goes_on = is_small and (quotation.form == DASH or inner[-1:] in ",!?…—–-.;:")
         end = self._clause(first, last)
         begin = first
         while begin < min(end, first + 2) and self._is_and(begin):

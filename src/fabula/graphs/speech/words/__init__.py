@@ -88,15 +88,13 @@ class SpeechWords:
         if not self.verbs:
             return re.compile(r"(?!)")
         verbs = "|".join(sorted((re.escape(verb) for verb in self.verbs), key=lambda v: -len(v)))
-        subject = (
-            r"(?:-(?:t-)?[^\W\d_]+|(?:\s+(?:[^\W\d_a-zà-öø-ÿ][^\W\d_]*|"
-            + "|".join(sorted(map(re.escape, self.determiners | {*self.nouns} | {*self.titles})))
-            + r")\.?)+)"
-        )
+        capital = r"[^\W\d_a-zà-öø-ÿ][^\W\d_]*"
+        before = sorted(map(re.escape, self.determiners | {*self.nouns} | {*self.titles}))
+        noun = rf"(?:-(?:t-)?[^\W\d_]+|(?:\s+(?:{capital}|{'|'.join(before)})\.?)+)"
         pronouns = "|".join(map(re.escape, self.pronouns)) or "(?!)"
         return re.compile(
-            rf"(?<=[,.!?…\w])(?P<cut>,?\s+)(?:(?:m'|s'|m’|s’|se\s+|me\s+)?(?:{verbs})\b{subject}"
-            rf"|(?<=[,.!?…]\s)(?:(?:{pronouns})|[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:\s[^\W\d_a-zà-öø-ÿ][^\W\d_]*)?)\s(?:{verbs})\b)"
+            rf"(?<=[,.!?…])(?P<cut>\s+)(?:(?:[ms]['’]|se\s+|me\s+)?(?:{verbs})\b{noun}"
+            rf"|(?:(?:{pronouns})|{capital}(?:\s{capital})?)\s(?:{verbs})\b)"
             r"[^—–.!?,;:]*[,.;:]?(?=\s|$)"
         )
 
