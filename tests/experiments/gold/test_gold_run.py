@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fabula.cli import main
 from fabula.experiments.gold.building import measured_graphs
-from gold import write_litbank, write_play
+from gold_data import write_litbank, write_play
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from fabula.graph.findings import (
     JoinedNames,
     SharedScenes,
 )
-from gold import write_litbank, write_play
+from gold_data import write_litbank, write_play
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_given_names_are_judged_pair_by_pair(text: LitBankText) -> None:
         numbers = {name.name: number for number, name in enumerate(names)}
         pairs = (("Miss Anna Bell", "Anna Bell", "title"), ("Tom", "Anna", "first"))
         return [
-            JoinedNames(*sorted((numbers[first], numbers[second])), rule)
+            JoinedNames(
+                min(numbers[first], numbers[second]), max(numbers[first], numbers[second]), rule
+            )
             for first, second, rule in pairs
         ]
 

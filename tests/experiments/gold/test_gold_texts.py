@@ -11,7 +11,7 @@ from fabula.experiments.gold.align import Alignment
 from fabula.experiments.gold.detokenise import detokenise
 from fabula.experiments.gold.litbank import read_litbank
 from fabula.experiments.gold.poldracor import read_poldracor
-from gold import PLAY, write_litbank, write_play
+from gold_data import PLAY, write_litbank, write_play
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,9 @@ def score_play(scores: TextScores, play: Play, found: Findings, document: str) -
     for entity in found.entities:
         if entity.speeches:
             # A speech that the edition has not takes part with a number of its own.
-            numbers = (number_at.get(start, -start - 1) for start in entity.speeches)
-            speeches[entity.id] = frozenset(numbers)
+            speeches[entity.id] = frozenset(
+                number_at.get(start, -start - 1) for start in entity.speeches
+            )
     clusters = {person: frozenset(numbers) for person, numbers in gold.items()}
     partners = align_clusters(speeches, clusters)
     similar_to_gold = dict(partners.values())

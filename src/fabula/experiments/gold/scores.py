@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from fabula.experiments.statistics import Interval, mean
+from fabula.experiments.statistics import Interval, Scores, mean
 
 PRECISION, RECALL, F1 = "precision", "recall", "F1"
 
@@ -89,13 +89,14 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float |
     """Return Spearman's rank correlation; equal values share their mean rank, None if undefined."""
     if len(first) < 3:
         return None
-    ranks = [_ranks(np.asarray(values, np.float64)) for values in (first, second)]
-    if any(np.ptp(of_values) == 0 for of_values in ranks):
+    ranks, other_ranks = _ranks(first), _ranks(second)
+    if np.ptp(ranks) == 0 or np.ptp(other_ranks) == 0:
         return None
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(ranks, other_ranks)[0, 1])
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
-    below = (values[:, None] > values[None, :]).sum(axis=1)
-    equal = (values[:, None] == values[None, :]).sum(axis=1)
-    return below + (equal + 1) / 2
+def _ranks(values: Sequence[float]) -> Scores:
+    row = np.asarray(values, np.float64)
+    below = (row[:, None] > row[None, :]).sum(axis=1)
+    equal = (row[:, None] == row[None, :]).sum(axis=1)
+    return np.asarray(below + (equal + 1) / 2, np.float64)
