@@ -64,6 +64,18 @@ def test_the_outline_goes_from_the_top_down(graph: Store) -> None:
     assert (mine[0]["members"], sorted(row["members"] for row in mine[1:])) == (2, [1, 3])
 
 
+def test_aspects_that_were_in_no_cluster_are_counted(graph: Store) -> None:
+    rows = found(graph, "missing_aspects")
+    # The graph by hand records no rounds.
+    assert {row["title"] for row in rows} == {"The Lighthouse", "Winter"}
+    for row in rows:
+        assert row["rounds"] == 1, "offline nothing is asked twice"
+        assert row["missing_first"] == row["assigned"]
+        assert row["missing_later"] == []
+    share = 100 * sum(bool(row["missing_first"]) for row in rows) / len(rows)
+    assert {row["percent"] for row in rows} == {round(share, 1)}
+
+
 def test_a_passage_is_followed_up_to_the_tops(graph: Store) -> None:
     rows = found(graph, "above", words="word 2")
     assert rows[0]["text"] == "word 2."

@@ -71,8 +71,10 @@ def test_it_ends_where_nothing_else_can_come() -> None:
 
 def test_rounds_for_what_is_missing_are_noted() -> None:
     log = Rounds()
-    replies = iter([[{"plot"}, {"plot"}], [set(), {"style"}], [set(), set()]])
-    assigned = list(assign_clusters(ASPECTS, 2, lambda *_: next(replies), lambda _: 1, log))
+    replies: list[list[set[str]]] = [[{"plot"}, {"plot"}], [set(), {"style"}], [set(), set()]]
+    assigned = list(
+        assign_clusters(ASPECTS, 2, lambda _, number: replies[number], lambda _: 1, log)
+    )
     assert [(aspect.name, rows, was) for aspect, rows, was in assigned] == [
         ("plot", [0, 1], False),
         ("style", [1], False),
