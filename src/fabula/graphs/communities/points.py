@@ -27,7 +27,7 @@ from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.graphs.entities.retrieval import chunk_hits
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import fill_template, usual_text
+from fabula.models.prompts import escape_marks, fill_template, usual_text
 from fabula.models.replies import ask, read_lists, shorten
 from fabula.text import tokens
 
@@ -112,13 +112,11 @@ def make_batches(reports: Sequence[StoredReport], limit: int) -> list[list[Store
 def format_report(report: StoredReport, first: int) -> str:
     """Return a report as prompts show it, with its findings numbered from `first` on."""
     findings = (
-        f"[{number}] {escape_citations(finding.text)}"
+        f"[{number}] {escape_marks(finding.text)}"
         for number, finding in enumerate(report.findings, first)
     )
-    summary = escape_citations(report.summary)
-    return "\n".join(
-        [f"Report: {escape_citations(report.title)}", *filter(None, [summary]), *findings]
-    )
+    summary = escape_marks(report.summary)
+    return "\n".join([f"Report: {escape_marks(report.title)}", *filter(None, [summary]), *findings])
 
 
 def format_reports(reports: Sequence[StoredReport]) -> tuple[str, Cites]:

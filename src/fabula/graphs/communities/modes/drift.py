@@ -18,7 +18,7 @@ from itertools import islice
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.ask.answer import escape_citations, find_citations
+from fabula.ask.answer import find_citations
 from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
@@ -49,7 +49,7 @@ from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import fill_template, usual_text
+from fabula.models.prompts import escape_marks, fill_template, number_texts, usual_text
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
 from fabula.text.document import Vector
 
@@ -335,12 +335,8 @@ def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
     Reports come first, without a number: they help to understand the chunks and are not cited.
     """
     chunks = [passage for passage in passages if passage.hit.kind == "chunk"]
-    reports = [
-        escape_citations(passage.text) for passage in passages if passage.hit.kind != "chunk"
-    ]
-    numbered = [
-        f"[{number}] {escape_citations(chunk.text)}" for number, chunk in enumerate(chunks, 1)
-    ]
+    reports = [escape_marks(passage.text) for passage in passages if passage.hit.kind != "chunk"]
+    numbered = number_texts(chunk.text for chunk in chunks)
     return "\n\n".join([*reports, *numbered]), {
         number: (chunk.hit.id,) for number, chunk in enumerate(chunks, 1)
     }
