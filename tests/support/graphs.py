@@ -16,7 +16,15 @@ from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.mapping import make_edges, make_nodes
 from fabula.graphs.aspects.options import Options
-from fabula.graphs.aspects.values import Aspect, ClusterMember, Detail, Summary
+from fabula.graphs.aspects.previous import PreviousAspects
+from fabula.graphs.aspects.values import (
+    Aspect,
+    ClusterMember,
+    Detail,
+    Grown,
+    StoredAspects,
+    Summary,
+)
 from fabula.graphs.discourse import mapping as discourse_mapping
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import labels, mapping
@@ -263,11 +271,12 @@ def parts_of(
     base = text_recipe(document.sha256, CHUNK_TOKENS, MODEL)
     aspects = [Aspect(name, "", "") for name in sorted({one.aspect for one in summaries})]
     knobs = Options(levels=9 if summaries else 0, details=2)
+    grown = Grown(tuple(summaries), tuple(assigned))
     made_from = {"graph": "aspects", "rests_on": {"text": fingerprint(base)}}
     record = Record(
         made_from,
         {"details": Usage(len(chunks), 100, 10)},
-        facts(knobs, aspects, summaries, details, assigned, 0),
+        facts(knobs, aspects, grown, details, PreviousAspects(StoredAspects(), chunks)),
     )
     return [
         text_part(document, chunks, base, {"embed": Usage(2, 50, 0)}),

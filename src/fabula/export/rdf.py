@@ -173,9 +173,9 @@ def _add_links(graph: Graph, links: Iterable[Mapping[str, Any]], collection: str
             (_word("by"), Literal(row["by"])),
         ):
             graph.add((link, name, value))
-        for name in ("connective", "cause"):
-            if row[name]:
-                graph.add((link, _word(name), Literal(_clean(row[name]))))
+        for field in ("connective", "cause"):
+            if row[field]:
+                graph.add((link, _word(field), Literal(_clean(row[field]))))
 
 
 def _passage(graph: Graph, row: Mapping[str, Any], chunk: str, within: tuple[str, str]) -> URIRef:

@@ -298,17 +298,22 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
     _, told = found(scenes, question, **place)
     assert not any(one.startswith("matched: who") for one in told)
     entry = scenes.document("Scenes")
+    # A writer also takes a lock, by which the store sees that versions are to be read again.
     change = """
         MATCH (term:Term {document: $document, slot: 'who', key: 'anna'})
         MATCH (entity:Entity {document: $document}) WITH term, entity ORDER BY entity.id LIMIT 1
         MERGE (term)-[:IS]->(entity) SET entity.names = entity.names + 'Hypatia'
         WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
-        SET part.updated_at = part.updated_at + duration('PT1S')"""
+        SET part.updated_at = part.updated_at + duration('PT1S')
+        WITH DISTINCT 1 AS one MATCH (lock:Lock)
+        SET lock.taken_at = lock.taken_at + duration('PT1S')"""
     undo = """
         MATCH (:Term {document: $document})-[is:IS]->(entity:Entity {document: $document})
         SET entity.names = entity.names[..-1] DELETE is
         WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
-        SET part.updated_at = part.updated_at + duration('PT1S')"""
+        SET part.updated_at = part.updated_at + duration('PT1S')
+        WITH DISTINCT 1 AS one MATCH (lock:Lock)
+        SET lock.taken_at = lock.taken_at + duration('PT1S')"""
     cypher(scenes.store, change, document=entry.id)
     _, told = found(scenes, question, **place)
     cypher(scenes.store, undo, document=entry.id)

@@ -472,7 +472,7 @@ def test_a_domain_and_questions_are_said_and_make_the_graph_stale() -> None:
     assert "- Who sank the ship?\n" in said
     assert "What the texts are about" not in plain
     assert len(said) > len(plain)
-    domain = Options(domain="Whaling", example_questions="Who sank it?; Where?")  # type: ignore[arg-type]
+    domain = Options(domain="Whaling", example_questions="Who sank it?; Where?")
     assert domain.example_questions == ("Who sank it?", "Where?")
     assert GRAPH.settings(domain, False) != GRAPH.settings(Options(), False)
     assert GRAPH.settings(domain, True) == GRAPH.settings(Options(), True)
