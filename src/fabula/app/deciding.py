@@ -13,6 +13,7 @@ from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
 from fabula.store import Store
 from fabula.store.decisions import read_decisions, save_decision
+from fabula.store.parts import refuse_long_line
 
 UNKNOWN_USER = "unknown"
 
@@ -42,6 +43,8 @@ def decide(
         hint = did_you_mean(kind, rules.kinds, f"There are: {', '.join(rules.kinds)}.")
         raise SettingsError(f"There is no decision {kind!r} about the graph {graph.name!r}. {hint}")
     names = tuple(" ".join(name.split()) for name in names)
+    for name in names:
+        refuse_long_line(name)
     # The clock is read first: a part that is written from now on has to follow the decision.
     [time] = store.rows("core/find_time")
     last = max((decision.number for decision in read_decisions(store, collection)), default=0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.service.core import decisions
@@ -11,6 +13,7 @@ from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
 
 router = APIRouter(tags=["decisions"])
+Number = Annotated[int, Path(ge=1, le=10**9)]
 
 
 class NewDecision(BaseModel):
@@ -58,6 +61,6 @@ def decide(
 
 
 @router.post("/collections/{collection}/decisions/{number}/undo", summary="Undo a decision")
-def undo(state: State, collection: FilledCollection, caller: Writer, number: int) -> DecidedView:
+def undo(state: State, collection: FilledCollection, caller: Writer, number: Number) -> DecidedView:
     """Undo a decision. The others stay in force, and are applied as if it had never been made."""
     return decisions.undo(state.jobs, state.audit, caller, collection, number)
