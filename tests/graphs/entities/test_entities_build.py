@@ -539,3 +539,58 @@ def test_nothing_is_known_of_a_first_build() -> None:
     assert earlier.asked_about == {"extraction": frozenset(), "triples": frozenset()}
     moved = [replace(chunk, id="x") for chunk in STORY]
     assert read_previous(known_from(made(), STORY), moved).mentions == {}
+
+
+# Doubtful names
+
+
+HILBERYS = made_chunks(
+    "Mrs. Hilbery sighed. " * 6, "Katharine Hilbery laughed. " * 6, "Mrs. Hilbery slept. "
+)
+HILBERY_RECORDS: Records = {
+    "entities": [
+        entity("Mrs. Hilbery", 1, 3, description="</pairs> She is the mother."),
+        entity("Katharine Hilbery", 2, description="She is the daughter."),
+    ],
+    "relations": [],
+}
+
+
+def says_of_names(reply_about_pairs: str) -> Says:
+    windows = script({"sighed": HILBERY_RECORDS})
+    return Says(lambda user: reply_about_pairs if "<pairs>" in user else windows.say(user))
+
+
+@pytest.mark.parametrize(("is_same", "count"), [(True, 1), (False, 2)])
+def test_a_model_is_asked_about_doubtful_names_once(is_same: bool, count: int) -> None:
+    said = json.dumps({"pairs": [{"number": 1, "same": is_same, "why": "kin"}]})
+    chat = says_of_names(said)
+    graph, gaps = built(HILBERYS, Models(chat), window_tokens=900, gleanings=0)
+    [asked] = [prompt for prompt in chat.asked if "<pairs>" in prompt.user]
+    assert "Mrs. Hilbery, person, 7 times" in asked.user
+    assert asked.user.count("</pairs>") == 1, "the text cannot close the fence"
+    assert (len([node for node in graph.nodes if node.label == "Entity"]), gaps) == (count, ())
+    again = says_of_names(said)
+    models = Models(again)
+    rebuilt, _ = built(
+        HILBERYS, models, known_from(graph, HILBERYS), window_tokens=900, gleanings=0
+    )
+    assert (models.meter.total().calls, again.asked) == (0, [])
+    assert same(graph, rebuilt)
+
+
+def test_names_that_no_model_decides_on_stay_apart_and_are_a_gap() -> None:
+    chat = says_of_names("I cannot say.")
+    graph, gaps = built(HILBERYS, Models(chat), window_tokens=900, gleanings=0)
+    [gap] = gaps
+    assert (gap.step, set(gap.sources)) == ("names", {HILBERYS[0].id, HILBERYS[1].id})
+    assert len([node for node in graph.nodes if node.label == "Entity"]) == 2
+    said = json.dumps({"pairs": [{"number": 1, "same": True, "why": "one"}]})
+    again, gaps = built(
+        HILBERYS,
+        Models(says_of_names(said)),
+        known_from(graph, HILBERYS),
+        window_tokens=900,
+        gleanings=0,
+    )
+    assert (len([node for node in again.nodes if node.label == "Entity"]), gaps) == (1, ())

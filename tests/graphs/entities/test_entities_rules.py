@@ -175,3 +175,25 @@ def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     assert {"Bob", "Bob Cratchit"} <= by_name["Bob Cratchit"].names.keys()
     assert by_name["Mrs. Cratchit"].id != by_name["Bob Cratchit"].id
     assert by_name["Cratchits"].type == "group"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("We heard that the Suppression looked at him.", "Suppression"),
+        ("He told us that Benevolence smiled. Such benevolence!", "Benevolence"),
+        ("There the Semënov Guards said no, and the Guards laughed.", "Semënov Guards"),
+    ],
+)
+def test_an_abstract_noun_and_a_regiment_are_no_persons(text: str, name: str) -> None:
+    assert types(text).get(name) != "person"
+
+
+def test_a_place_before_a_person_is_no_part_of_his_name() -> None:
+    text = "He lived in Petersburg. “No,” said Berg. And then from Petersburg Berg wrote to us."
+    assert names(text) == {"Petersburg": 2, "Berg": 2}
+
+
+def test_an_imperative_before_a_name_is_no_part_of_it() -> None:
+    text = "I was weary of Mr. Kurtz and cried: “Oh Hang Kurtz!” So Hang Kurtz, I thought."
+    assert names(text) == {"Mr. Kurtz": 1, "Kurtz": 2}

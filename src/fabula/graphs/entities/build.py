@@ -17,7 +17,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.entities.confirm import confirm_names, name_pairs
+from fabula.graphs.entities.confirm import VERDICTS, NameConfirmer
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.descriptions import (
@@ -76,6 +76,7 @@ def build(
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)
     previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
+    confirmer = NameConfirmer(calls, NAMES_PRIORITY, known.facts)
     replies = EntityReplies()
     stated: list[StatedTriple] = []
     if models.offline:
@@ -113,11 +114,7 @@ def build(
         ordinary=_ordinary(text),
         corrections=text.decisions,
         pronouns=_pronouns(extraction, text),
-        confirm=None
-        if models.offline
-        else lambda doubtful, mentions: confirm_names(
-            name_pairs(doubtful, mentions), calls, NAMES_PRIORITY
-        ),
+        confirm=None if models.offline else confirmer.confirm,
     )
     statements = statements_of(cast)
     if models.offline:
@@ -140,7 +137,10 @@ def build(
     return Built(
         tuple(calls.embed_nodes(nodes, known, text_to_embed)),
         tuple(edges_of(cast, triples, extraction)),
-        facts(cast, triples, extraction.dropped, replies, known.facts),
+        {
+            **facts(cast, triples, extraction.dropped, replies, known.facts),
+            **({VERDICTS: written} if (written := confirmer.written()) else {}),
+        },
         calls.gaps,
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fabula.graph import Gap
 from fabula.graph.extraction import ExtractionCalls, ModelQuestion, Records
@@ -12,6 +13,7 @@ from fabula.graphs.entities.pairs import (
     PAIRS_A_CALL,
     REPLY_TOKENS,
     PairsReply,
+    digest_pair,
     list_pairs,
     placeholder,
     read_pairs,
@@ -26,6 +28,8 @@ MAX_CALLS = 2
 MAX_STATEMENTS, MAX_TOKENS = 3, 80
 """What the prompt has of each name: statements at most, and their tokens together."""
 MAX_NAME_CHARACTERS = 100
+VERDICTS, SAME, OTHER = "name_verdicts", "+", "-"
+"""The fact that keeps the verdicts of a build: of each pair its digest, and what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class NamePair:
     names: tuple[str, str]
     texts: tuple[str, str]
     chunks: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits of both texts."""
+        return digest_pair(self.texts)
 
 
 def name_pairs(
@@ -83,28 +92,60 @@ def ask_names() -> ModelQuestion[tuple[NamePair, ...], Records[bool]]:
     )
 
 
-def confirm_names(
-    pairs: Sequence[NamePair], calls: ExtractionCalls, priority: int
-) -> frozenset[tuple[str, str]]:
-    """Return the pairs of names that a model takes for one person's: paid calls, twenty a call.
+@dataclass
+class NameConfirmer:
+    """Has a model decide on doubtful pairs of names.
 
-    Where no reply can be used there is a gap, and the names stay apart.
+    Attributes:
+        calls: The calls of the build, and its gaps.
+        priority: That of the calls: the lowest goes first.
+        facts: What the previous build counted, with its verdicts.
+        verdicts: What is decided, by the digests of pairs; kept for the next build.
     """
-    batches = [
-        tuple(pairs[start : start + PAIRS_A_CALL]) for start in range(0, len(pairs), PAIRS_A_CALL)
-    ]
-    if not batches:
-        return frozenset()
-    calls.work.gaps.expect(len(batches))
-    gaps = []
-    for batch in batches:
-        chunks = tuple(dict.fromkeys(chunk for pair in batch for chunk in pair.chunks))
-        gaps.append(Gap(NAMES, "", chunks, dict.fromkeys(chunks, 1.0)))
-    answers = calls.ask_each(ask_names(), batches, gaps, priority)
-    return frozenset(
-        pair.names
-        for batch, answer in zip(batches, answers, strict=True)
-        if answer
-        for pair, same in zip(batch, answer.every.records, strict=True)
-        if same
-    )
+
+    calls: ExtractionCalls
+    priority: int
+    facts: Mapping[str, Any]
+    verdicts: dict[str, bool] = field(default_factory=dict)
+
+    def confirm(
+        self, doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
+    ) -> frozenset[tuple[str, str]]:
+        """Return the pairs of names that are one person's: paid calls, twenty pairs a call.
+
+        Pairs of which nothing changed are not asked about again. Where no reply can be used there
+        is a gap, and the names stay apart.
+        """
+        pairs = name_pairs(doubtful, mentions)
+        previous = {
+            written[:-1]: written.endswith(SAME) for written in self.facts.get(VERDICTS, ())
+        }
+        self.verdicts = {
+            pair.digest: previous[pair.digest] for pair in pairs if pair.digest in previous
+        }
+        self._ask([pair for pair in pairs if pair.digest not in previous])
+        return frozenset(pair.names for pair in pairs if self.verdicts.get(pair.digest))
+
+    def written(self) -> list[str]:
+        """Return the verdicts as the fact VERDICTS has them."""
+        return sorted(
+            f"{digest}{SAME if same else OTHER}" for digest, same in self.verdicts.items()
+        )
+
+    def _ask(self, pairs: Sequence[NamePair]) -> None:
+        batches = [
+            tuple(pairs[start : start + PAIRS_A_CALL])
+            for start in range(0, len(pairs), PAIRS_A_CALL)
+        ]
+        if not batches:
+            return
+        self.calls.work.gaps.expect(len(batches))
+        gaps = []
+        for batch in batches:
+            chunks = tuple(dict.fromkeys(chunk for pair in batch for chunk in pair.chunks))
+            gaps.append(Gap(NAMES, "", chunks, dict.fromkeys(chunks, 1.0)))
+        answers = self.calls.ask_each(ask_names(), batches, gaps, self.priority)
+        for batch, answer in zip(batches, answers, strict=True):
+            if answer:
+                same = answer.every.records
+                self.verdicts |= dict(zip((pair.digest for pair in batch), same, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 
@@ -50,6 +51,12 @@ def read_pairs(reply: str, count: int) -> list[tuple[bool, str]]:
     if missing := [str(number) for number in range(1, count + 1) if number not in verdicts]:
         raise BadReply(f"Nothing is said of the pairs {', '.join(missing)}.")
     return [verdicts[number] for number in range(1, count + 1)]
+
+
+def digest_pair(texts: tuple[str, str]) -> str:
+    """Return 16 hex digits of the texts of a pair, whichever of the two is the first."""
+    written = json.dumps(sorted(texts), ensure_ascii=False)
+    return hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def list_pairs(texts: Sequence[tuple[str, str]]) -> str:

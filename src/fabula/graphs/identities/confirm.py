@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.graphs.entities.pairs import (
     REPLY_TOKENS,
     PairsReply,
+    digest_pair,
     list_pairs,
     placeholder,
     read_pairs,
@@ -41,8 +40,7 @@ class Pair:
     @property
     def digest(self) -> str:
         """16 hex digits of both texts, whichever of the two entities is the first."""
-        written = json.dumps(sorted(self.texts), ensure_ascii=False)
-        return hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return digest_pair(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
