@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from database import connect, cypher, wipe
-from explored import OF_FACTS
+from explored import OF_FACTS, OF_SPEECH
 from fabula.graph import Node, Part
 from fabula.graph.decisions import Decision
 from fabula.graph.explore import query_names, shipped_query
@@ -196,9 +196,10 @@ def test_a_query_for_analysts_stays_in_its_collection(
         table = run_user_query(tenants, asked.statement, values)
         shown = json.dumps(table.rows, ensure_ascii=False)
         assert [one for one in foreign[collection] if one in shown] == []
-        # These need another text, which test_explore, test_explore_entities and
-        # test_facts_in_neo4j have.
-        others = ("merged", "names", "places", "section_words", "uncovered", *OF_FACTS)
+        # These need another text, which test_explore, test_explore_entities,
+        # test_facts_in_neo4j and test_speech_in_neo4j have.
+        others = ("merged", "names", "places", "section_words", "uncovered")
+        others += (*OF_FACTS, *OF_SPEECH)
         assert table.rows or name in others
 
 

@@ -89,8 +89,9 @@ def test_each_quotation_is_the_text_of_its_chunks_with_speaker_and_addressee(
         rows = cypher(
             store,
             "MATCH (n:Quotation) OPTIONAL MATCH (n)-[:SPOKEN_BY]->(who:Entity) "
-            "RETURN n.text AS text, n.speaker AS speaker, n.addressee AS addressee, n.rule AS rule, "
-            "n.manner AS manner, n.evidence AS evidence, who.name AS entity ORDER BY n.start",
+            "RETURN n.text AS text, n.speaker AS speaker, n.addressee AS addressee, "
+            "n.rule AS rule, n.manner AS manner, n.evidence AS evidence, "
+            "who.name AS entity ORDER BY n.start",
         )
     said = [(row["speaker"], row["addressee"], row["rule"], row["text"]) for row in rows]
     assert said[:5] == [
