@@ -16,7 +16,15 @@ from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.mapping import make_edges, make_nodes
 from fabula.graphs.aspects.options import Options
-from fabula.graphs.aspects.values import Aspect, ClusterMember, Detail, Summary
+from fabula.graphs.aspects.previous import PreviousAspects
+from fabula.graphs.aspects.values import (
+    Aspect,
+    ClusterMember,
+    Detail,
+    Grown,
+    StoredAspects,
+    Summary,
+)
 from fabula.graphs.discourse import mapping as discourse_mapping
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import labels, mapping
@@ -267,7 +275,13 @@ def parts_of(
     record = Record(
         made_from,
         {"details": Usage(len(chunks), 100, 10)},
-        facts(knobs, aspects, summaries, details, assigned, 0),
+        facts(
+            knobs,
+            aspects,
+            Grown(tuple(summaries), tuple(assigned)),
+            details,
+            PreviousAspects(StoredAspects(), chunks),
+        ),
     )
     return [
         text_part(document, chunks, base, {"embed": Usage(2, 50, 0)}),
