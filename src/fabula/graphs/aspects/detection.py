@@ -44,7 +44,7 @@ class Rounds:
 
 
 def assign_clusters(
-    aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit, log: Rounds
+    aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit, log: Rounds | None = None
 ) -> Iterator[tuple[Aspect, list[int], bool]]:
     """Yield every aspect with its clusters, each as soon as they are certain.
 
@@ -75,7 +75,8 @@ def assign_clusters(
                 yield aspect, clusters, False
         names_found = frozenset().union(*detected)
         missing = [aspect for aspect in missing if aspect.name not in names_found]
-        log.add(missing)
+        if log is not None:
+            log.add(missing)
     yield from _assign_nearest(missing, best_fit)
 
 
