@@ -9,6 +9,7 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 from fabula.text.folding import fold
 
@@ -61,6 +62,6 @@ def _short() -> Mapping[str, frozenset[str]]:
 
 
 @functools.cache
-def _table() -> dict[str, dict[str, str]]:
+def _table() -> dict[str, Any]:
     text = (resources.files("fabula.graphs.entities") / "forenames.toml").read_text("utf-8")
     return tomllib.loads(text)
