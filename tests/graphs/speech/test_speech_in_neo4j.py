@@ -99,7 +99,7 @@ def test_each_quotation_is_the_text_of_its_chunks_with_speaker_and_addressee(
         ("Anna Hale", "Captain Reed", "tag", '"The mill is shut."'),
         ("Captain Reed", "Anna Hale", "tag", '"I am late,"'),
         ("Anna Hale", "Captain Reed", "turns", '"And where is your brother, Captain Reed?"'),
-        ("Captain Reed", "Anna Hale", "turns", '"He is at Dunmore. He hates the mill."'),
+        ("Captain Reed", "Anna Hale", "vocative", '"He is at Dunmore. He hates the mill."'),
     ]
     assert {row["text"]: row["manner"] for row in rows}[
         '"The bells of Dunmore are old,"'
