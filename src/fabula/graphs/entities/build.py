@@ -39,8 +39,8 @@ from fabula.graphs.entities.mapping import (
 )
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.options import Options
-from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.person_names import recognise_persons
+from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
 from fabula.graphs.entities.pronouns import Pronouns, count_pronouns
 from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
