@@ -79,7 +79,7 @@ BEYOND = {
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
 ROOMS = (
     *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
-    *("facts", "identities"),
+    *("facts", "identities", "speech"),
 )
 STATEMENTS = [
     f"{room}/{path.stem}"
@@ -198,9 +198,8 @@ def test_a_query_for_analysts_stays_in_its_collection(
         assert [one for one in foreign[collection] if one in shown] == []
         # These need another text, which test_explore, test_explore_entities,
         # test_facts_in_neo4j and test_speech_in_neo4j have.
-        others = ("merged", "names", "places", "section_words", "uncovered")
-        others += (*OF_FACTS, *OF_SPEECH)
-        assert table.rows or name in others
+        others = {"merged", "names", "places", "section_words", "uncovered"}
+        assert table.rows or name in others | {*OF_FACTS, *OF_SPEECH}
 
 
 @pytest.mark.parametrize("name", query_names())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -188,7 +189,11 @@ def test_the_form_is_part_of_what_a_graph_is_made_from() -> None:
 
 @pytest.mark.parametrize("per_call", [1, 4])
 def test_a_dry_run_counts_condensations_by_their_length(text: BuildText, per_call: int) -> None:
-    options = {"details_form": "whole", "detail_tokens": 40, "details_per_call": per_call}
+    options: dict[str, Any] = {
+        "details_form": "whole",
+        "detail_tokens": 40,
+        "details_per_call": per_call,
+    }
     models = SmallModels(offline=False)
     built = build(text, models, **options)
     usage = models.meter.usage()["details"]
@@ -201,7 +206,7 @@ def test_a_dry_run_counts_condensations_by_their_length(text: BuildText, per_cal
 
 
 def test_after_an_edit_only_the_changed_chunk_is_condensed_again(text: BuildText) -> None:
-    options = {"details_form": "whole", "detail_tokens": 40, "details_per_call": 1}
+    options: dict[str, Any] = {"details_form": "whole", "detail_tokens": 40, "details_per_call": 1}
     built = build(text, SmallModels(offline=False), **options)
     known = as_known(text, built)
     edited = read_story(WINTER.replace("on day 7 of", "on day seven of", 1), known)

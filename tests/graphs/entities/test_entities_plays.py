@@ -21,7 +21,7 @@ from fabula.text.document import Chunk, Document, Section
 CAST = "THE TWO HOUSES\n\nPERSONS\n\nHANNA BIRD, a widow.\nMR. GRAY.\nMRS. GRAY, his wife.\n\n"
 
 
-def chunks_of(text: str, headings: Sequence[str] = (), tokens: int = 60) -> list[Chunk]:
+def chunks_of(text: str, headings: Sequence[str] = (), tokens: int = 60) -> tuple[Chunk, ...]:
     sections = tuple(Section(heading, text.index(heading), 1) for heading in headings)
     return split(Document("d", "c", "s", "T", "", "en", text, sections, ""), tokens)
 

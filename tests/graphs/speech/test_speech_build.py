@@ -92,7 +92,7 @@ def known_from(made: Built, chunks: Sequence[Chunk] = STORY) -> Known:
 def said(made: Built) -> list[tuple[str, str, str]]:
     nodes = sorted(made.nodes, key=lambda node: node.properties["start"])
     names = ("speaker", "addressee", "by")
-    return [tuple(node.properties[name] for name in names) for node in nodes]  # type: ignore[misc]
+    return [tuple(node.properties[name] for name in names) for node in nodes]
 
 
 def test_a_model_names_speakers_and_the_words_that_say_so() -> None:

@@ -154,7 +154,8 @@ def measure(
     all_pairs: list[novels.AliasPair] = []
     usages: list[Mapping[str, Usage]] = []
     joining = next((graph.join_names for graph in measured_graphs() if graph.join_names), None)
-    for gold in (*texts, *plays):
+    annotated: list[LitBankText | Play] = [*texts, *plays]
+    for gold in annotated:
         scores = TextScores(gold.name)
         try:
             if isinstance(gold, LitBankText):
