@@ -37,7 +37,7 @@ def cast_of(chunks: Sequence[Chunk], decisions: Decisions | None = None) -> Enti
     return merge("d", extraction, language="en", decisions=decisions, ordinary=frozenset())
 
 
-def play(*scenes: Sequence[str]) -> list[Chunk]:
+def play(*scenes: Sequence[str]) -> tuple[Chunk, ...]:
     """A play of scenes, each of the labels of its speeches in order."""
     headings = [f"SCENE {'ABCDEFGH'[number]}" for number in range(len(scenes))]
     text = CAST + "".join(
