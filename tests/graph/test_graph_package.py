@@ -330,7 +330,7 @@ def test_it_brings_a_command_which_the_help_names(book: Path) -> None:
     help = CliRunner().invoke(cli.main, ["--help"]).stdout
     commands = help.partition("Commands of graphs:")[2]
     assert [line.split()[0] for line in commands.splitlines() if line.strip()] == [
-        *("entities", "facts", "sections")
+        *("entities", "facts", "sections", "speech")
     ]
     assert "List the sections of a document." in commands
 

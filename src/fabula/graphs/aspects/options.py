@@ -14,6 +14,10 @@ CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
+ADDED_LATER = frozenset({"cluster_passes", "cluster_mixture", "details_form", "repeat"})
+"""Options whose defaults do what was done before there were such options, so that graphs of then
+are not stale."""
+
 
 class Options(FlatOptions):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
