@@ -9,7 +9,7 @@ from typing import Any
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.entities import labels
-from fabula.graphs.entities.corrections import RULES
+from fabula.graphs.entities.correction_rules import RULES
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.options import CHAT_ONLY, NOT_IN_PROMPTS, Options
 

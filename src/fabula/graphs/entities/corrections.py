@@ -12,19 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.errors import FabulaError, NotFound
-from fabula.graph.decisions import Decision, DecisionRules
-from fabula.graph.queries import FOLDER
+from fabula.graph.decisions import Decision
+from fabula.graphs.entities.correction_rules import KINDS, MERGE, RENAME, SPLIT
 from fabula.graphs.entities.names import lower_name, titled
 from fabula.graphs.entities.resolve import NameGroup
 from fabula.graphs.entities.values import Mention, mention_order
 
-RENAME, MERGE, SPLIT = "rename", "merge", "split"
-KINDS = {
-    RENAME: "give an entity another name: its name, and the new one",
-    MERGE: "make one entity of several: the name of the one that stays, and those of the others",
-    SPLIT: "make an entity of its own of names that belong to somebody else: the name of the "
-    "entity, and those that leave it",
-}
 APPLIED, ALREADY, ABSENT, CONFLICT = "applied", "already so", "no such entity", "name is taken"
 """What became of a correction in a document."""
 DECIDED = "person"
@@ -369,6 +362,3 @@ def describe(decision: Decision) -> str:
     if decision.kind == MERGE:
         return f"merge {first} with {listed}"
     return f"split {listed} off {first}"
-
-
-RULES = DecisionRules(KINDS, FOLDER / "entities" / "find_named.cypher", describe, check)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.method import BuildWork, Built, Known, PartReader
-from fabula.graphs.entities.corrections import MERGE
+from fabula.graphs.entities.correction_rules import MERGE
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.entities.pairs import PAIRS_A_CALL
 from fabula.graphs.identities.candidates import Candidates, find_candidates
