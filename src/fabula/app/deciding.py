@@ -80,7 +80,7 @@ def find_outdated(
     """
     by_decision: list[Entry] = []
     by_more: list[Entry] = []
-    for entry in _concerned(store, collection, decision):
+    for entry in _find_concerned(store, collection, decision):
         differences = find_differences(entry)
         if decision.graph not in differences:
             continue
@@ -99,7 +99,7 @@ def find_effects(store: Store, collection: str) -> dict[int, dict[str, str]]:
     return effects
 
 
-def _concerned(store: Store, collection: str, decision: Decision) -> Iterable[Entry]:
+def _find_concerned(store: Store, collection: str, decision: Decision) -> Iterable[Entry]:
     """The documents that a decision was about when it was made, and those that follow it."""
     for entry in store.documents(collection):
         record = entry.graphs.get(decision.graph)

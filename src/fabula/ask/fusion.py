@@ -21,7 +21,7 @@ def fuse_by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> l
         k: How many hits to return at most.
 
     """
-    return _best([(hits, weight, _scaled(hits)) for hits, weight in rankings], k)
+    return _best([(hits, weight, _scale(hits)) for hits, weight in rankings], k)
 
 
 def fuse_by_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
@@ -41,7 +41,7 @@ def _best(rankings: Sequence[tuple[Sequence[Hit], float, Sequence[float]]], k: i
     return [replace(hits[id], score=sums[id]) for id in best]
 
 
-def _scaled(ranking: Sequence[Hit]) -> list[float]:
+def _scale(ranking: Sequence[Hit]) -> list[float]:
     """Return the scores scaled from 0, the lowest, to 1, the highest; all 1 if they are equal."""
     scores = [hit.score for hit in ranking]
     lowest, spread = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)

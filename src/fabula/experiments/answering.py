@@ -64,7 +64,7 @@ class QuestionRunner:
             question=question.id,
             answer=answer,
             choice=choice,
-            context=tuple(map(_retrieved, context)),
+            context=tuple(map(_make_retrieved, context)),
             cited=cited,
             context_tokens=sum(tokens.count_all([passage.text for passage in context])),
             calls=total.calls,
@@ -91,7 +91,7 @@ def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
     return ask(chat, request, lambda reply: read_choice(reply, len(question.options))) - 1
 
 
-def _retrieved(passage: Passage) -> Retrieved:
+def _make_retrieved(passage: Passage) -> Retrieved:
     hit = passage.hit
     return Retrieved(
         id=hit.id,

@@ -35,7 +35,7 @@ class RunMetrics:
         `baseline` has the answers of the first system by question; none for that system itself.
         """
 
-        def scored(question: Question, result: Result) -> Result:
+        def score_result(question: Question, result: Result) -> Result:
             meter = Meter()
             judges = _judges(models, system, meter, self.languages, baseline or {})
             values = {
@@ -44,7 +44,7 @@ class RunMetrics:
             scores = {name: value for name, value in values.items() if value is not None}
             return replace(result, scores=scores, judged=system.settings.by_model(meter.usage()))
 
-        return scored
+        return score_result
 
 
 def choose_metrics(suite: Suite, data: DataSet, system: TestedSystem) -> RunMetrics:

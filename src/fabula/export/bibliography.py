@@ -69,7 +69,8 @@ def bibtex(
 
     """
     return "\n".join(
-        _bibtex(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _keyed(entries)
+        _bibtex(key, entry, places.get(entry.id, CitedPlaces()))
+        for key, entry in _with_keys(entries)
     )
 
 
@@ -84,7 +85,9 @@ def csl(
             `custom` says so by its `label`, as pages are what a locator has otherwise.
 
     """
-    return [_csl(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _keyed(entries)]
+    return [
+        _csl(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _with_keys(entries)
+    ]
 
 
 def people(author: str) -> list[Person]:
@@ -116,7 +119,7 @@ def _split_name(name: str) -> Person:
     return Person(" ".join(words[first:]), " ".join(words[:first]))
 
 
-def _keyed(entries: Iterable[Entry]) -> Iterable[tuple[str, Entry]]:
+def _with_keys(entries: Iterable[Entry]) -> Iterable[tuple[str, Entry]]:
     """Pair documents with unique keys, which are the same for the same book on every machine."""
     used: set[str] = set()
     for entry in entries:

@@ -27,7 +27,7 @@ def format_cell(value: Any) -> str:
         case {"labels": labels, "properties": properties}:
             return _node(labels, properties)
         case {"type": type, "from": _, "to": _, "properties": properties}:
-            return f"[:{type}{_braced(properties)}]"
+            return f"[:{type}{_in_braces(properties)}]"
         case {"nodes": nodes, "relationships": ties}:
             return _path(nodes, ties)
         case list():
@@ -53,7 +53,7 @@ def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
     return text
 
 
-def _braced(properties: dict[str, Any]) -> str:
+def _in_braces(properties: dict[str, Any]) -> str:
     return f" {json.dumps(properties, ensure_ascii=False)}" if properties else ""
 
 

@@ -79,7 +79,7 @@ class AnalystQuery:
         known = {parameter.name: parameter for parameter in self.parameters}
         return self.fill(
             {
-                name: _typed(name, value, known[name].default) if name in known else value
+                name: _convert(name, value, known[name].default) if name in known else value
                 for name, value in given.items()
             }
         )
@@ -189,7 +189,7 @@ def _literal(written: str, parameter: str, name: str) -> Any:
         ) from error
 
 
-def _typed(name: str, given: str, default: Any) -> Any:
+def _convert(name: str, given: str, default: Any) -> Any:
     try:
         written = given.encode()
     except UnicodeEncodeError as error:

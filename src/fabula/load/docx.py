@@ -360,7 +360,7 @@ class _Walk:
             "bookmarkStart": self._bookmark,
             "altChunk": self._insert,
             "textpath": self._lettering,
-            "sdt": self._structured,
+            "sdt": self._read_structured,
         }
 
     @property
@@ -606,7 +606,7 @@ class _Walk:
         self._list_id = ""
         return ()
 
-    def _structured(self, element: Element) -> Iterable[Element]:
+    def _read_structured(self, element: Element) -> Iterable[Element]:
         gallery = element.find("{*}sdtPr/{*}docPartObj/{*}docPartGallery")
         kind = "" if gallery is None else _attribute(gallery, "val")
         if kind == "Table of Contents" or kind.startswith("Page Numbers"):

@@ -189,7 +189,7 @@ def decode_text(data: bytes, source: str) -> DecodedText:
     if (decoded := _stateful(data)) is not None:
         return decoded
     _refuse_binary(data, source)
-    declared = _declared(data)
+    declared = _declared_encoding(data)
     if declared == "utf-7":
         return DecodedText(data.decode(declared, "replace"), declared)
     if (text := _strictly(data, "utf-8")) is not None:
@@ -198,7 +198,7 @@ def decode_text(data: bytes, source: str) -> DecodedText:
         text = _strictly(data, declared)
         if text is not None and _is_plausible(text, declared):
             return DecodedText(text, declared)
-    return _mixed(data) or _likely(data)
+    return _decode_mixed(data) or _likely(data)
 
 
 def _utf16(data: bytes) -> str:
@@ -245,7 +245,7 @@ def _is_plausible(text: str, encoding: str) -> bool:
     return is_multibyte or _implausible(sample) <= _MAX_DECLARED_IMPLAUSIBLE
 
 
-def _declared(data: bytes) -> str:
+def _declared_encoding(data: bytes) -> str:
     """The encoding that the text declares, by Python's name; '' if none that is known."""
     for pattern in _DECLARED:
         if match := re.search(pattern, data[:8192], re.IGNORECASE):
@@ -308,7 +308,7 @@ def _mend(text: str, encoding: str) -> DecodedText:
     return DecodedText(mended, encoding, (warning,))
 
 
-def _mixed(data: bytes) -> DecodedText | None:
+def _decode_mixed(data: bytes) -> DecodedText | None:
     """The text, if it is UTF-8 with some bytes in another encoding; None if it is not UTF-8."""
     text = data.decode("utf-8", errors="surrogateescape")
     broken = sum("\udc80" <= char <= "\udcff" for char in text)
@@ -328,7 +328,7 @@ def _mixed(data: bytes) -> DecodedText | None:
         return _mend(mended, "utf-8")
     again = _mend(mended, "utf-8")
     warning = (
-        f"The file is UTF-8, but {_lines(count)} in {_printed(guess.encoding)}: both were read. If "
+        f"The file is UTF-8, but {_lines(count)} in {_iconv(guess.encoding)}: both were read. If "
         "a line is wrong, save the file as UTF-8."
     )
     return DecodedText(again.text, "utf-8", (warning, *again.warnings))
@@ -343,13 +343,13 @@ def _likely(data: bytes) -> DecodedText:
     guess = _guess(data)
     text = data.decode(guess.encoding, errors="replace")
     if guess.implausible > _MAX_IMPLAUSIBLE:
-        warning = f"The encoding is not known. The file was read as {_printed(guess.encoding)}, but"
+        warning = f"The encoding is not known. The file was read as {_iconv(guess.encoding)}, but"
         return DecodedText(text, guess.encoding, (f"{warning} that looks wrong. {_ADVICE}",))
     if guess.rival:
         warning = (
-            f"The encoding is not certain. The file was read as {_printed(guess.encoding)}; it may "
-            f"be {_printed(guess.rival)}. If letters are wrong, convert it: "
-            f"`iconv -f {_printed(guess.rival)} -t UTF-8 FILE > NEW`."
+            f"The encoding is not certain. The file was read as {_iconv(guess.encoding)}; it may "
+            f"be {_iconv(guess.rival)}. If letters are wrong, convert it: "
+            f"`iconv -f {_iconv(guess.rival)} -t UTF-8 FILE > NEW`."
         )
         return DecodedText(text, guess.encoding, (warning,))
     return DecodedText(text, guess.encoding)
@@ -358,7 +358,7 @@ def _likely(data: bytes) -> DecodedText:
 _ADVICE = "Convert it to UTF-8, as with `iconv -f ENCODING -t UTF-8 FILE > NEW`."
 
 
-def _printed(encoding: str) -> str:
+def _iconv(encoding: str) -> str:
     """The name of an encoding as iconv knows it."""
     names = {
         "cp1252": "WINDOWS-1252", "mac_roman": "MACINTOSH", "mac_latin2": "MACCENTRALEUROPE",

@@ -193,9 +193,9 @@ class _Book:
             ]
             names = {self._names.find("", address) for address in addresses}
             if not addresses or names & pages:
-                raise self._protected()
+                raise self._protection_error()
 
-    def _protected(self) -> LoadError:
+    def _protection_error(self) -> LoadError:
         return LoadError(f"{self._archive.source} is protected by DRM: give a copy without it.")
 
     def _contents(self) -> Contents:
@@ -239,7 +239,7 @@ class _Book:
             yield from outline.apply(content, by_page.get(item.name, ()))
         if not count and problem is not None:
             is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
-            raise self._protected() if is_locked else problem
+            raise self._protection_error() if is_locked else problem
 
     def _count_unlisted(self, pages: Sequence[_Item]) -> None:
         """Count what is on pages that the spine does not name, as the table of contents."""

@@ -37,7 +37,7 @@ def code(name: str) -> str:
 
 def detect(text: str) -> str:
     """Return the language of a text as an ISO 639-1 code; '' if none is clearly the likeliest."""
-    (language, best), (_, second), *_ = _ranked(text)
+    (language, best), (_, second), *_ = _rank(text)
     is_sure = best - second > _MIN_LEAD * math.sqrt(len(text.encode("utf-8", "replace")))
     # A code of three letters is a language without one of two, or 'zxx', which is no language.
     return language if is_sure and len(language) == 2 else ""
@@ -48,11 +48,11 @@ def evidence(text: str) -> float:
 
     Of several decodings of the same bytes, the right one has the highest value.
     """
-    scores = [score for _, score in _ranked(text)]
+    scores = [score for _, score in _rank(text)]
     return scores[0] - statistics.median(scores)
 
 
-def _ranked(text: str) -> list[tuple[str, float]]:
+def _rank(text: str) -> list[tuple[str, float]]:
     """All known languages, the likeliest first, with their log likelihoods."""
     with _LOCK:
         model = _model()

@@ -68,7 +68,7 @@ def read(root: Element) -> Header:
     """Return what the header of a book, or of a corpus, says."""
     header = next(elements(root, "teiHeader"), root)
     source = next(elements(header, "sourceDesc"), None)
-    return Header(title(root), _authors(header), _published(root, header, source), _edition(source))
+    return Header(title(root), _authors(header), _find_date(root, header, source), _edition(source))
 
 
 def title(root: Element) -> str:
@@ -121,7 +121,7 @@ def _pieces(element: Element, skipped: frozenset[str]) -> Iterator[str]:
             yield child.tail
 
 
-def _published(root: Element, header: Element, source: Element | None) -> str:
+def _find_date(root: Element, header: Element, source: Element | None) -> str:
     """The year or date of the text's publication."""
     dated = [*elements(header, "date"), *elements(root, "event")]
     for event in _PRINT_EVENTS:
@@ -164,11 +164,11 @@ def _edition(source: Element | None) -> str:
     # The printed source stands within the digital one.
     printed = [entry for entry in entries if entry.get("type") in ("originalSource", "print")]
     entry = next(iter(printed or entries), None)
-    edition = _described(source if entry is None else entry)
+    edition = _describe(source if entry is None else entry)
     return edition if sum(map(str.isalpha, edition)) >= _MIN_LETTERS else ""
 
 
-def _described(entry: Element) -> str:
+def _describe(entry: Element) -> str:
     """A bibliographic entry on one line."""
     own_text = [entry.text or "", *(child.tail or "" for child in entry)]
     if "".join(own_text).strip(" \n\t.,;:"):

@@ -242,7 +242,7 @@ class _Bounded(httpx2.SyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         pieces, count = iter(self._body), 0
-        unpack = _Gzip().unpack if self._packed else _unpacked
+        unpack = _Gzip().unpack if self._packed else _pass_through
         while True:
             # A stream may be read on by another thread than the one that began the call.
             with self._bounds.hold():
@@ -300,7 +300,7 @@ class _Events(httpx2.SyncByteStream):
         self._body.close()
 
 
-def _unpacked(piece: bytes) -> list[bytes]:
+def _pass_through(piece: bytes) -> list[bytes]:
     return [piece]
 
 

@@ -81,14 +81,14 @@ Command = Callable[..., Any]
 def settings_flags(*names: str) -> Callable[[Command], Command]:
     """A flag for each named setting; the command is given `settings` in their place."""
 
-    def decorated(command: Command) -> Command:
+    def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def with_settings(*args: Any, given: dict[str, Any], **values: Any) -> Any:
             return command(*args, settings=Settings.read(**given), **values)
 
         return given_flags(*names)(with_settings)
 
-    return decorated
+    return decorate
 
 
 def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[Command], Command]:
@@ -99,7 +99,7 @@ def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[
     """
     assigns = assignment or Assignment()
 
-    def decorated(command: Command) -> Command:
+    def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def with_given(*args: Any, assigned: Sequence[tuple[str, str]], **values: Any) -> Any:
             flags = {name: values.pop(name) for name in names}
@@ -118,7 +118,7 @@ def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[
             wrapped = _flag(name)(wrapped)
         return wrapped
 
-    return decorated
+    return decorate
 
 
 class Assignment(click.ParamType[tuple[str, str]]):

@@ -69,7 +69,7 @@ class Files:
         for number, line in enumerate(self._text(name).split("\n"), 1):
             if line.strip():
                 place = self._place(name, f"line {number}")
-                yield place, self._shaped(_json(line, place), shape, place)
+                yield place, self._validate(_json(line, place), shape, place)
 
     def array(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
         """The objects of a file that is one JSON array, each with its place."""
@@ -79,7 +79,7 @@ class Files:
             raise DataError(f"{whole}: the file should be a JSON array of objects.")
         for number, item in enumerate(items, 1):
             place = self._place(name, f"item {number}")
-            yield place, self._shaped(item, shape, place)
+            yield place, self._validate(item, shape, place)
 
     def rows(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
         """The rows of a CSV file with a line of names, each with its place."""
@@ -87,7 +87,7 @@ class Files:
         try:
             for row in reader:
                 place = self._place(name, f"line {reader.line_num}")
-                yield place, self._shaped(row, shape, place)
+                yield place, self._validate(row, shape, place)
         except csv.Error as error:
             place = self._place(name, f"line {reader.line_num}")
             raise DataError(f"{place}: this is no CSV: {error}.") from error
@@ -100,7 +100,7 @@ class Files:
             place = self._place(name, f"line {line}")
             raise DataError(f"{place}: this is not UTF-8, as the data set is.") from error
 
-    def _shaped(self, item: object, shape: type[Shape], place: str) -> Shape:
+    def _validate(self, item: object, shape: type[Shape], place: str) -> Shape:
         try:
             return shape.model_validate(item)
         except ValidationError as error:

@@ -48,7 +48,7 @@ def write_report(
         table = figures_table(systems, is_of_plays=is_of_plays)
         if len(table) > 2:
             lines += [f"## {heading}", "", *table, ""]
-    lines += ["## Published figures of others", "", *_published(), ""]
+    lines += ["## Published figures of others", "", *_write_published(), ""]
     for heading, section in (("How it is measured", "notes"), ("Sources", "sources")):
         lines += [f"## {heading}", "", *(f"- {line.strip()}" for line in _texts()[section]), ""]
     if failed:
@@ -88,7 +88,7 @@ def _texts() -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def _published() -> Iterator[str]:
+def _write_published() -> Iterator[str]:
     for table in _texts()["published"]:
         yield f"Published, not measured here: {table['source']}. In per cent."
         yield ""

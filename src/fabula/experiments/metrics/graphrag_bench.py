@@ -84,12 +84,12 @@ def _coverage_score(question: Question, result: Result, judges: Judges) -> float
 def _faithfulness(question: Question, result: Result, judges: Judges) -> float | None:
     assert judges.chat
     stated = split_statements(judges.chat, question.question, uncited(result.answer))
-    return _supported(judges.chat, stated, result) if stated else None
+    return _supported_share(judges.chat, stated, result) if stated else None
 
 
 def _evidence_recall(question: Question, result: Result, judges: Judges) -> float:
     assert judges.chat
-    return _supported(judges.chat, nonempty(question.evidence), result)
+    return _supported_share(judges.chat, nonempty(question.evidence), result)
 
 
 def _context_relevance(question: Question, result: Result, judges: Judges) -> float:
@@ -101,7 +101,7 @@ def _context_relevance(question: Question, result: Result, judges: Judges) -> fl
     return sum(ratings) / (RATERS * RATINGS)
 
 
-def _supported(chat: Chat, stated: Sequence[str], result: Result) -> float:
+def _supported_share(chat: Chat, stated: Sequence[str], result: Result) -> float:
     passages, listed = _passages(result), number_lines(stated)
     return _share(
         judge_statements(chat, "supported", len(stated), passages=passages, statements=listed)

@@ -70,7 +70,7 @@ def write_markdown(
         "By kind of question": join(*kind_tables(scores, run.metrics, run.questions)),
         "What the graphs hold": node_table(run.systems),
         "Cost and time": _cost(recorded, drawings, prices),
-        "Published numbers": _published(recorded, scores, published),
+        "Published numbers": _show_published(recorded, scores, published),
         "What the measures tell": measure_table(run.metrics),
         "To run it again": _again(recorded),
     }
@@ -166,7 +166,9 @@ def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -
     return join(*blocks, drawings.costs)
 
 
-def _published(recorded: Recorded, scores: Sequence[Score], tables: Sequence[Published]) -> str:
+def _show_published(
+    recorded: Recorded, scores: Sequence[Score], tables: Sequence[Published]
+) -> str:
     if not tables:
         return ""
     measured = [measured_table(scores, recorded.run.metrics, table) for table in tables]

@@ -116,7 +116,7 @@ def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str)
                 markersize=5,
                 label=_short(name),
             )
-        _spaced(axes, sorted({mark.at for _, marks in series for mark in marks}))
+        _space_ticks(axes, sorted({mark.at for _, marks in series for mark in marks}))
         axes.grid()
         axes.set_xlabel(across)
         axes.set_ylabel(axis)
@@ -176,7 +176,7 @@ def _spread(marks: Sequence[Mark]) -> list[list[float]]:
     return [below, [max(0.0, mark.high - mark.mean) for mark in marks]]
 
 
-def _spaced(axes: Axes, values: list[float]) -> None:
+def _space_ticks(axes: Axes, values: list[float]) -> None:
     """A tick at each value; values that grow by factors lie as far from one another."""
     if values[0] > 0 and values[-1] / values[0] >= 16:
         axes.set_xscale("log")

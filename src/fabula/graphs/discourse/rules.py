@@ -259,7 +259,7 @@ def _names(text: BuildText) -> Mapping[str, Sequence[Name]]:
     """Printed names of persons and places by chunk id: those of the entities, or by rules."""
     names: dict[str, list[Name]] = defaultdict(list)
     starts = {chunk.id: chunk.start for chunk in text.chunks}
-    for chunk, type, form, start in _printed(text):
+    for chunk, type, form, start in _find_printed(text):
         at = start - starts[chunk]
         folded = type.casefold()
         names[chunk].append(
@@ -271,7 +271,7 @@ def _names(text: BuildText) -> Mapping[str, Sequence[Name]]:
     }
 
 
-def _printed(text: BuildText) -> Iterator[tuple[str, str, str, int]]:
+def _find_printed(text: BuildText) -> Iterator[tuple[str, str, str, int]]:
     """The chunk, type, form and place of each printed name."""
     if part := text.below.get("entities"):
         types = {node.id: node.properties["type"] for node in part.nodes if node.label == ENTITY}

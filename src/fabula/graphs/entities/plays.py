@@ -189,7 +189,7 @@ def tell_speakers_apart(
     }
     decided = {frozenset(map(titled, pair)) for pair in (*decisions.join, *decisions.keep_apart)}
 
-    def undecided(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    def leave_out_decided(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         return [pair for pair in pairs if frozenset(map(titled, pair)) not in decided]
 
     apart = [
@@ -203,8 +203,8 @@ def tell_speakers_apart(
     ]
     return replace(
         decisions,
-        join=(*decisions.join, *undecided(sorted(join))),
-        keep_apart=(*decisions.keep_apart, *undecided(apart)),
+        join=(*decisions.join, *leave_out_decided(sorted(join))),
+        keep_apart=(*decisions.keep_apart, *leave_out_decided(apart)),
     )
 
 

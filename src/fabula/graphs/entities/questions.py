@@ -240,7 +240,7 @@ def find_names(question: str, network: Network) -> tuple[str, ...]:
     """
     asked_words = name_words(question)
     terms = stemmer_of(network.language).terms
-    capitals, later = _capitalised(question)
+    capitals, later = _find_capitalised(question)
     strict = any(map(terms, later))
     # Outside English the stemmer takes all short words for such as ask or join, and Max and Jan
     # are short.
@@ -310,7 +310,7 @@ def _in_these_words(name: str, network: Network) -> tuple[int, ...]:
     return rows[:1]
 
 
-def _capitalised(question: str) -> tuple[set[str], set[str]]:
+def _find_capitalised(question: str) -> tuple[set[str], set[str]]:
     """The words that have a capital letter somewhere in the question, and after its first word."""
     parts = [
         (has_capital(part), of_part) for part in question.split() if (of_part := name_words(part))

@@ -173,7 +173,7 @@ def is_inflected(first: str, second: str, language: str) -> bool:
 
 def beginnings(name: str) -> tuple[str, ...]:
     """Return what two keys have in common if they are case forms of one name."""
-    return tuple(_softened(word)[:MIN_STEM_OF_SEVERAL] for word in name.split())
+    return tuple(_soften(word)[:MIN_STEM_OF_SEVERAL] for word in name.split())
 
 
 class _Joining:
@@ -670,7 +670,7 @@ def _nominative(joining: _Joining, forms: Sequence[NameForm], language: str) -> 
     """
     keys = {form: name_key(joining.parts(form).rest) for form in forms}
 
-    def explained(base: NameForm) -> int:
+    def count_explained(base: NameForm) -> int:
         return sum(
             form.count
             for form in forms
@@ -680,15 +680,15 @@ def _nominative(joining: _Joining, forms: Sequence[NameForm], language: str) -> 
     def same(base: NameForm) -> int:
         return sum(form.count for form in forms if keys[form] == keys[base])
 
-    best = max(forms, key=lambda form: (explained(form) + same(form), form.count))
-    return best if explained(best) else forms[0]
+    best = max(forms, key=lambda form: (count_explained(form) + same(form), form.count))
+    return best if count_explained(best) else forms[0]
 
 
 def _has_common_stem(
     word: str, other: str, min_stem: int, paradigms: Collection[Sequence[str]]
 ) -> bool:
     """Whether two words are one stem with endings of one paradigm."""
-    word, other = _softened(word), _softened(other)
+    word, other = _soften(word), _soften(other)
     return any(
         word[cut:] in paradigm and other[cut:] in paradigm
         for cut in range(MIN_STEM_OF_SEVERAL, Prefix.similarity(word, other) + 1)
@@ -698,7 +698,7 @@ def _has_common_stem(
     )
 
 
-def _softened(word: str) -> str:
+def _soften(word: str) -> str:
     """A Polish word with its soft consonants before k written as before vowels: Maćka, Maciek."""
     return _SOFT.sub(lambda match: _SOFT_LETTERS[match[0]], word)
 
@@ -713,7 +713,7 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
             for cut in range(Prefix.similarity(word, other) + 1)
             for paradigm in words_of(language).paradigms
         )
-        for word, other in ((_softened(first), _softened(second)) for first, second in pairs)
+        for word, other in ((_soften(first), _soften(second)) for first, second in pairs)
     )
 
 

@@ -42,7 +42,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
         The network; None where no entities were built.
     """
     with tools.trace.step("network") as step:
-        unfiltered = _unfiltered(filters)
+        unfiltered = _without_filters(filters)
         network = tools.cached(
             "network",
             unfiltered,
@@ -164,7 +164,7 @@ def _nearest(
 
     Static vectors miss what words find.
     """
-    unfiltered = _unfiltered(filters)
+    unfiltered = _without_filters(filters)
     kinds = STATED if kind in STATED else (kind,)
     near = {hit.id: hit.score for hit in tools.elements(vector, unfiltered, limit, kinds)}
     if not (text and tools.models.offline):
@@ -189,7 +189,7 @@ def passages(
     They are found by cosine; without a model as the mode `hybrid` does, as static vectors miss what
     words find.
     """
-    chunks = replace(_unfiltered(filters), kinds=("chunk",))
+    chunks = replace(_without_filters(filters), kinds=("chunk",))
     if tools.models.offline:
         wide = replace(tools, k=limit, options=hybrid.Options())
         return hybrid.retrieve(question, chunks, wide)
@@ -482,6 +482,6 @@ def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
 
 
-def _unfiltered(filters: Filters) -> Filters:
+def _without_filters(filters: Filters) -> Filters:
     """The same collection and document, with all kinds, aspects and levels."""
     return Filters(filters.collection, filters.document)

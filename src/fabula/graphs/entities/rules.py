@@ -270,7 +270,7 @@ def _runs(
                 joined[-1] = (joined[-1][0], run[1])
             else:
                 joined.append(run)
-        runs.append([_printed(words, text, first, last) for first, last in joined])
+        runs.append([_make_run(words, text, first, last) for first, last in joined])
     return runs
 
 
@@ -311,8 +311,8 @@ def _split_places_from_persons(
 
     def split(words: Sequence[_Word], text: str, run: _Run) -> list[_Run]:
         if counts[name_key(run.form)] == 1 and run.last - run.first > 1:
-            place = _printed(words, text, run.first, run.first + 1)
-            person = _printed(words, text, run.first + 1, run.last)
+            place = _make_run(words, text, run.first, run.first + 1)
+            person = _make_run(words, text, run.first + 1, run.last)
             kinds = tuple(types.get(name_key(part.form)) for part in (place, person))
             if kinds == (PLACE, PERSON):
                 return [place, person]
@@ -324,7 +324,7 @@ def _split_places_from_persons(
     ]
 
 
-def _printed(words: Sequence[_Word], text: str, first: int, last: int) -> _Run:
+def _make_run(words: Sequence[_Word], text: str, first: int, last: int) -> _Run:
     start, end = words[first].start, words[last - 1].end
     return _Run(first, last, " ".join(text[start:end].split()), start)
 

@@ -187,7 +187,7 @@ class Normaliser:
         alike = (
             dict.fromkeys(asked_about, relations)
             if relations
-            else self._nearest(asked_about, *self._relation_forms, self._embedded)
+            else self._nearest(asked_about, *self._relation_forms, self._embed)
         )
         return [
             OpenPhrases(
@@ -256,7 +256,7 @@ class Normaliser:
         rows = [self.static.embed(batch).vectors for batch in batches(texts, self.static.batch)]
         return np.concatenate(rows)
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         by_text = self.embed(texts)
         return np.stack([by_text[text] for text in texts])
 

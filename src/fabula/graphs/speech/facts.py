@@ -80,11 +80,11 @@ def facts(
         **({} if language_has_rules else {"without_rules": 1}),
         **{f"{BY_RULE}{rule}": count for rule, count in sorted(rules.items())},
         **carry_over(counts, previous, replies.share_reused),
-        **means(previous, {"mean_answered": _answered(replies)}),
+        **means(previous, {"mean_answered": _answered_shares(replies)}),
     }
 
 
-def _answered(replies: WindowReplies[Records[SpeakerRecord]]) -> list[float]:
+def _answered_shares(replies: WindowReplies[Records[SpeakerRecord]]) -> list[float]:
     """The share of the records of each reply that name somebody."""
     return [
         sum(bool(record.speaker) for record in answer.every.records) / len(answer.every.records)

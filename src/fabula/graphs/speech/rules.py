@@ -269,7 +269,7 @@ class SpeakerRules:
             bare = " ".join(smalls[titles - row : end - row]) if titles < end else ""
             is_word = end == row + 1 and small in self._words.never
             if not is_word and (small in self._persons.keys or bare in self._persons.keys):
-                name = self._printed(row, end)
+                name = self._print_words(row, end)
                 return self._mention(row, end, NAME, name, self._persons.find(name))
         return None
 
@@ -286,7 +286,7 @@ class SpeakerRules:
         else:
             is_inside = bool(row) and not _END.search(token.gap) and not self._at_quotation(row)
             is_name = is_inside and token.small in self._words.names
-        return self._mention(row, last, NAME, self._printed(row, last), "") if is_name else None
+        return self._mention(row, last, NAME, self._print_words(row, last), "") if is_name else None
 
     def _is_title(self, small: str) -> bool:
         return small in self._words.titles
@@ -322,7 +322,7 @@ class SpeakerRules:
         first = self._begin_of_phrase(row)
         if first < 0:
             return None
-        name = self._printed(first, row + 1)
+        name = self._print_words(first, row + 1)
         key = f"{words.nouns[small]}:{small}"
         if tokens[first].small in words.others:
             key = f"{key}:{tokens[first].small}"
@@ -369,7 +369,7 @@ class SpeakerRules:
             )
         )
 
-    def _printed(self, first: int, last: int) -> str:
+    def _print_words(self, first: int, last: int) -> str:
         start, end = self._tokens[first].start, self._tokens[last - 1].end
         if self._tokens[last - 1].is_possessive:
             end = self._tokens[last - 1].start + len(self._tokens[last - 1].text)
@@ -488,10 +488,10 @@ class SpeakerRules:
         if subject := self._subject_after(verb, end):
             return _Tag(subject, verb, first, end)
         if self._words.implied_subject and goes_on:
-            return _Tag(self._implied(verb), verb, first, end)
+            return _Tag(self._imply_subject(verb), verb, first, end)
         return None
 
-    def _implied(self, verb: int) -> _Mention:
+    def _imply_subject(self, verb: int) -> _Mention:
         """The subject of a verb that has none: he or she, as the verb's ending says."""
         sex = self._words.verb_sex(self._tokens[verb].small)
         return _Mention(verb, verb + 1, PRONOUN, "", "", sex, True)
@@ -543,7 +543,7 @@ class SpeakerRules:
             last = first + 1
             while last < end and self._runs_on(last) and self._tokens[last].text[:1].isupper():
                 last += 1
-            return self._mention(first, last, NAME, self._printed(first, last), "")
+            return self._mention(first, last, NAME, self._print_words(first, last), "")
         if token.small in self._words.determiners and self._words.articles:
             return self._phrase(first, end)
         return None
@@ -571,7 +571,7 @@ class SpeakerRules:
         if last == first + 1:
             return None
         small = self._tokens[last - 1].small
-        name = self._printed(first, last)
+        name = self._print_words(first, last)
         return _Mention(last - 1, last, NOUN, name, f":{small}", "", True)
 
     def _subject_from(self, first: int, until: int, end: int) -> _Mention | None:
@@ -624,7 +624,7 @@ class SpeakerRules:
         if subject := self._nearest_subject(begin, verb):
             return subject
         if self._words.implied_subject:
-            return self._implied(verb)
+            return self._imply_subject(verb)
         return after if self._tokens[verb].small not in self._words.told else None
 
     def _nearest_subject(self, begin: int, verb: int) -> _Mention | None:

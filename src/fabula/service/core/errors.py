@@ -154,10 +154,10 @@ def describe_problem(error: FabulaError) -> dict[str, Any]:
 
 def problem_name(error: FabulaError) -> str:
     """Return the last part of a problem's type, such as `not-found`."""
-    return error.name if isinstance(error, Problem) else dashed(type(error).__name__)
+    return error.name if isinstance(error, Problem) else dash_words(type(error).__name__)
 
 
-def dashed(name: str) -> str:
+def dash_words(name: str) -> str:
     """Return a name in lower case with dashes: NotFound as not-found."""
     words = "".join(f" {letter}" if letter.isupper() else letter for letter in name).split()
     return "-".join(words).lower()

@@ -16,7 +16,7 @@ from fabula.errors import FabulaError
 from fabula.service.core.errors import (
     BodyTooLarge,
     Problem,
-    dashed,
+    dash_words,
     describe_problem,
     problem_name,
     status_of,
@@ -101,7 +101,7 @@ def add_handlers(service: FastAPI) -> None:
             # an HTTPException.
             return respond(BodyTooLarge(detail), request)
         problem = Problem(detail, headers=error.headers)
-        problem.status, problem.name = error.status_code, dashed(str(error.detail))
+        problem.status, problem.name = error.status_code, dash_words(str(error.detail))
         return respond(problem, request)
 
     @service.exception_handler(Exception)

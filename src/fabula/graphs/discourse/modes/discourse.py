@@ -47,8 +47,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     vector = tools.embed(question)
     ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
     near = [hit.id for hit in ranked[: options.near]]
-    related = _related(near, sought.senses, vector, filters, tools)
-    matched = _matched(terms, sought.slots, tools)
+    related = _find_linked(near, sought.senses, vector, filters, tools)
+    matched = _find_matching(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
     rest = [hit.id for hit in ranked if hit.id not in order] if options.widen else []
     with tools.trace.step("together", "near, each with its related, then matched") as step:
@@ -86,7 +86,7 @@ def _read(filters: Filters, tools: Tools) -> Terms:
     )
 
 
-def _related(
+def _find_linked(
     near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
 ) -> Mapping[str, Sequence[str]]:
     """The chunks linked to each near one in a sense that the question asks for, deepest first.
@@ -126,7 +126,7 @@ def choose(
     return {of: list(dict.fromkeys(ids))[:limit] for of, ids in ordered.items() if limit}
 
 
-def _matched(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
+def _find_matching(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
     """The chunks that have the same event as the question, best first."""
     with tools.trace.step("matched", ", ".join(slots) or "the question has no event") as step:
         ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
