@@ -1,4 +1,4 @@
-"""List who and what a book is about, show one of them, or correct them: `fabula entities`."""
+"""List, show or correct who and what a book is about: `fabula entities`."""
 
 from __future__ import annotations
 
