@@ -40,7 +40,6 @@ from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
-from fabula.store.decisions import read_decisions
 from fabula.store.embedding_space import (
     Space,
     refuse_collection,
@@ -602,6 +601,8 @@ class Collection:
 
     def decisions(self) -> list[Decision]:
         """Return what people decided about the collection's graphs, undone decisions included."""
+        from fabula.store.decisions import read_decisions
+
         return read_decisions(self.store, self.name)
 
     def gaps(self, document: str) -> dict[str, list[Gap]]:

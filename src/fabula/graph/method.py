@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
-from fabula.graph.findings import Findings, GivenName, JoinedNames
 from fabula.graph.gaps import GapLimit
 from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
+    from fabula.graph.findings import Findings, GivenName, JoinedNames
     from fabula.graph.mode import Mode
     from fabula.models.parallel import Job
     from fabula.models.progress import Progress

@@ -26,7 +26,8 @@ from fabula.text.stems import Stemmer
 from fabula.text.tokens import count, count_all, cut
 
 if TYPE_CHECKING:
-    from fabula.graphs.aspects.values import Aspect, DetailsForm
+    from fabula.graphs.aspects.options import DetailsForm
+    from fabula.graphs.aspects.values import Aspect
 
 BALANCE = 0.5
 """The weight of salience against similarity to sentences that are already chosen. Measured on 45

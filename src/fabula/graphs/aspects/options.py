@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from fabula.graph.options import FlatOptions
-from fabula.graphs.aspects.values import DetailsForm
 
+DetailsForm = Literal["facts", "whole"]
+"""What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
+the original method's: its second detail has the same facts in another form and choice."""
 CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
 CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
-
 ADDED_LATER = frozenset({"cluster_passes", "cluster_mixture", "details_form", "repeat"})
 """Options whose defaults do what was done before there were such options, so that graphs of then
 are not stale."""

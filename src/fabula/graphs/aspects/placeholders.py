@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabula.graphs.aspects.options import Options
-from fabula.graphs.aspects.values import DetailsForm
+from fabula.graphs.aspects.options import DetailsForm, Options
 from fabula.text import tokens
 
 USUAL_ASPECTS = 2.0

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fabula.errors import BadReply
+from fabula.graphs.aspects.options import DetailsForm
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompts import prompt
 from fabula.graphs.aspects.replies import read_aspects, read_details, read_passages, read_summaries
@@ -19,7 +20,7 @@ from fabula.graphs.aspects.schemas import (
     aspects_reply,
     summaries_reply,
 )
-from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, DetailsForm, TextWords
+from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, TextWords
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import number_texts

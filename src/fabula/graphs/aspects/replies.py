@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from fabula.errors import BadReply
+from fabula.graphs.aspects.options import DetailsForm
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, PassagesReply, SummariesReply
-from fabula.graphs.aspects.values import DetailsForm
 from fabula.models.replies import one_line, plain_name, read_as, read_summary
 
 MIN_SHARED_WORDS = 0.7

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from fabula.text.document import Chunk, Vector, empty_vector
 
 DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
 """The steps that ask models; gaps carry these names."""
-DetailsForm = Literal["facts", "whole"]
-"""What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
-the original method's: its second detail has the same facts in another form and choice."""
 
 
 @dataclass(frozen=True, slots=True)
