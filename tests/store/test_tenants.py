@@ -198,7 +198,7 @@ def test_a_query_for_analysts_stays_in_its_collection(
         assert [one for one in foreign[collection] if one in shown] == []
         # These need another text, which test_explore, test_explore_entities,
         # test_facts_in_neo4j and test_speech_in_neo4j have.
-        others = {"merged", "names", "places", "section_words", "uncovered"}
+        others = {"merged", "missing_aspects", "names", "places", "section_words", "uncovered"}
         assert table.rows or name in others | {*OF_FACTS, *OF_SPEECH}
 
 
@@ -302,6 +302,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     open_ |= {"spans": [[0, 10_000]]}
     open_ |= {"called": "anna", "type": "", "kind": "community"}
     open_ |= {"language": "", "order": "title", "skip": 0}
+    open_ |= {"speakers": [mark(other)], "speaker": "", "addressee": "", "about": []}
     open_ |= {"name": "", "relation": ""} | dict.fromkeys(
         ("title", "title_key", "author", "author_key"), "x"
     )
