@@ -1,6 +1,7 @@
 // Aspects that no cluster was found to have: in which documents, and how often that happens.
 // `percent` is the same in all rows: the share of documents in which an aspect was missing after the
-// first round. No rows: no such document, or none has a graph `aspects` of more than one aspect.
+// first round.
+// No rows: no such document, or none has a graph `aspects` of more than one aspect.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -144,8 +144,16 @@ def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> 
     online, offline = GRAPH.settings(knobs, False), GRAPH.settings(knobs, True)
     [described] = online["set"].values()
     assert len(described) == 2
-    assert set(online) - set(offline) == {"details_per_call", "aspects_with_summaries"}
-    assert set(online) == set(GRAPH.options.model_fields)
+    chat_only = {"details_per_call", "aspects_with_summaries"}
+    assert set(online) - set(offline) == chat_only | {"words"}
+    # Others choose aspects, or were added with defaults that do what was done before.
+    choosing = {"only_aspects", "without_aspects"}
+    added = {"cluster_passes", "cluster_mixture", "details_form", "repeat"}
+    assert set(online) == set(GRAPH.options.model_fields) - choosing - added | {"words"}
+    others = GRAPH.options(
+        cluster_passes="two", cluster_mixture="full", details_form="whole", repeat="all"
+    )
+    assert set(GRAPH.settings(others, False)) == set(GRAPH.options.model_fields) - choosing
 
 
 def test_an_aspect_set_that_is_none_is_refused(text: BuildText) -> None:

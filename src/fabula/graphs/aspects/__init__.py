@@ -31,15 +31,15 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     aspect_set = chosen_aspects(options)
     # The words for the kind of text go into prompts alone. All prompts spoke of narratives once.
     is_usual = offline or aspect_set.words == read_aspect_set("narrative").words
-    words = [] if is_usual else list(astuple(aspect_set.words))
+    words = {} if is_usual else {"words": list(astuple(aspect_set.words))}
     aspects = {
-        aspect.name: [aspect.description, aspect.focus, *words, *_summariser(aspect)]
+        aspect.name: [aspect.description, aspect.focus, *_summariser(aspect)]
         for aspect in aspect_set.aspects
     }
     fields = Options.model_fields
     usual = {name for name in ADDED_LATER if getattr(options, name) == fields[name].default}
     left_out = CHOOSING | usual | (CHAT_ONLY if offline else frozenset())
-    return options.model_dump(mode="json", exclude=set(left_out)) | {"set": aspects}
+    return options.model_dump(mode="json", exclude=set(left_out)) | {"set": aspects} | words
 
 
 def _summariser(aspect: Aspect) -> list[str]:
