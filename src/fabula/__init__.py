@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from fabula.export.files import Written
     from fabula.graph import Gap, Record
+    from fabula.graph.decisions import Decision
     from fabula.graph.entries import Entry, Layer
     from fabula.graph.hits import Hit, Passage, Quote, Source
     from fabula.graph.structure import TextStructure
@@ -65,6 +66,7 @@ __all__ = [
     "Conversation",
     "DataError",
     "DatabaseDown",
+    "Decision",
     "Documents",
     "Entry",
     "Fabula",
@@ -158,6 +160,7 @@ _HOMES = {
     "TextStructure": "graph.structure",
     "Violation": "store.integrity",
     "Written": "export.files",
+    "Decision": "graph.decisions",
     "Entry": "graph.entries",
     "Layer": "graph.entries",
     "Hit": "graph.hits",

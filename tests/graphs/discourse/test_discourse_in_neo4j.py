@@ -299,21 +299,19 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
     assert not any(one.startswith("matched: who") for one in told)
     entry = scenes.document("Scenes")
     # A writer also takes a lock, by which the store sees that versions are to be read again.
-    change = """
-        MATCH (term:Term {document: $document, slot: 'who', key: 'anna'})
-        MATCH (entity:Entity {document: $document}) WITH term, entity ORDER BY entity.id LIMIT 1
-        MERGE (term)-[:IS]->(entity) SET entity.names = entity.names + 'Hypatia'
-        WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
+    written = """
+        WITH DISTINCT 1 AS one MATCH (part:Part {graph: 'entities'})
+        WHERE part.id ENDS WITH $document
         SET part.updated_at = part.updated_at + duration('PT1S')
         WITH DISTINCT 1 AS one MATCH (lock:Lock)
         SET lock.taken_at = lock.taken_at + duration('PT1S')"""
-    undo = """
-        MATCH (:Term {document: $document})-[is:IS]->(entity:Entity {document: $document})
-        SET entity.names = entity.names[..-1] DELETE is
-        WITH entity MATCH (part:Part {graph: 'entities'}) WHERE part.id ENDS WITH $document
-        SET part.updated_at = part.updated_at + duration('PT1S')
-        WITH DISTINCT 1 AS one MATCH (lock:Lock)
-        SET lock.taken_at = lock.taken_at + duration('PT1S')"""
+    change = f"""
+        MATCH (term:Term {{document: $document, slot: 'who', key: 'anna'}})
+        CREATE (term)-[:IS]->(:Element:Entity {{
+          id: 'hypatia', collection: term.collection, document: $document, kind: 'entity',
+          name: 'Anna', names: ['Anna', 'Hypatia'], text: 'Anna'}})
+        {written}"""
+    undo = f"MATCH (entity:Entity {{id: 'hypatia'}}) DETACH DELETE entity {written}"
     cypher(scenes.store, change, document=entry.id)
     _, told = found(scenes, question, **place)
     cypher(scenes.store, undo, document=entry.id)
