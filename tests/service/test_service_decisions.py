@@ -213,7 +213,7 @@ def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:
         page.goto(f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}")
         assert faults(page) == []
         page.get_by_label("New name").fill("Captain Brierly")
-        page.get_by_role("button", name="Rename").click()
+        page.get_by_role("button", name="Rename", exact=True).click()
         page.wait_for_url("**/jobs/*")
         page.goto(f"/c/{name}/d/{document_of(it, name)}/entities")
         assert page.get_by_role("button", name=re.compile("Undo correction 2")).is_visible()
