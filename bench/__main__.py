@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -28,15 +29,20 @@ from bench import (
     lookup,
     names,
     network,
+    pieces,
+    quotations,
     retrieval,
     serving,
+    small_documents,
+    spoilers,
     stability,
     startup,
     waiting,
+    workers,
     writers,
     writing,
 )
-from bench.report import Figure, shown
+from bench.report import Figure, shown, table_rows
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "cpu": cpu.measure,
@@ -48,14 +54,19 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "coverage": coverage.measure,
     "choosing": choosing.measure,
     "writing": writing.measure,
+    "pieces": pieces.measure,
     "writers": writers.measure,
+    "small-documents": small_documents.measure,
+    "workers": workers.measure,
     "lookup": lookup.measure,
     "names": names.measure,
+    "quotations": quotations.measure,
     "gold": gold.measure,
     "network": network.measure,
     "stability": stability.measure,
     "startup": startup.measure,
     "serving": serving.measure,
+    "spoilers": spoilers.measure,
     "library": library.measure,
     "large-book": large_book.measure,
     "evening": evening.measure,
@@ -78,10 +89,32 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     show_default=True,
     help="how large the library grows; 300000 takes an hour, 1000000 a night",
 )
+@click.option(
+    "--probes",
+    type=click.IntRange(min=1),
+    default=spoilers.PROBES,
+    show_default=True,
+    help="how many questions look for spoilers; 10000 take an hour",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="print rows for the table of docs/scaling.md, and end with code 1 where a goal is missed",
+)
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
-def main(parts: Sequence[str], books: Path | None, passages: int, file: Path | None) -> None:
+def main(
+    parts: Sequence[str],
+    books: Path | None,
+    passages: int,
+    probes: int,
+    strict: bool,
+    file: Path | None,
+) -> None:
     """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
-    todo = PARTS | {"library": partial(library.measure, passages=passages)}
+    todo = PARTS | {
+        "library": partial(library.measure, passages=passages),
+        "spoilers": partial(spoilers.measure, probes=probes),
+    }
     measured: dict[str, list[Figure]] = {}
     for part in parts or todo:
         click.echo(f"{part} (load average {_load()})")
@@ -95,6 +128,13 @@ def main(parts: Sequence[str], books: Path | None, passages: int, file: Path | N
         }
         file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     every = [figure for figures in measured.values() for figure in figures]
+    if strict:
+        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {_load()}"
+        for part, figures in measured.items():
+            more = f" --passages {passages}" if part == "library" else ""
+            click.echo(table_rows(f"python -m bench {part}{more}", figures, machine))
+        if missed := [figure.what for figure in every if figure.verdict == "missed"]:
+            raise click.ClickException(f"goals missed: {'; '.join(missed)}")
     if lost := [f.what for f in every if f.must and f.verdict == "missed"]:
         raise click.ClickException(f"below the floor: {'; '.join(lost)}")
 

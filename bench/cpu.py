@@ -32,7 +32,7 @@ from fabula.graph import Part
 from fabula.graphs.aspects.values import Aspect
 from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.load import load
-from fabula.models import Embedder, Embeddings
+from fabula.models import Embedder, Embeddings, TextKind
 from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store import Store
@@ -124,8 +124,8 @@ class _TimedEmbedder:
     def batch(self) -> int:
         return self.embedder.batch
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        return self.clock.timed(self.embedder.embed, texts)
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
+        return self.clock.timed(self.embedder.embed, texts, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from fabula.graph.method import BuildText, BuildWork, Known
 from fabula.graph.parts import part_of, text_part
 from fabula.load import read_text
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.chunk import split
@@ -55,7 +55,7 @@ def make(
     method = graph(GRAPH)
     assert method.build is not None
     recipes = kit.recipes(document.sha256, [method])
-    with Job(kit.workers) as job:
+    with TaskGroup(kit.workers) as job:
         text = BuildText(document, _embed(chunks, models, job))
         built = method.build(
             text, kit.graph_options(method), models, known, BuildWork(job, SilentProgress())
@@ -64,7 +64,7 @@ def make(
     return base, part_of(method, text, built, recipes[GRAPH], {})
 
 
-def _embed(chunks: Sequence[Chunk], models: Models, job: Job) -> tuple[Chunk, ...]:
+def _embed(chunks: Sequence[Chunk], models: Models, job: TaskGroup) -> tuple[Chunk, ...]:
     bare = [chunk for chunk in chunks if not len(chunk.embedding)]
     size = models.embedder.batch
     batches = [bare[start : start + size] for start in range(0, len(bare), size)]

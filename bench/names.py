@@ -17,7 +17,7 @@ from pathlib import Path
 
 import fabula
 from bench.report import Figure
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Entity
@@ -56,7 +56,7 @@ def _measure(book: str, file: Path) -> list[Figure]:
         document.id,
         extraction,
         language=document.language,
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=ordinary,
     )
     seconds = 100_000 * (time.process_time() - begun) / len(document.text.split())

@@ -59,3 +59,14 @@ def _number(value: float) -> str:
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def table_rows(command: str, figures: Sequence[Figure], machine: str) -> str:
+    """Return the figures that have a goal as rows of a Markdown table, for docs/scaling.md."""
+    return "\n".join(
+        f"| `{command}` | {figure.what} | {_number(figure.value)} {figure.unit} | "
+        f"{'at least' if figure.at_least else 'at most'} {_number(figure.goal)} {figure.unit} | "
+        f"{figure.verdict} | {machine} |"
+        for figure in figures
+        if figure.goal is not None
+    )

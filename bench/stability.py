@@ -22,7 +22,7 @@ from fabula.graphs.communities.leiden import find_communities, modularity, sum_w
 from fabula.graphs.communities.mapping import chunk_places, make_network
 from fabula.graphs.communities.options import DivisionOptions
 from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.descriptions import Statements
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_entities
@@ -89,7 +89,7 @@ def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
         "bench",
         extract_entities(chunks, language),
         language=language,
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=ordinary,
     )
     order = {chunk.id: place for place, chunk in enumerate(chunks)}

@@ -11,7 +11,9 @@ may be asked for twice: both are left out of the chain, so the floor can only be
 The shipped story is ingested into the empty graph of a running Neo4j in a process of its own
 (`python -m bench.waiting URL`): first as it comes, nothing imported, compiled or reached, then
 again into other collections, with Neo4j reached before the clock starts. Its Java is still being
-compiled while the first of these run: the last ones count.
+compiled while the first of these run: the last ones count. Then a novel follows, in the same way:
+its chunks are written while the model is asked, and what is left between the last reply and the end
+is what a user waits for the writing.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from bench.books import STORY
+from bench.books import STORY, book
 from bench.report import Figure
 from bench.server import environment, running
 from fabula import Fabula
@@ -38,6 +42,10 @@ CONCURRENCY = 16
 TIMES = 1.25
 RUNS = 9
 COUNTED = 5
+NOVEL_WORDS = 62_449
+NOVEL_RUNS = 3
+NOVEL_GOAL = 6.0
+"""Seconds of an ingest of the novel."""
 ROOT = Path(__file__).parents[1]
 
 
@@ -62,17 +70,40 @@ class Run:
         return max(self.calls * CALL / CONCURRENCY, self.chain * CALL)
 
 
-def measure(books: Path | None) -> list[Figure]:
-    """The time of an ingest against its floor, warm and cold, and where it goes."""
-    with running() as address, endpoint() as url:
+def run_with_novel(module: str, words: int, *arguments: str) -> Any:
+    """Run a module in a process of its own, beside a Neo4j and an endpoint of its own.
+
+    Args:
+        module: It is given the URL of the endpoint, a file with a novel, and the arguments.
+        words: The length of the novel.
+        arguments: What else it is given.
+
+    Returns:
+        What it prints, which is JSON.
+
+    """
+    with (
+        running() as address,
+        endpoint() as url,
+        tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as novel,
+    ):
+        novel.write(book(words))
+        novel.flush()
         done = subprocess.run(
-            [sys.executable, "-m", "bench.waiting", url],
+            [sys.executable, "-m", module, url, novel.name, *arguments],
             env=environment(address),
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
-    cold, *warm = (Run(**run) for run in json.loads(done.stdout))
+    return json.loads(done.stdout)
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """The time of an ingest against its floor, warm and cold, and where it goes."""
+    cold, *warm = (Run(**run) for run in run_with_novel("bench.waiting", NOVEL_WORDS))
+    warm, novels = warm[:RUNS], sorted(warm[RUNS:], key=lambda wait: wait.seconds)
+    long = novels[NOVEL_RUNS // 2]
     run = sorted(warm[-COUNTED:], key=lambda wait: wait.seconds)[COUNTED // 2]
     return [
         Figure("calls", run.calls, ""),
@@ -86,6 +117,12 @@ def measure(books: Path | None) -> list[Figure]:
         Figure("warm: all, by the floor", run.seconds / run.floor, "x", goal=TIMES),
         Figure("cold: all", cold.seconds),
         Figure("cold: all, by the floor", cold.seconds / cold.floor, "x"),
+        Figure(f"{NOVEL_WORDS:,} words: calls", long.calls, ""),
+        Figure(f"{NOVEL_WORDS:,} words: floor", long.floor),
+        Figure(f"{NOVEL_WORDS:,} words: until the first call", long.first),
+        Figure(f"{NOVEL_WORDS:,} words: asking", long.asking),
+        Figure(f"{NOVEL_WORDS:,} words: after the last reply", long.writing),
+        Figure(f"{NOVEL_WORDS:,} words: all", long.seconds, goal=NOVEL_GOAL),
     ]
 
 
@@ -139,7 +176,8 @@ class _Notes:
         for thread in {batch.thread for batch in calls} - {builder}:
             of_thread = [batch for batch in calls if batch.thread is thread]
             if of_thread[0].step == "details":
-                chains.append(len(of_thread))
+                # Batches of embeddings are asked for beside the calls: only the last one waits.
+                chains.append(len({batch.step for batch in of_thread}))
                 continue
             # A round takes a whole call: one that began just before is not the tree's.
             before = sum(batch.at < of_thread[0].at - CALL / 2 for batch in rounds)
@@ -164,8 +202,8 @@ class _Listener:
         self.outcome = outcome
 
 
-def _ingested(url: str, collection: str, *, cold: bool) -> Run:
-    """One ingest of the story into a collection of its own."""
+def ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = False) -> Run:
+    """One ingest of a text into a collection of its own."""
     began = time.monotonic()
     listener = _Listener()
     with Fabula(
@@ -173,7 +211,7 @@ def _ingested(url: str, collection: str, *, cold: bool) -> Run:
     ) as fabula:
         fabula.store.version()
         began = began if cold else time.monotonic()
-        [outcome] = fabula.ingest(STORY, listener=listener)
+        [outcome] = fabula.ingest(file, listener=listener)
         if outcome.error:
             raise outcome.error
         ended = time.monotonic()
@@ -188,5 +226,9 @@ def _ingested(url: str, collection: str, *, cold: bool) -> Run:
 
 
 if __name__ == "__main__":
-    runs = [_ingested(sys.argv[1], f"run {number}", cold=not number) for number in range(1 + RUNS)]
+    runs = [
+        ingest_once(sys.argv[1], f"run {number}", cold=not number) for number in range(1 + RUNS)
+    ]
+    novel = Path(sys.argv[2])
+    runs += [ingest_once(sys.argv[1], f"novel {number}", novel) for number in range(NOVEL_RUNS)]
     json.dump([asdict(run) for run in runs], sys.stdout)

@@ -1,4 +1,4 @@
-"""Four processes that write 10 documents of 500 passages each, against one that writes the 40.
+"""Four processes that write 10 documents of 500 passages each, against one that writes 40, or 10.
 
 All write into one collection, as several ingests of one library do. Each process makes its
 documents and reaches Neo4j before the clock starts (`python -m bench.writers FIRST COUNT`), and
@@ -23,6 +23,8 @@ from fabula.config.connect import connect
 from fabula.server import Address
 
 PROCESSES, EACH = 4, 10
+TIMES = 1.3
+"""How many times as long several processes may take as one with the documents of one of them."""
 PASSAGES = 500
 WARMING = 10
 """Documents written before any clock starts."""
@@ -39,6 +41,8 @@ def measure(books: Path | None, processes: int = PROCESSES, each: int = EACH) ->
         _wall(address, [range(first)])
         alone = _wall(address, [range(first, first + total)])
         first += total
+        ten = _wall(address, [range(first, first + each)])
+        first += each
         starts = range(first, first + total, each)
         together = _wall(address, [range(start, start + each) for start in starts])
     what = f"{total} documents of {PASSAGES} passages"
@@ -46,6 +50,13 @@ def measure(books: Path | None, processes: int = PROCESSES, each: int = EACH) ->
         Figure(f"{what}: one process", alone),
         Figure(f"{what}: {processes} processes", together),
         Figure(f"{what}: {processes} processes, by one", together / alone, "x"),
+        Figure(f"{each} documents: one process", ten),
+        Figure(
+            f"{what}: {processes} processes, by one that writes {each}",
+            together / ten,
+            "x",
+            goal=TIMES,
+        ),
     ]
 
 

@@ -57,8 +57,8 @@ def main(root: Path) -> None:
     print("Participles as functions:", len(participles))
     print("Public classes in more than one file:", *_repeated(classes))
     print("Modules in more than one folder:", *(n for n, count in modules.items() if count > 1))
-    for room, count in lines.most_common():
-        print(f"{count:8,}  {room}")
+    for package, count in lines.most_common():
+        print(f"{count:8,}  {package}")
     if "--participles" in sys.argv:
         print(*participles, sep="\n")
     if "--question" in sys.argv:

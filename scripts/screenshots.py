@@ -54,7 +54,8 @@ def main() -> None:
 def set_for(analyst: Analyst, name: str, **given: str) -> Locator:
     """Sets a query's parameters: those `given`, as Cypher writes them, and else the defaults."""
     lines = settings(shipped_query(name).statement)
-    for key, value in given.items():
+    # `fabula demo` puts the book into a collection of its own.
+    for key, value in {"collection": "'demo'", **given}.items():
         lines = [re.sub(rf"^(:param {key} => ).*", rf"\g<1>{value};", line) for line in lines]
     return analyst.set(*lines)
 

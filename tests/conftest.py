@@ -7,16 +7,20 @@ import os
 import re
 import ssl
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpcore2
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 import archive_classes
+from caches import OpenCache
 from database import connect, make_indexes, wipe
 from endpoint import Endpoint
 from fabula.config.settings import CONVENTIONAL, PREFIX
@@ -31,6 +35,13 @@ from stories import WINTER
 
 pytest.register_assert_rewrite("reembedding")
 
+# How long an example takes depends on what else the machine does. The examples are the same in each
+# run: new ones are drawn by night, where a failure is news, and nobody's change waits for it.
+PATIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile("patient", PATIENT, derandomize=True, database=None)
+hypothesis_settings.register_profile("nightly", PATIENT)
+hypothesis_settings.load_profile("patient")
+
 os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 
@@ -40,16 +51,39 @@ STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw other examples each night, and tell of a failure when it happens."""
+    if config.option.markexpr.startswith("nightly"):
+        hypothesis_settings.load_profile("nightly")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailuresAtOnce(config), "failures-at-once")
+
+
+class FailuresAtOnce:
+    """Prints a failure when it happens: a run that is ended from outside prints none at its end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            terminal: Any = self.config.pluginmanager.get_plugin("terminalreporter")
+            terminal.write_line("")
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when}, {report.duration:.0f} s)")
+            terminal.write_line(report.longreprtext[-3_000:])
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that change the schema first, then the long ones: no core waits at the end.
 
-    A test that needs a server, or waits, is marked so, for `make check`, which leaves it out.
+    A test that needs a server, or waits, is marked so, for `make check`, which leaves it out,
+    as it does what has to be alone.
     """
     items.sort(key=_place)
     for item in items:
         if STARTING.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("server")
-        if item.get_closest_marker("waits"):
+        if item.get_closest_marker("waits") or item.get_closest_marker("alone"):
             item.add_marker("slow")
 
 
@@ -218,6 +252,17 @@ def story(tmp_path: Path) -> Path:
     path = tmp_path / "winter.txt"
     path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{WINTER}")
     return path
+
+
+@pytest.fixture
+def open_cache() -> Iterator[OpenCache]:
+    """Opens response caches, and closes them after the test."""
+    with ExitStack() as opened:
+
+        def open_one(folder: Path) -> ResponseCache:
+            return opened.enter_context(closing(ResponseCache(folder)))
+
+        yield open_one
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from bench.peers.catalogue import Peer
 from bench.peers.proxy import Proxy
 from bench.peers.speaking import Adapter, PeerFailed, Said
 from fabula.experiments.log import PEER, replace_file
-from fabula.experiments.model import Question, Result, Retrieved
+from fabula.experiments.model import BenchQuestion, Result, Retrieved
 from fabula.experiments.suite import Ask
 from fabula.models.usage import Usage
 from fabula.server.private import PrivateServer
@@ -46,7 +46,7 @@ class Asked:
     """Questions that are asked of one index, and the texts in it."""
 
     texts: Sequence[str]
-    questions: Sequence[Question]
+    questions: Sequence[BenchQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def indexing(folder: Path) -> Cost:
     return total
 
 
-def worded(question: Question, ask: Ask) -> str:
+def worded(question: BenchQuestion, ask: Ask) -> str:
     """The question as a peer is asked it; one with options lists them."""
     if ask != "choose":
         return question.question
@@ -153,7 +153,7 @@ def chosen(answer: str, options: int) -> int | None:
     return number - 1 if 1 <= number <= options else None
 
 
-def result(peer: Peer, question: Question, reply: Said, ask: Ask, cost: Cost) -> Result:
+def result(peer: Peer, question: BenchQuestion, reply: Said, ask: Ask, cost: Cost) -> Result:
     """What a peer said, as a run keeps it. Of its passages only the words are known."""
     total = sum(cost.spent.values(), Usage())
     passages = [text for text in reply.context if text.strip()]

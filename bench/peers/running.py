@@ -18,7 +18,7 @@ from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
 from fabula.experiments.log import PEER, Log, lock_folder
-from fabula.experiments.model import DataSet, Question, Result
+from fabula.experiments.model import BenchQuestion, DataSet, Result
 from fabula.experiments.plan import TestedSystem, limit_questions, plan_systems, read_data
 from fabula.experiments.report.about import Run
 from fabula.experiments.report.read import read_run
@@ -32,7 +32,7 @@ RANKS = "tiktoken"
 """The folder of the tokenizer's table, within the peers' cache."""
 
 Say = Callable[[str], None]
-Score = Callable[[Question, Result], Result]
+Score = Callable[[BenchQuestion, Result], Result]
 
 
 @dataclass(frozen=True, slots=True)

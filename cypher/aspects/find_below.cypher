@@ -1,6 +1,7 @@
 // The members of some summaries, and the details of some chunks; a detail has no weight.
 // $collection  the collection to search
 // $passages    ids of the passages
+// $until       how many characters of the document the reader has read
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})
@@ -11,7 +12,7 @@ CALL (start) {
   MATCH (start)<-[:DETAILS]-(passage:Passage) RETURN passage, null AS weight
 }
 WITH of, passage, weight
-WHERE passage.collection = $collection
+WHERE passage.collection = $collection AND passage.last <= $until
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,

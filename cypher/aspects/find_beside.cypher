@@ -1,6 +1,7 @@
 // The summaries of the same aspect and level just before and after some summaries in the text.
 // $collection  the collection to search
 // $passages    ids of the summaries
+// $until       how many characters of the document the reader has read
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})
@@ -8,11 +9,13 @@ WHERE start.collection = $collection AND start.kind = 'summary'
 CALL (start) {
   MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
   WHERE passage.aspect = start.aspect AND passage.level = start.level
+    AND passage.last <= $until
     AND (passage.start < start.start OR passage.start = start.start AND passage.id < start.id)
   RETURN passage ORDER BY passage.start DESC, passage.id DESC LIMIT 1
   UNION ALL
   MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
   WHERE passage.aspect = start.aspect AND passage.level = start.level
+    AND passage.last <= $until
     AND (passage.start > start.start OR passage.start = start.start AND passage.id > start.id)
   RETURN passage ORDER BY passage.start, passage.id LIMIT 1
 }

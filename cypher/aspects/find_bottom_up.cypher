@@ -13,6 +13,7 @@
 // $kinds                           kinds to return (chunk, summary, detail); [] for all
 // $aspects                         aspects ('' for chunks and details); [] for all
 // $lowest, $highest                lowest and highest level to return
+// $until                           how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
@@ -21,7 +22,7 @@ SEARCH start IN (
   VECTOR INDEX passage_vectors_256 FOR $vector
   WHERE start.collection = $collection
     AND start.document >= $first_document AND start.document <= $last_document
-    AND start.kind IN ['chunk', 'detail']
+    AND start.kind IN ['chunk', 'detail'] AND start.last <= $until
   LIMIT $depth
 ) SCORE AS near
 WITH aspects, start, near
@@ -42,7 +43,7 @@ CALL (chunk, start) {
 WITH aspects, total, passage, count(DISTINCT start) AS covered
 WHERE passage.collection = $collection
   AND ($kinds = [] OR passage.kind IN $kinds) AND passage.aspect IN aspects
-  AND passage.level >= $lowest AND passage.level <= $highest
+  AND passage.level >= $lowest AND passage.level <= $highest AND passage.last <= $until
 WITH passage, total, 1.0 * covered / total AS share,
   2 * vector.similarity.cosine(passage[$embedding], $vector) - 1 AS cosine
 WITH passage, total, (1 - $covering) * cosine + $covering * share AS score

@@ -8,6 +8,7 @@
 // $kind            report, or collectionreport for a collection's own
 // $collection                      the collection to stay in
 // $first_document, $last_document  a document's id twice, or '' and the last character for all
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 MATCH (report:Element)
@@ -15,6 +16,7 @@ SEARCH report IN (
   VECTOR INDEX element_vectors_256 FOR $vector
   WHERE report.collection = $collection AND report.kind = $kind
     AND report.document >= $first_document AND report.document <= $last_document
+    AND report.since <= $until
   LIMIT $depth
 ) SCORE AS near
 RETURN report.id AS id, 2 * near - 1 AS score

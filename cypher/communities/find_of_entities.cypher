@@ -3,13 +3,14 @@
 // $nodes             ids of the entities
 // $lowest, $highest  lowest and highest level
 // $limit             maximum number of reports
+// $until       how many characters of the document the reader has read
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (entity:Element {id: id})
 WHERE entity.collection = $collection
 MATCH (entity)<-[:HAS_MEMBER]-(community:Element {collection: $collection, kind: 'community'})
   <-[:REPORTS]-(report:Element {collection: $collection})
-WHERE $lowest <= report.level <= $highest
+WHERE $lowest <= report.level <= $highest AND report.last <= $until
 WITH report, count(DISTINCT entity) AS inside
 ORDER BY inside DESC, report.importance DESC, report.id
 LIMIT $limit

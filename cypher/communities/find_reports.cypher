@@ -3,11 +3,14 @@
 // $collection                      the collection to search
 // $first_document, $last_document  a document's id twice, or '' and the last character for all
 // $kind                            community, or collectioncommunity for a collection's own
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (community:Element {collection: $collection, kind: $kind})
 WHERE community.document >= $first_document AND community.document <= $last_document
+  AND community.last <= $until
 OPTIONAL CALL (community) {
   MATCH (community)<-[:REPORTS]-(report:Element {collection: $collection})
+  WHERE report.last <= $until
   UNWIND range(0, size(report.sources) - 1) AS place
   MATCH (chunk:Passage {id: report.sources[place]})
   WHERE chunk.collection = $collection
@@ -19,6 +22,7 @@ OPTIONAL CALL (community) {
 }
 RETURN community.id AS community, community.chunks AS chunks, head(COLLECT {
     MATCH (community)-[:PARENT_COMMUNITY]->(parent:Element {collection: $collection})
+    WHERE parent.last <= $until
     RETURN parent.id
   }) AS parent,
   report.id AS id, document.id AS document, document.title AS title,

@@ -7,6 +7,7 @@
 // $collection                      name of the collection
 // $locks       the beginning of the ids of its locks
 // $first_document, $last_document  the id of a document twice, or '' and the last character for all
+// $until       how many characters of the document the reader has read
 CYPHER 25
 CALL () {
   MATCH (lock:Lock)
@@ -18,6 +19,7 @@ CALL () {
 CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, score
 WHERE n:Element AND n.collection = $collection AND n.kind = $kind
   AND n.document >= $first_document AND n.document <= $last_document
+  AND n.since <= $until
 WITH n, score, revision
 LIMIT $reach
 WITH n, score, revision

@@ -7,6 +7,7 @@ RETURN gap.graph AS graph, gap.sources AS sources,
   gap {
     .*, id: null, collection: null, document: null, graph: null, kind: null, sources: null,
     run: null, labels: null, search_text: null, search_terms: null, search_length: null,
+  last: null, since: null,
     tenant: null
   } AS properties,
   COLLECT {

@@ -16,10 +16,12 @@
 // $kinds                           such as chunk, summary, detail; [] for all
 // $aspects                         '' for passages without an aspect; [] for all
 // $lowest, $highest                levels; chunks and details are level 0
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,
-  CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds
+  CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds,
+  $until AS until, $lowest AS lowest
 CALL (kinds) {
   MATCH (lock:Lock)
   WHERE lock.id STARTS WITH $locks
@@ -27,14 +29,15 @@ CALL (kinds) {
     sum(lock.taken_at.nanosecond)] AS times
   RETURN reduce(text = '', number IN times | text + '/' + coalesce(toString(number), '')) AS revision
 }
-CALL (aspects, kinds) {
+CALL (aspects, kinds, until, lowest) {
   MATCH (passage:Passage)
   SEARCH passage IN (
     VECTOR INDEX passage_vectors_256 FOR $vector
     WHERE passage.collection = $collection
       AND passage.document >= $first_document AND passage.document <= $last_document
       AND passage.kind IN kinds AND passage.aspect IN aspects
-      AND passage.level >= $lowest AND passage.level <= $highest
+      AND passage.level >= lowest AND passage.level <= $highest
+      AND passage.last <= until
     LIMIT $depth
   ) SCORE AS score
   WITH passage, 2 * score - 1 AS near
@@ -43,10 +46,11 @@ CALL (aspects, kinds) {
   RETURN passage, near, null AS alike
 UNION ALL
   CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
-  WHERE passage:Passage AND passage.collection = $collection
-    AND passage.document >= $first_document AND passage.document <= $last_document
+  WHERE passage:Passage AND passage.collection = $collection AND passage.last <= until
+  WITH passage, score
+  WHERE passage.document >= $first_document AND passage.document <= $last_document
     AND passage.kind IN kinds AND passage.aspect IN aspects
-    AND passage.level >= $lowest AND passage.level <= $highest
+    AND passage.level >= lowest AND passage.level <= $highest
   WITH passage, score
   LIMIT $reach
   WITH passage, score

@@ -10,10 +10,12 @@
 // $kinds                           such as entity, relation; [] for all
 // $aspects                         '' for passages without an aspect; [] for all
 // $lowest, $highest                levels; elements without a level are at 0
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,
-  CASE WHEN $kinds = [] THEN space.element_kinds ELSE $kinds END AS kinds
+  CASE WHEN $kinds = [] THEN space.element_kinds ELSE $kinds END AS kinds,
+  $until AS until
 MATCH (element:Element)
 SEARCH element IN (
   VECTOR INDEX element_vectors_256 FOR $vector
@@ -21,6 +23,7 @@ SEARCH element IN (
     AND element.document >= $first_document AND element.document <= $last_document
     AND element.kind IN kinds AND element.aspect IN aspects
     AND element.level >= $lowest AND element.level <= $highest
+    AND element.since <= until
   LIMIT $depth
 ) SCORE AS near
 WITH element, 2 * near - 1 AS score

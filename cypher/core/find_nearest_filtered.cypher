@@ -10,10 +10,12 @@
 // $kinds                           such as chunk, summary, detail; [] for all
 // $aspects                         '' for passages without an aspect; [] for all
 // $lowest, $highest                levels; chunks and details are level 0
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects,
-  CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds
+  CASE WHEN $kinds = [] THEN space.kinds ELSE $kinds END AS kinds,
+  $until AS until
 MATCH (passage:Passage)
 SEARCH passage IN (
   VECTOR INDEX passage_vectors_256 FOR $vector
@@ -21,6 +23,7 @@ SEARCH passage IN (
     AND passage.document >= $first_document AND passage.document <= $last_document
     AND passage.kind IN kinds AND passage.aspect IN aspects
     AND passage.level >= $lowest AND passage.level <= $highest
+    AND passage.last <= until
   LIMIT $depth
 ) SCORE AS near
 WITH passage, 2 * near - 1 AS score

@@ -29,6 +29,11 @@ CALL () {
   WITH $document AS document WHERE document = ''
   MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
   RETURN n
+  UNION ALL
+  // What people decided about the graphs of a collection.
+  MATCH (n:Decision)
+  WHERE $document = '' AND n.id STARTS WITH $collection + '/'
+  RETURN n
 }
 WITH n
 WHERE n.id > $after AND n.collection = $collection
@@ -37,7 +42,10 @@ LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, n {
   .*, embedding: CASE WHEN $embedding <> '' THEN n[$embedding] END, embedding_2: null,
   run: null, labels: null, search_text: null, search_terms: null, search_length: null,
+  last: null, since: null,
   tenant: null,
-  created_at: toString(n.created_at), updated_at: toString(n.updated_at)
+  created_at: toString(n.created_at), updated_at: toString(n.updated_at),
+  at: CASE WHEN n:Decision THEN toString(n.at) ELSE n.at END,
+  undone_at: CASE WHEN n:Decision THEN toString(n.undone_at) END
 } AS properties
 ORDER BY id

@@ -14,7 +14,7 @@ WITH n
 WHERE n.collection = $collection
 RETURN n.id AS id, labels(n) AS labels,
   n { .*, embedding: null, embedding_2: null, run: null, labels: null,
-    search_text: null, search_terms: null, search_length: null,
+    search_text: null, search_terms: null, search_length: null, last: null, since: null,
     tenant: null } AS properties,
   CASE WHEN $embedding <> '' AND n[$embedding] IS NOT NULL
     THEN vector(n[$embedding], $dimensions, FLOAT32) END AS embedding,

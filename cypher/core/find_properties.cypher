@@ -26,12 +26,17 @@ CALL () {
   WITH $document AS document WHERE document = ''
   MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
   RETURN n
+  UNION ALL
+  // What people decided about the graphs of a collection.
+  MATCH (n:Decision)
+  WHERE $document = '' AND n.id STARTS WITH $collection + '/'
+  RETURN n
 }
 WITH n
 WHERE n.collection = $collection
 UNWIND keys(n) AS name
 WITH n, name
 WHERE NOT name IN ['id', 'embedding', 'embedding_2', 'run', 'labels', 'search_text', 'search_terms',
-  'search_length', 'tenant']
+  'search_length', 'tenant', 'last', 'since']
 RETURN DISTINCT name, valueType(n[name]) AS type
 ORDER BY name, type

@@ -1,4 +1,5 @@
-// The version of the graph's schema; null if none is recorded.
+// The version of the graph's schema, null if none is recorded; and whether the graph knows other
+// servers.
 CYPHER 25
 OPTIONAL MATCH (schema:Schema {id: 'graph'})
-RETURN schema.version AS version
+RETURN schema.version AS version, EXISTS { (:Server) } AS has_servers

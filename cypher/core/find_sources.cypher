@@ -1,6 +1,7 @@
 // The chunks that some nodes rest on, in text order.
 // $collection  the collection to stay in
 // $nodes       ids of passages and elements
+// $until       how many characters of the document the reader has read
 CYPHER 25
 UNWIND $nodes AS id
 CALL (id) {
@@ -12,7 +13,7 @@ WITH id, n
 WHERE n.collection = $collection
 UNWIND n.sources AS source
 MATCH (chunk:Passage {id: source})
-WHERE chunk.collection = $collection
+WHERE chunk.collection = $collection AND chunk.last <= $until
 RETURN id, chunk.id AS chunk, chunk.document AS document, chunk.section AS section,
   chunk.start AS start, chunk.end AS end, chunk.text AS text
 ORDER BY id, document, start

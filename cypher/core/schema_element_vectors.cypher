@@ -5,7 +5,7 @@
 CYPHER 25
 CREATE VECTOR INDEX element_vectors_256 IF NOT EXISTS
 FOR (n:Element256) ON n.embedding
-WITH [n.collection, n.document, n.kind, n.aspect, n.level]
+WITH [n.collection, n.document, n.kind, n.aspect, n.level, n.since]
 OPTIONS {indexConfig: {
   `vector.dimensions`: $dimensions,
   `vector.similarity_function`: 'cosine',

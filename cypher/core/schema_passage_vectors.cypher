@@ -6,7 +6,7 @@
 CYPHER 25
 CREATE VECTOR INDEX passage_vectors_256 IF NOT EXISTS
 FOR (n:Passage256) ON n.embedding
-WITH [n.collection, n.document, n.kind, n.aspect, n.level]
+WITH [n.collection, n.document, n.kind, n.aspect, n.level, n.last]
 OPTIONS {indexConfig: {
   `vector.dimensions`: $dimensions,
   `vector.similarity_function`: 'cosine',

@@ -2,13 +2,15 @@
 // are removed from documents and parts here, and from the others afterwards in batches
 // (clear_staging).
 // $run      the name of the run
+// $whole    whether the labels of staging are removed from all nodes, because they are few
 // $created  when each document was first ingested, by its id; a new one is left out
 CYPHER 25
 MATCH (n:Staged {run: $run})
 SET n:$(n.labels)
 WITH n
-WHERE n:Document|Part
-SET n.updated_at = datetime()
+WHERE $whole = true OR n:Document|Part
+FOREACH (_ IN CASE WHEN n:Document|Part THEN [1] ELSE [] END |
+  SET n.updated_at = datetime())
 FOREACH (_ IN CASE WHEN n:Document THEN [1] ELSE [] END |
   SET n.created_at = coalesce(datetime($created[n.id]), datetime()))
 REMOVE n:Staged, n.run, n.labels

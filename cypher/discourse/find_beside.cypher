@@ -5,6 +5,7 @@
 // $embedding     the property that has them
 // $collection    the collection to stay in
 // $nodes         ids of chunks
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 UNWIND $nodes AS of
@@ -13,9 +14,10 @@ MATCH (chunk:Passage {id: of})
 WHERE chunk.collection = $collection
 MATCH (any:Passage {document: chunk.document, kind: 'chunk'})
   USING INDEX SEEK any:Passage(document)
-WHERE any.collection = $collection
+WHERE any.collection = $collection AND any.last <= $until
 WITH chunk, avg(vector.similarity.cosine(any[$embedding], $vector)) AS usual
 MATCH (chunk)-[:NEXT_CHUNK]-(beside:Chunk {collection: $collection})
+WHERE beside.last <= $until
 RETURN beside.id AS id, 2 * usual - 1 AS usual,
   2 * vector.similarity.cosine(beside[$embedding], $vector) - 1 AS cosine
 ORDER BY cosine DESC, id

@@ -3,11 +3,12 @@
 // $document    id of a document, or '' for all
 // $type        type of the entities, or '' for all
 // $limit       maximum number of rows
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (entity:Element {document: document.id})
-WHERE entity:Entity AND entity.collection = $collection
+WHERE entity:Entity AND entity.collection = $collection AND entity.since <= $until
   AND toLower($type) IN ['', toLower(entity.type)]
 RETURN entity.id AS id, document.id AS document, document.title AS title, entity.name AS name,
   entity.type AS type, entity.mentions AS mentions, entity.chunks AS chunks,

@@ -3,10 +3,11 @@
 // entity, it is both ends here; where none is, the triple or fact is left out.
 // $collection                      name of the collection
 // $first_document, $last_document  the id of a document twice, or '' and the last character for all
+// $until       how many characters of the document the reader has read
 CYPHER 25
 UNWIND ['relation', 'triple', 'fact'] AS kind
 MATCH (n:Element {collection: $collection, kind: kind})
-WHERE n.document >= $first_document AND n.document <= $last_document
+WHERE n.document >= $first_document AND n.document <= $last_document AND n.since <= $until
 OPTIONAL MATCH (n)-[:SOURCE|SUBJECT]->(source:Entity {collection: $collection})
 OPTIONAL MATCH (n)-[:TARGET|OBJECT]->(target:Entity {collection: $collection})
 WITH CASE WHEN kind = 'fact' AND n.by = 'rules' THEN 'few' ELSE kind END AS kind, n,
@@ -14,5 +15,5 @@ WITH CASE WHEN kind = 'fact' AND n.by = 'rules' THEN 'few' ELSE kind END AS kind
 WHERE start IS NOT NULL
 RETURN kind, collect(n.id) AS ids, collect(start) AS starts, collect(end) AS ends,
   collect(n.count) AS counts, collect(n.sources) AS sources,
-  collect(coalesce(n.keywords, [])) AS keywords
+  collect(CASE WHEN n.last <= $until THEN coalesce(n.keywords, []) ELSE [] END) AS keywords
 ORDER BY kind

@@ -2,7 +2,7 @@
 // are compared loosely here, and by titles and articles afterwards.
 // $collection  name of the collection
 // $document    id of a document, or '' for all
-// $names       the names
+// $names       the names; the id of an entity is one
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
@@ -11,7 +11,7 @@ WHERE entity:Entity AND entity.collection = $collection
 WITH document, entity, [name IN $names | replace(toLower(name), '’', "'")] AS called,
   [form IN entity.names | replace(toLower(form), '’', "'")] AS forms
 WITH document, collect(entity) AS entities, max(CASE
-  WHEN any(name IN called WHERE entity.key = name OR any(form IN forms
+  WHEN any(name IN called WHERE name IN [entity.key, entity.id] OR any(form IN forms
     WHERE form CONTAINS name OR name CONTAINS form)) THEN 1 ELSE 0 END) AS named
 WHERE named = 1
 UNWIND entities AS entity

@@ -9,6 +9,8 @@
 //   one of its names, either case, with or without full stops
 // :param limit => 100;
 //   rows at most
+// :param until => 4611686018427387904;
+//   how many characters the reader has read, or a place as 'Stave Two'; the default is all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
@@ -20,10 +22,20 @@ WITH document, one, replace(replace(toLower($name), '’', "'"), '.', '') AS cal
 WHERE one.key = called
   OR any(name IN one.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
 MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
-WITH document, one, chunk.section AS section, min(chunk.index) AS place,
+WHERE chunk.last <= $until
+WITH document, one, called, collect({said: said, chunk: chunk}) AS places,
+  reduce(forms = [], names IN collect(said.names) | forms + names) AS printed
+// A name that is printed later finds nobody yet, and is not shown.
+WHERE one.last <= $until
+  OR any(name IN printed WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
+WITH document, places,
+  CASE WHEN one.last <= $until OR one.name IN printed THEN one.name ELSE head(printed) END AS name
+UNWIND places AS place_of
+WITH document, name, place_of.said AS said, place_of.chunk AS chunk
+WITH document, name, chunk.section AS section, min(chunk.index) AS place,
   count(chunk) AS chunks, sum(said.count) AS mentions, min(chunk.start) AS first,
   max(chunk.end) AS last
-RETURN document.title AS title, one.name AS name,
+RETURN document.title AS title, name,
   CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, mentions, chunks,
   first, last
 ORDER BY name, place

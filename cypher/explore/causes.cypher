@@ -9,6 +9,8 @@
 //   the chunk to ask of, by its number in the book; -1 for that with the longest chain
 // :param limit => 20;
 //   rows at most
+// :param until => 4611686018427387904;
+//   how many characters the reader has read, or a place as 'Stave Two'; the default is all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
@@ -16,11 +18,12 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (asked:Passage&Chunk {collection: $collection, document: document.id})
-WHERE $index IN [-1, asked.index]
+WHERE $index IN [-1, asked.index] AND asked.last <= $until
 MATCH (asked) (
   (:Chunk {collection: $collection})<-[of:ARG1|ARG2]-(link:Link {collection: $collection})
     -[why:ARG1|ARG2]->(:Chunk {collection: $collection})
   WHERE type(of) <> type(why) AND type(why) = toUpper(link.cause)
+    AND link.last <= $until
 ){1,50} (cause:Chunk)
 WITH document, asked, cause, size(link) AS step, link[-1] AS link
 WITH document, asked, max(step) AS longest,

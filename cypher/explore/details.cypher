@@ -9,6 +9,8 @@
 //   words to find, as ghost|spirit (a regular expression); '' for all
 // :param limit => 50;
 //   rows at most
+// :param until => 4611686018427387904;
+//   how many characters the reader has read, or a place as 'Stave Two'; the default is all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
@@ -20,8 +22,8 @@ WITH document, reduce(folded = '', letter IN split(normalize($words, NFKD), '') 
     CASE WHEN letter =~ '[\\u0300-\\u036f]' THEN folded ELSE folded + letter END) AS folded_words
 MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
 MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
-WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
-  OR detail.search_text =~ '(?isU).*\\b(' + folded_words + ')\\b.*'
+WHERE detail.last <= $until AND ($words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
+  OR detail.search_text =~ '(?isU).*\\b(' + folded_words + ')\\b.*')
 RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
   detail.text AS text, detail.id AS id
 ORDER BY chunk, detail.ordinal

@@ -1,5 +1,6 @@
 // Who lives, was born or died where, who comes from there or goes there, with what proves it.
-// No rows: no such document, or it has no facts of that kind; `fabula build facts` makes them.
+// No rows: no such document, or it has no facts of that kind; `fabula build facts` makes
+// them, and without a model few or none.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

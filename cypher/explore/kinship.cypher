@@ -1,5 +1,6 @@
 // Who is whose kin, wife or husband, servant or friend, each with the sentence that proves it.
-// No rows: no such document, or it has no facts of that kind; `fabula build facts` makes them.
+// No rows: no such document, or it has no facts of that kind; `fabula build facts` makes
+// them, and without a model few or none.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -9,12 +9,14 @@
 //   the name of an aspect; '' for all
 // :param limit => 50;
 //   rows at most
+// :param until => 4611686018427387904;
+//   how many characters the reader has read, or a place as 'Stave Two'; the default is all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
   OR document.title_key CONTAINS toLower($document)
 MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
-WHERE $aspect IN ['', summary.aspect]
+WHERE $aspect IN ['', summary.aspect] AND summary.last <= $until
 RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level,
   summary.section AS section,
   count { (summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection}) } AS members,

@@ -8,11 +8,14 @@
 //   true for the shortest first
 // :param limit => 20;
 //   rows at most
+// :param until => 4611686018427387904;
+//   how many characters the reader has read, or a place as 'Stave Two'; the default is all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
   OR document.title_key CONTAINS toLower($document)
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
+WHERE chunk.last <= $until
 WITH document, chunk.section AS section, count(*) AS chunks, sum(chunk.tokens) AS tokens,
   min(chunk.start) AS start, max(chunk.end) AS end
 WITH document, sum(tokens) AS total,

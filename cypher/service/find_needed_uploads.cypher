@@ -9,7 +9,7 @@ WHERE EXISTS { MATCH (upload:ServiceUpload) WHERE upload.sha256 = sha256 }
     MATCH (job:ServiceJob)-[:HAS_ITEM]->(item:ServiceItem)
     WHERE item.upload = sha256
       AND (
-        job.state IN ['queued', 'running', 'paused']
+        job.state IN ['queued', 'waiting', 'running', 'paused']
         OR (job.state <> 'succeeded' AND job.updated > timestamp() - $milliseconds)
       )
   }

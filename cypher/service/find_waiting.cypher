@@ -9,14 +9,14 @@ RETURN EXISTS {
     MATCH (job:ServiceJob) USING INDEX job:ServiceJob(recipe, queue, place)
     WHERE job.recipe IN $recipes AND job.queue = 'ready' AND job.place >= ''
       AND CASE job.state
-        WHEN 'queued' THEN job.not_before <= timestamp()
+        WHEN 'queued', 'waiting' THEN job.not_before <= timestamp()
         ELSE job.lease < timestamp()
       END
   } OR EXISTS {
     MATCH (job:ServiceJob)
     WHERE job.id IN $ids AND job.queue = 'ready'
       AND CASE job.state
-        WHEN 'queued' THEN job.not_before <= timestamp()
+        WHEN 'queued', 'waiting' THEN job.not_before <= timestamp()
         ELSE job.lease < timestamp()
       END
   } AS due,

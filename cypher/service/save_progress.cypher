@@ -15,7 +15,7 @@ WHERE job.state = 'running' AND job.worker = $worker
 SET job += $job, job.not_before = timestamp() + $wait, job.version = job.version + $news,
   job.updated = timestamp()
 // What nobody works on is nobody's, or whoever reads it as it is taken takes it for let go.
-SET job.queue = CASE WHEN job.state IN ['queued', 'running'] THEN job.queue ELSE 'over' END,
+SET job.queue = CASE WHEN job.state IN ['queued', 'waiting', 'running'] THEN job.queue ELSE 'over' END,
   job.lease = CASE job.state WHEN 'running' THEN timestamp() + $milliseconds END
 FOREACH (one IN $items |
   MERGE (item:ServiceItem {id: one.id})

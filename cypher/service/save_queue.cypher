@@ -3,11 +3,11 @@
 CYPHER 25
 CALL () {
   MATCH (job:ServiceJob)
-  WHERE job.state IN ['queued', 'running'] AND job.queue IS NULL
+  WHERE job.state IN ['queued', 'waiting', 'running'] AND job.queue IS NULL
   SET job.queue = 'new', job.recipe = coalesce(job.recipe, '')
 }
 CALL () {
   MATCH (job:ServiceJob)
-  WHERE job.queue IN ['ready', 'blocked'] AND NOT job.state IN ['queued', 'running']
+  WHERE job.queue IN ['ready', 'blocked'] AND NOT job.state IN ['queued', 'waiting', 'running']
   SET job.queue = 'over'
 }

@@ -10,11 +10,11 @@ DETACH DELETE session
 WITH DISTINCT key
 CALL (key) {
   MATCH (job:ServiceJob)
-  WHERE job.state IN ['queued', 'running', 'paused'] AND job.created_by = key.id
+  WHERE job.state IN ['queued', 'waiting', 'running', 'paused'] AND job.created_by = key.id
   // First, so that what is read afterwards is read with the job locked.
   SET job.seen = timestamp()
   WITH job, job.state = 'running' AS runs
-  WHERE job.state IN ['queued', 'running', 'paused']
+  WHERE job.state IN ['queued', 'waiting', 'running', 'paused']
   SET job.cancelling = runs, job.state = CASE WHEN runs THEN 'running' ELSE 'cancelled' END,
     job.queue = CASE WHEN runs THEN job.queue ELSE 'over' END,
     job.problem = 'The key that it was begun with is revoked.',

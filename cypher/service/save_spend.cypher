@@ -3,6 +3,7 @@
 // $batch    the number of the batch: one that is not higher than the last is there already
 // $entries  of each: id (of key, collection, what and model together), age (in seconds), key, name,
 //           collection, what, model, calls, prompt_tokens, completion_tokens, cached_tokens, saved,
+//           batch_prompt_tokens and batch_completion_tokens (those of both that went by batches),
 //           money (in US dollars), and is_unpriced, where the model's price is not known
 CYPHER 25
 MERGE (journal:ServiceJournal {id: $journal})
@@ -25,5 +26,10 @@ SET spend.name = entry.name, spend.calls = spend.calls + entry.calls,
 FOREACH (part IN CASE WHEN entry.is_unpriced THEN [entry] ELSE [] END |
   SET spend.unpriced_prompt_tokens = spend.unpriced_prompt_tokens + part.prompt_tokens,
     spend.unpriced_completion_tokens = spend.unpriced_completion_tokens + part.completion_tokens,
-    spend.unpriced_cached_tokens = spend.unpriced_cached_tokens + part.cached_tokens
+    spend.unpriced_cached_tokens = spend.unpriced_cached_tokens + part.cached_tokens,
+    // A day that an earlier version has begun has no counts of batches.
+    spend.unpriced_batch_prompt_tokens = coalesce(spend.unpriced_batch_prompt_tokens, 0)
+      + part.batch_prompt_tokens,
+    spend.unpriced_batch_completion_tokens = coalesce(spend.unpriced_batch_completion_tokens, 0)
+      + part.batch_completion_tokens
 )

@@ -16,7 +16,7 @@ CALL (now) {
     MATCH (job:ServiceJob) USING INDEX job:ServiceJob(recipe, queue, place)
     WHERE job.recipe = recipe AND job.queue = 'ready' AND job.place >= ''
       AND CASE job.state
-        WHEN 'queued' THEN job.not_before <= now
+        WHEN 'queued', 'waiting' THEN job.not_before <= now
         WHEN 'running' THEN job.lease < now OR job.worker IN $dead
         ELSE false
       END
@@ -28,7 +28,7 @@ CALL (now) {
   MATCH (job:ServiceJob {id: id})
   WHERE job.queue = 'ready'
     AND CASE job.state
-      WHEN 'queued' THEN job.not_before <= now
+      WHEN 'queued', 'waiting' THEN job.not_before <= now
       WHEN 'running' THEN job.lease < now OR job.worker IN $dead
       ELSE false
     END
@@ -39,7 +39,7 @@ WITH job, now ORDER BY job.place LIMIT 1
 SET job.seen = now
 WITH job, now
 WHERE CASE job.state
-    WHEN 'queued' THEN job.not_before <= now
+    WHEN 'queued', 'waiting' THEN job.not_before <= now
     WHEN 'running' THEN job.lease < now OR job.worker IN $dead
     ELSE false
   END

@@ -5,25 +5,46 @@
 // $addressee   to whom, likewise
 // $about       words in lower case of which a quotation must have one; an empty list for all
 // $limit       how many
+// $until       how many characters of the document the reader has read
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (quotation:Element {document: document.id})
 WHERE quotation:Quotation AND quotation.collection = $collection
+  AND quotation.last <= $until
 OPTIONAL MATCH (quotation)-[:SPOKEN_BY]->(speaker:Entity {collection: $collection})
 OPTIONAL MATCH (quotation)-[:SPOKEN_TO]->(addressee:Entity {collection: $collection})
-WITH document, quotation, speaker, addressee
-WHERE ($speaker = '' OR any(name IN [quotation.speaker, quotation.printed] + coalesce(speaker.names, [])
-    WHERE toLower(name) = $speaker))
-  AND ($addressee = '' OR any(name IN [quotation.addressee, quotation.printed_addressee]
-    + coalesce(addressee.names, []) WHERE toLower(name) = $addressee))
+WITH document, quotation, speaker, addressee,
+  // What says who speaks may come later: then nobody is named, and nobody's quotation it is.
+  quotation.mention_end <= $until AND quotation.evidence_end <= $until AS is_known,
+  CASE WHEN speaker.last > $until THEN COLLECT {
+    MATCH (speaker)-[part:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
+    WHERE chunk.last <= $until
+    UNWIND part.names AS name
+    RETURN DISTINCT name
+  } ELSE coalesce(speaker.names, []) + quotation.speaker END + quotation.printed AS speakers,
+  CASE WHEN addressee.last > $until THEN COLLECT {
+    MATCH (addressee)-[part:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
+    WHERE chunk.last <= $until
+    UNWIND part.names AS name
+    RETURN DISTINCT name
+  } ELSE coalesce(addressee.names, []) + quotation.addressee END
+    + quotation.printed_addressee AS addressees
+WHERE ($speaker = '' OR is_known AND any(name IN speakers WHERE toLower(name) = $speaker))
+  AND ($addressee = '' OR any(name IN addressees WHERE toLower(name) = $addressee))
   AND (size($about) = 0 OR any(word IN $about WHERE toLower(quotation.text) CONTAINS word))
 RETURN quotation.id AS id, document.id AS document, document.title AS title,
-  quotation.speaker AS speaker, quotation.addressee AS addressee, quotation.text AS text,
-  quotation.manner AS manner, quotation.evidence AS evidence,
+  CASE WHEN NOT is_known THEN ''
+    WHEN quotation.speaker IN speakers THEN quotation.speaker ELSE quotation.printed END AS speaker,
+  CASE WHEN quotation.addressee IN addressees THEN quotation.addressee
+    ELSE quotation.printed_addressee END AS addressee, quotation.text AS text,
+  quotation.manner AS manner,
+  CASE WHEN is_known THEN quotation.evidence ELSE '' END AS evidence,
   quotation.evidence_start AS evidence_start, quotation.evidence_end AS evidence_end,
+  CASE WHEN coalesce(quotation.quoted_until, 0) > $until THEN ''
+    ELSE coalesce(quotation.quoted_by, '') END AS quoted_by,
   quotation.rule AS rule, quotation.by AS by, quotation.words AS words,
   quotation.section AS section, quotation.start AS start, quotation.end AS end,
-  speaker.id AS speaker_id, addressee.id AS addressee_id
+  CASE WHEN is_known THEN speaker.id END AS speaker_id, addressee.id AS addressee_id
 ORDER BY title, document, start, id
 LIMIT $limit

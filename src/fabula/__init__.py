@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     __version__: str
     from fabula.app import App, Fabula
+    from fabula.app.across import AnswerAcross, HitsAcross
+    from fabula.app.annotating import ImportedAnnotations
     from fabula.app.catalogue import Documents
-    from fabula.app.collection import Collection, Conversation, Settled
+    from fabula.app.collection import Collection, CollectionGraph, Conversation
+    from fabula.app.corpus import Corpus, CorpusText
     from fabula.app.reading import Lines, Reading
+    from fabula.app.reading_place import ReadingPlace
+    from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
+    from fabula.app.resources import FoundSpaces
+    from fabula.app.server_list import CollectionSize, ServerState
+    from fabula.app.server_pool import ServerPool
+    from fabula.app.volumes import ReadVolumes
     from fabula.ask.answer import Answer, AnswerStream
+    from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
     from fabula.ask.query import Query
+    from fabula.ask.retrieve import RetrievalResult
+    from fabula.ask.scope import AskedTurn, QuestionScope
+    from fabula.build.cluster import WorkerCluster
+    from fabula.build.move import Moved
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
     from fabula.config.settings import Settings
@@ -22,6 +37,8 @@ if TYPE_CHECKING:
         BadValue,
         BudgetSpent,
         Changed,
+        ClusterError,
+        CollectionMoved,
         DatabaseDown,
         DataError,
         FabulaError,
@@ -29,6 +46,7 @@ if TYPE_CHECKING:
         ModelError,
         NotFound,
         Refused,
+        ReplyPending,
         ServerError,
         SettingsError,
         SpaceError,
@@ -36,64 +54,104 @@ if TYPE_CHECKING:
         StoreError,
         TextRefused,
         TooLarge,
+        WorkerLost,
     )
+    from fabula.export.annotated_text import PlacedLayer
     from fabula.export.files import Written
+    from fabula.export.until import ReadSoFar
     from fabula.graph import Gap, Record
+    from fabula.graph.annotations import Annotation, LayerRecord, PlacedAnnotation
     from fabula.graph.decisions import Decision
     from fabula.graph.entries import Entry, Layer
-    from fabula.graph.hits import Hit, Passage, Quote, Source
+    from fabula.graph.hits import Filters, Hit, Passage, Quote, Source
     from fabula.graph.structure import TextStructure
+    from fabula.graphs.episodes.recap import RecapPart
+    from fabula.load.source import DocumentSource
     from fabula.models import Turn
+    from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions, BatchProgress
     from fabula.models.budget import Budget
     from fabula.models.stop import Stop
     from fabula.models.usage import Usage
     from fabula.store.embedding_space import Space
-    from fabula.store.integrity import Findings, Violation
+    from fabula.store.integrity import CheckFindings, Violation
+    from fabula.text.anchoring import TextQuote
     from fabula.text.document import Section
-    from fabula.text.locator import Labels
+    from fabula.text.locator import LocatorLabels
     from fabula.text.sections import TextOutline
 
 __all__ = [
+    "Annotation",
     "Answer",
+    "AnswerAcross",
     "AnswerStream",
     "App",
+    "AskedTurn",
     "BadReply",
     "BadValue",
+    "BatchEstimate",
+    "BatchOptions",
+    "BatchProgress",
     "Budget",
     "BudgetSpent",
     "Changed",
+    "CheckFindings",
+    "CheckedQuotation",
+    "ClusterError",
     "Collection",
+    "CollectionGraph",
+    "CollectionMoved",
+    "CollectionSize",
     "Conversation",
+    "Corpus",
+    "CorpusText",
     "DataError",
     "DatabaseDown",
     "Decision",
+    "DocumentSource",
     "Documents",
     "Entry",
     "Fabula",
     "FabulaError",
-    "Findings",
+    "Filters",
+    "FoundSpaces",
     "Gap",
     "Hit",
-    "Labels",
+    "HitsAcross",
+    "ImportedAnnotations",
     "Layer",
+    "LayerRecord",
     "Lines",
     "LoadError",
+    "LocatorLabels",
     "ModelError",
+    "Moved",
     "NotFound",
     "Outcome",
     "Passage",
+    "PlacedAnnotation",
+    "PlacedLayer",
     "Query",
+    "QuestionScope",
     "Quote",
+    "ReadSoFar",
+    "ReadVolumes",
     "Reading",
     "ReadingChange",
+    "ReadingPlace",
+    "Recap",
+    "RecapPart",
     "Record",
     "Reembedded",
     "Refused",
+    "ReplyPending",
+    "RetrievalResult",
     "Section",
     "ServerError",
+    "ServerPool",
+    "ServerState",
     "Settings",
     "SettingsError",
-    "Settled",
     "Source",
     "Space",
     "SpaceError",
@@ -101,12 +159,16 @@ __all__ = [
     "Stopped",
     "StoreError",
     "TextOutline",
+    "TextQuote",
     "TextRefused",
     "TextStructure",
     "TooLarge",
     "Turn",
     "Usage",
     "Violation",
+    "WeakCitation",
+    "WorkerCluster",
+    "WorkerLost",
     "Written",
     "__version__",
 ]
@@ -116,6 +178,8 @@ _ERRORS = (
     "BadValue",
     "BudgetSpent",
     "Changed",
+    "CollectionMoved",
+    "ClusterError",
     "DataError",
     "DatabaseDown",
     "FabulaError",
@@ -123,6 +187,7 @@ _ERRORS = (
     "ModelError",
     "NotFound",
     "Refused",
+    "ReplyPending",
     "ServerError",
     "SettingsError",
     "SpaceError",
@@ -130,35 +195,67 @@ _ERRORS = (
     "StoreError",
     "TextRefused",
     "TooLarge",
+    "WorkerLost",
 )
 _HOMES = {
+    "ImportedAnnotations": "app.annotating",
+    "Corpus": "app.corpus",
+    "CorpusText": "app.corpus",
+    "PlacedLayer": "export.annotated_text",
+    "Annotation": "graph.annotations",
+    "TextQuote": "text.anchoring",
+    "LayerRecord": "graph.annotations",
+    "PlacedAnnotation": "graph.annotations",
     "Answer": "ask.answer",
     "AnswerStream": "ask.answer",
+    "CheckedQuotation": "ask.checked_quotation",
+    "WeakCitation": "ask.checked_quotation",
+    "AskedTurn": "ask.scope",
+    "QuestionScope": "ask.scope",
     "App": "app",
+    "BatchEstimate": "models.batch_estimate",
+    "BatchOptions": "models.batch_options",
+    "BatchProgress": "models.batch_options",
     "Budget": "models.budget",
     "Collection": "app.collection",
-    "Settled": "app.collection",
+    "CollectionGraph": "app.collection",
+    "CollectionSize": "app.server_list",
+    "AnswerAcross": "app.across",
+    "HitsAcross": "app.across",
+    "Moved": "build.move",
+    "ServerPool": "app.server_pool",
+    "ServerState": "app.server_list",
     "Conversation": "app.collection",
+    "DocumentSource": "load.source",
     "Documents": "app.catalogue",
     "Fabula": "app",
-    "Findings": "store.integrity",
+    "Filters": "graph.hits",
+    "CheckFindings": "store.integrity",
     "Gap": "graph",
-    "Labels": "text.locator",
+    "LocatorLabels": "text.locator",
     "Lines": "app.reading",
     "Outcome": "build.outcome",
     "Query": "ask.query",
     "Reading": "app.reading",
     "ReadingChange": "app.rereading",
+    "ReadingPlace": "app.reading_place",
+    "ReadVolumes": "app.volumes",
+    "ReadSoFar": "export.until",
+    "RetrievalResult": "ask.retrieve",
+    "Recap": "app.recap",
+    "RecapPart": "graphs.episodes.recap",
     "Record": "graph",
     "Reembedded": "build.reembed",
     "Section": "text.document",
     "Settings": "config.settings",
     "Source": "graph.hits",
+    "FoundSpaces": "app.resources",
     "Space": "store.embedding_space",
     "Stop": "models.stop",
     "TextOutline": "text.sections",
     "TextStructure": "graph.structure",
     "Violation": "store.integrity",
+    "WorkerCluster": "build.cluster",
     "Written": "export.files",
     "Decision": "graph.decisions",
     "Entry": "graph.entries",
@@ -170,12 +267,22 @@ _HOMES = {
     "Usage": "models.usage",
     **dict.fromkeys(_ERRORS, "errors"),
 }
+_RENAMED = {
+    "Findings": "CheckFindings",
+    "Labels": "LocatorLabels",
+    "Settled": "CollectionGraph",
+}
+"""Public names of earlier versions, which go on working with a warning, and the present names."""
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used: `fabula --help` needs none."""
+        if name in _RENAMED:
+            message = f"fabula.{name} is now called fabula.{_RENAMED[name]}."
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            name = _RENAMED[name]
         if name not in __all__:
             raise AttributeError(f"module 'fabula' has no attribute {name!r}")
         if name == "__version__":

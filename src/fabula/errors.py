@@ -14,9 +14,13 @@ FabulaError
 │   ├── DatabaseDown the server answers, its database does not
 │   ├── Refused      a user's own statement is no Cypher, or does what it may not do
 │   ├── Changed      a document was changed by another while it was read or built on
+│   ├── CollectionMoved  a collection takes no changes here: it is moved to another server
 │   └── TooLarge     a document is too large for the server's heap
 ├── Stopped          a run or an answer was stopped by the caller
+├── ReplyPending     a model's reply comes by a batch that has not ended
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
+├── ClusterError     the Dask cluster can't be reached, or its workers can't do the work
+│   └── WorkerLost   the workers that a document was given to died, one after the other
 └── NotFound         no such document, collection or aspect
 """
 
@@ -117,6 +121,10 @@ class Changed(StoreError):
     """A document was changed by another while it was read or built on."""
 
 
+class CollectionMoved(StoreError):
+    """A collection takes no changes on this server: it is being moved to another one, or was."""
+
+
 class TooLarge(StoreError):
     """A document has more nodes than the server's memory can switch in at once."""
 
@@ -130,8 +138,26 @@ class Stopped(FabulaError):
         super().__init__(message)
 
 
+class ReplyPending(FabulaError):
+    """A model's reply comes by a batch that has not been sent or has not ended.
+
+    It ends one piece of work, and not the work beside it: see `fabula.models.batched`.
+    """
+
+    def __init__(self, message: str = "The reply of a model comes by a batch.") -> None:
+        super().__init__(message)
+
+
 class ServerError(FabulaError):
     """The private Neo4j can't be fetched, started or stopped."""
+
+
+class ClusterError(FabulaError):
+    """The Dask cluster can't be reached, or its workers can't do the work."""
+
+
+class WorkerLost(ClusterError):
+    """The workers that a document was given to died, one after the other."""
 
 
 class NotFound(FabulaError):

@@ -8,6 +8,7 @@ names are those of the GenAI conventions (semantic-conventions-genai, all still 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -33,6 +34,9 @@ MODE = "fabula.mode"
 JOB = "fabula.job"
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The environment variable that has texts recorded as well: SPAN_ONLY or SPAN_AND_EVENT."""
+
+PROVIDER_VARIABLE = "OTEL_PYTHON_TRACER_PROVIDER"
+"""The environment variable by which OpenTelemetry finds a provider without any code."""
 
 
 class Span:
@@ -132,6 +136,11 @@ def _api() -> Any:
 
 
 def _tracer() -> Any:
+    # A program that has set up an SDK has imported the module, or names a provider in the
+    # environment. In all others no span is recorded, and importing the module only to learn that
+    # takes a twentieth of a question at the command line.
+    if "opentelemetry.trace" not in sys.modules and PROVIDER_VARIABLE not in os.environ:
+        return None
     api = _api()
     return api and api.get_tracer("fabula")
 

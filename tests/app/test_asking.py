@@ -10,6 +10,7 @@ import pytest
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.errors import FabulaError, NotFound
+from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
 from stories import WINTER as STORY
 
@@ -35,6 +36,17 @@ def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
         pieces = list(stream)
         assert len(pieces) > 3
         assert stream.answer.text == "".join(pieces).strip()
+
+
+def test_words_count_beside_an_encoder_too(online: None, story: Path) -> None:
+    path = Trace()
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        fabula.retrieve("Where did Anna walk?", path=path)
+    chosen, retrieved = path.root.steps
+    assert chosen.note.startswith("hybrid: ")
+    assert (retrieved.name, retrieved.note) == ("retrieve", "hybrid")
+    assert "by scores, words 0.5" in [step.note for step in retrieved.steps]
 
 
 def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint, story: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Self
 import pytest
 from click.testing import CliRunner, Result
 
+from endless import begin_to_answer
 from endpoint import Endpoint, listed
 from fabula import Fabula
 from fabula.ask.history import latest_turns
@@ -175,8 +176,9 @@ def test_a_turn_of_which_only_the_question_fits_is_remembered_by_it() -> None:
 @pytest.mark.parametrize(
     ("question", "sought"),
     [
-        ("And what did he do then?", "Why did Boris weep? And what did he do then?"),
+        ("And what did he do then?", "And what did Boris do then?"),
         ("Why?", "Why did Boris weep? Why?"),
+        ("And was it so?", "Why did Boris weep? And was it so?"),
         ("Und dann?", "Und dann?"),
         ("What of Clara's mill?", "What of Clara's mill?"),
     ],
@@ -208,11 +210,11 @@ def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story
     with Fabula() as fabula:
         fabula.ingest(story, graphs=[])
     asked = ("Where did Boris walk?", "And where did he sleep?")
-    result = chat(*asked, "/read 1", "/read 9", code=1)
+    result = chat(*asked, "/read 1", "/read 99", code=1)
     _, _, opened = result.stdout.partition("> /read 1")
     assert opened.startswith("\nWinter · ")
     assert "Understood as: And where did Boris sleep?" in result.stderr
-    assert "does not cite [9]: it cites 1, 2." in result.stderr
+    assert "does not cite [99]: it cites 1, 2" in result.stderr
 
 
 def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
@@ -243,7 +245,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert "Winter ·" not in first
     assert "Asking Summer." in result.stderr
     assert "Asking all documents." in result.stderr
-    assert result.stderr.count("Mode: naive. Available: auto, bottom-up, ") == 2
+    assert result.stderr.count("Mode: naive. Available: auto, agent, annotations, bottom-up, ") == 2
     assert "Mode: auto." in result.stderr
     assert "Winter ·" in second
 
@@ -352,7 +354,7 @@ class Terminal:
 
     def until(self, text: str) -> None:
         """Waits for a text that was not waited for before."""
-        late = time.monotonic() + 30
+        late = time.monotonic() + 120
         while (found := self._shown.find(text.encode(), self._seen)) < 0:
             assert time.monotonic() < late, self._shown.decode()
             time.sleep(0.02)
@@ -361,7 +363,7 @@ class Terminal:
     def end(self) -> int:
         """Its exit code; what was shown, where it does not end."""
         try:
-            return self.process.wait(20)
+            return self.process.wait(120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -380,14 +382,14 @@ class Terminal:
 
 
 def test_ctrl_c_ends_an_answer_and_ctrl_d_the_chat(ingested: None) -> None:
-    with Endpoint(between=0.5) as endpoint, Terminal(endpoint.url) as terminal:
+    with Endpoint(raw=begin_to_answer) as endpoint, Terminal(endpoint.url) as terminal:
         terminal.until("> ")
         terminal.type("Where did Boris walk?\n")
-        terminal.until(" walked")
+        terminal.until("Anna walked")
         terminal.interrupt()
         terminal.until("Stopped.")
         terminal.until("> ")
-        endpoint.between = 0.0
+        endpoint.raw = lambda *_: None
         terminal.type("And where did he sleep?\n")
         terminal.until("Understood as: And where did Boris sleep?")
         terminal.until("[1] Winter")

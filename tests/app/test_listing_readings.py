@@ -85,3 +85,8 @@ def test_the_last_answer_is_cited_with_its_pages(book: Path) -> None:
     [item] = json.loads(run("cite", "--last", "--format", "csl").stdout)
     assert item["locator"].startswith("11")
     assert "pages =" not in run("cite", "The Ships").stdout
+    cited_words = json.loads(run("cite", "--last", "--format", "webannotation").stdout)
+    selectors = [each["target"]["selector"] for each in cited_words["first"]["items"]]
+    assert any("347" in words["exact"] for _, words in selectors)
+    refused = run("cite", "--format", "webannotation", code=2).output
+    assert "add --last" in refused

@@ -306,7 +306,7 @@ def found(
 
     made = [way(name, hits, own) for name, (hits, own) in ways.items()]
     filters = Filters("c", kinds=kinds)
-    result = retrieve(Query("Who?", k=k), filters, made)
+    result = retrieve(Query("Who?", k=k, fill=False), filters, made)
     [whole] = path.root.steps
     return result, whole.steps, told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.ask.answer import escape_citations, find_citations
-from fabula.ask.context import fill_with_passages, fill_with_sentences
+from fabula.ask.context import MAX_JOINED_TOKENS, fill_with_passages, fill_with_sentences
 from fabula.graph.hits import Hit, Passage
 from fabula.text import tokens
 from hits import hit
@@ -215,3 +215,94 @@ def test_nothing_found_makes_no_sentences_and_an_endless_one_is_cut() -> None:
 def test_a_question_without_words_takes_the_best_passages() -> None:
     context = fill_with_sentences("?!", in_a_row(*MILL), 30)
     assert context[0].hit.id == "c0"
+
+
+# The order of the text
+
+
+def test_passages_in_the_order_of_the_text_are_those_that_rank_best() -> None:
+    first, second, third = (
+        hit("a", "Alone at the start.", start=0, score=0.1),
+        hit("b", "Alone in the middle.", start=500, score=0.9),
+        hit("c", "Alone at the end.", start=900, score=0.5),
+    )
+    context = fill_with_passages([second, third, first], 12, order="text")
+    assert [(passage.number, passage.hit.id) for passage in context] == [(1, "b"), (2, "c")]
+    context = fill_with_passages([second, third, first], 100, order="text")
+    assert [(passage.number, passage.hit.id) for passage in context] == [
+        (1, "a"),
+        (2, "b"),
+        (3, "c"),
+    ]
+
+
+def test_documents_come_in_the_order_of_their_best_passages() -> None:
+    late = hit("x", "The other book.", start=0, score=0.9)
+    other = [replace(late, document="e")]
+    book = [hit("b", "Later.", start=50, score=0.8), hit("a", "Before.", start=10, score=0.7)]
+    context = fill_with_passages([*other, *book], 100, order="text")
+    assert [passage.hit.id for passage in context] == ["x", "a", "b"]
+
+
+def test_neighbours_are_one_passage_with_the_books_own_text() -> None:
+    chunks = in_a_row("One is here. ", "Two is here. ", "Three is here. ", "Four is here. ")
+    context = fill_with_passages([chunks[2], chunks[0], chunks[1]], 100, order="text")
+    [passage] = context
+    assert passage.text == "One is here. Two is here. Three is here."
+    assert (passage.hit.start, passage.hit.end) == (0, chunks[2].end)
+    assert (passage.hit.id, passage.hit.score) == ("c0", 1.0)
+    assert passage.spans == ((0, len(passage.text)),)
+    first, last = fill_with_passages([chunks[0], chunks[3]], 100, order="text")
+    assert (first.text, last.text) == ("One is here.", "Four is here.")
+
+
+def test_what_is_left_out_between_neighbours_is_marked() -> None:
+    summary = replace(hit("s", "Two is here.", "en"), kind="summary", level=1, aspect="plot")
+    chunks = in_a_row("One is here. Two is here. ", "Three is here.")
+    context = fill_with_passages([summary, *chunks], 100, order="text")
+    assert [passage.text for passage in context] == [
+        "Two is here.",
+        "One is here. [...] Three is here.",
+    ]
+    assert quoted(context)[1] == "One is here. Three is here."
+
+
+def test_chunks_of_two_sections_stay_apart() -> None:
+    one, two = in_a_row("The end of it. ", "The beginning of it.")
+    apart = [replace(one, section="I"), replace(two, section="II")]
+    assert len(fill_with_passages(apart, 100, order="text")) == 2
+
+
+def test_a_passage_of_neighbours_is_no_longer_than_a_citation_should_be() -> None:
+    chunks = in_a_row(*(f"Sentence {number} of the long book. " * 30 for number in range(8)))
+    context = fill_with_passages(chunks, 5000, order="text")
+    assert len(context) > 2
+    assert all(passage.hit.tokens <= MAX_JOINED_TOKENS for passage in context)
+
+
+def test_white_space_between_neighbours_is_no_gap() -> None:
+    one = hit("a", "One is here.", "en", start=0, score=0.9)
+    two = hit("b", "Two is here.", "en", start=14)
+    [passage] = fill_with_passages([one, two], 100, order="text")
+    assert passage.text == "One is here.\n\nTwo is here."
+    assert passage.hit.text[14:] == "Two is here."
+
+
+def test_records_come_before_the_text_and_a_summary_before_what_it_tells() -> None:
+    record = replace(hit("r", "Scrooge (person): a miser.", score=0.2), kind="entity", start=5)
+    chunk = hit("c", "Marley was dead.", start=0, score=0.9)
+    summary = replace(hit("s", "A miser is changed.", score=0.3), kind="summary", level=2)
+    context = fill_with_passages([chunk, summary, record], 100, order="text")
+    assert [passage.hit.id for passage in context] == ["r", "s", "c"]
+
+
+def test_a_chunk_in_the_place_of_its_detail_is_as_good_as_the_detail() -> None:
+    found = detail("d", "Marley dead.", score=0.8)
+    chunk = hit("c", "Marley was dead: to begin with.", score=0.0)
+    [passage] = fill_with_passages([found], 100, {"d": chunk})
+    assert (passage.hit.id, passage.hit.score) == ("c", 0.8)
+
+
+def test_the_numbers_that_there_are_may_have_holes() -> None:
+    assert find_citations("So [2]. Also [3, 7] and [9].", [2, 7]) == (2, 7)
+    assert find_citations("So [2]. Also [3, 7].", 3) == (2, 3)

@@ -69,7 +69,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    of_others = ("discourse", "speech", "triples")
+    of_others = ("agent", "annotations", "discourse", "episodes", "speech", "triples")
     assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES, *of_others)))
 
 
@@ -274,6 +274,27 @@ def test_details_bring_their_chunks_unless_they_alone_are_asked_for() -> None:
     # What comes last may have had no room for its chunk.
     assert {passage.hit.kind for passage in brought[:-1]} == {"chunk"}
     assert {passage.hit.kind for passage in (*alone, *as_a_mode)} == {"detail"}
+
+
+def test_the_weight_of_words_is_an_option_of_hybrid() -> None:
+    path = Steps()
+    with Fabula() as fabula:
+        fabula.retrieve(QUESTION, mode="hybrid", path=path)
+        by_cosine = fabula.retrieve(QUESTION, mode="hybrid", knobs={"word_weight": 0})
+        collapsed = fabula.retrieve(QUESTION, mode="collapsed")
+    [retrieved] = path.root.steps
+    assert "by scores, words 0.7" in [step.note for step in retrieved.steps], "static vectors"
+    assert [hit.id for hit in by_cosine] == [hit.id for hit in collapsed]
+
+
+@pytest.mark.parametrize("k", [5, 50, 200])
+def test_who_asks_for_more_passages_gets_no_worse_context(k: int) -> None:
+    """`top_k` at or above what is read used to turn off "a chunk in the place of its detail"."""
+    with Fabula(mode="collapsed", context="passages", context_tokens=200) as fabula:
+        context = fabula.context(QUESTION, kinds=("chunk", "detail"), k=k)
+        usual = fabula.context(QUESTION, kinds=("chunk", "detail"))
+    assert {passage.hit.kind for passage in context[:-1]} == {"chunk"}
+    assert [passage.text for passage in context] == [passage.text for passage in usual]
 
 
 def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from fabula.ask.answer import Answer, find_citations
 from fabula.ask.context import fill_with_sentences
-from fabula.ask.quotes import (
+from fabula.ask.passage_quotes import (
     MAX_QUOTES,
     find_names,
     quote_cited,
     quote_closest,
     write_quotes,
 )
-from fabula.cli.shared.quotes import on_screen
+from fabula.cli.shared.shown_quotes import SURROUNDING_LINES, on_screen
 from fabula.export.markdown import markdown
 from fabula.graph.hits import Hit, Passage, Quote, describe_place
 from fabula.models import NO_ANSWER
@@ -74,13 +76,9 @@ def test_the_sentences_that_match_are_told_by_their_places() -> None:
     assert "A stranger knocked at the mill." not in matching
 
 
-def test_a_quotes_number_is_its_passages_in_the_context() -> None:
-    question = "Who showed her the silver watch?"
-    context = fill_with_sentences(question, hits(), 1000)
-    by_number = {passage.number: passage.hit.id for passage in context}
-    assert all(
-        by_number[quote.number] == quote.hit.id for quote in quote_closest(question, context)
-    )
+def test_quotes_are_numbered_as_they_are_shown() -> None:
+    quotes = ask("Who showed her the silver watch?")
+    assert [quote.number for quote in quotes] == [1, 2, 3]
 
 
 def test_the_text_of_an_answer_is_its_quotes_and_cites_them() -> None:
@@ -130,6 +128,84 @@ def test_a_question_in_another_language_is_answered_from_a_text_in_it() -> None:
     assert ask("Gdzie mieszkał kapitan Nemo?", texts, "pl") == []
 
 
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        # A sentence that says who somebody is, however often others name him.
+        ("Who is Poole?", "His old servant Poole opened the door."),
+        ("When did the clock stop?", "The clock stopped at ten o'clock."),
+        ("Why did the clock stop?", "The clock stopped because nobody wound it."),
+        ("What does Martha's will say?", "She opened the will: the mill was to be Edmund's."),
+        ("What happened to Edmund?", "Edmund died at sea."),
+    ],
+)
+def test_the_form_of_a_question_chooses_the_sentence(question: str, first: str) -> None:
+    texts = [
+        "“Poole, will Martha open?” said he, and Poole looked at Poole.\n",
+        "The clock stopped. Edmund laughed.\n",
+        "The clock stopped at ten o'clock. Snow fell.\n",
+        "The clock stopped because nobody wound it. Snow fell.\n",
+        "“Will you say it?” said Martha. “Will you, will you?”\n",
+        "She opened the will: the mill was to be Edmund's. Martha wept.\n",
+        "His old servant Poole opened the door. Snow fell.\n",
+        "Edmund came home. He laughed.\n",
+        "Edmund died at sea. The mill was sold.\n",
+    ]
+    found = [replace(hit, start=100 * n, end=100 * n + 99) for n, hit in enumerate(hits(texts))]
+    quotes = quote_closest(question, fill_with_sentences(question, found, 1000))
+    assert first in quotes[0].hit.text
+
+
+def test_where_a_whole_name_is_printed_first_is_shown() -> None:
+    """Family names, and sentences in the form of a definition, would fill the screen."""
+    texts = [
+        "Quill was a miller.\n",
+        "Quill was rich.\n",
+        "There Quill sat.\n",
+        "It was long ago that he signed a paper as Edmund Quill.\n",
+        "Edmund Quill was an old man of the valley.\n",
+        "Edmund Quill, the miller, who kept Harrow mill, was a hard master.\n",
+        "Edmund Quill was a widower. The miller Edmund Quill was a churchwarden.\n",
+    ]
+    found = [replace(each, start=100 * number) for number, each in enumerate(hits(texts))]
+    question = "Who was Edmund Quill?"
+    quotes = quote_closest(question, fill_with_sentences(question, found, 1000))
+    assert [quote.hit.text for quote in quotes].index(texts[3]) == 2
+    assert [quote.number for quote in quotes] == list(range(1, len(quotes) + 1))
+
+
+def test_the_end_of_a_book_is_what_a_question_for_it_gets() -> None:
+    found = hits()
+    quotes = quote_closest(
+        "How does the story end?", fill_with_sentences("end", found[:3], 1000), found[:3:-1]
+    )
+    assert [quote.hit.text for quote in quotes[:2]] == [MILL[5], MILL[4]]
+    assert MILL[5][slice(*quotes[0].key)] == "Greed, she thought, had cost her one son already."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the price of bitcoin?",
+        "what is the price of bitcoin",
+        "Where is Mount Kilimanjaro?",
+        "How do I install Python on Windows?",
+        "What does photosynthesis produce?",
+    ],
+)
+def test_a_question_about_something_else_has_no_answer(question: str) -> None:
+    """ "What is the price of bitcoin?" was answered with passages, as if something were found."""
+    assert ask(question, [*MILL, "The price of the mill on the mount was high.\n"]) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did she count?", "Who is Martha?", "Is there a moral?"],
+)
+def test_a_question_in_other_words_than_the_books_is_answered(question: str) -> None:
+    assert ask(question)
+
+
 def test_an_empty_context_has_no_quotes() -> None:
     assert quote_closest("Who kept the mill?", []) == []
 
@@ -152,14 +228,41 @@ def test_where_all_nouns_have_capitals_a_noun_is_no_name() -> None:
 # On a screen
 
 
-def test_a_screen_shows_whole_passages_as_many_as_it_holds() -> None:
+def test_a_screen_shows_whole_passages_where_it_holds_them() -> None:
     quotes = ask("Who had stolen the watch in prison?")
     shown = on_screen(quotes, 80, 24)
     assert [text.plain for _, text in shown] == [quote.hit.text.strip() for quote in quotes]
-    [(head, text)] = on_screen(quotes, 40, 9)
-    assert text.plain == quotes[0].hit.text.strip()
-    assert head.plain.startswith(f"[{quotes[0].number}] Harrow")
-    assert len(on_screen(quotes, 20, 1)) == 1, "the closest is shown whatever its length"
+    assert shown[0][0].plain.startswith("[1] Harrow")
+
+
+LONG = " ".join(f"On day {n} the mill stood still and nobody came to it at all." for n in range(9))
+
+
+def test_three_passages_fit_on_24_lines_and_what_is_left_out_is_marked() -> None:
+    """Of 25 passages one was shown, as the closest filled the screen."""
+    texts = [f"{LONG} {n}: Martha hid the silver watch.\n\n{LONG}\n" for n in range(5)]
+    quotes = ask("Where did Martha hide the silver watch?", texts)
+    shown = on_screen(quotes, 80, 24 - SURROUNDING_LINES)
+    assert len(shown) == 3
+    assert [head.plain[:3] for head, _ in shown] == ["[1]", "[2]", "[3]"]
+    ruler = Console(width=80)
+    lines = sum(len(part.wrap(ruler, 80)) for pair in shown for part in pair) + len(shown)
+    assert lines <= 24 - SURROUNDING_LINES
+    for quote, (_, text) in zip(quotes, shown, strict=False):
+        assert "Martha hid the silver watch." in text.plain
+        assert text.plain.startswith("… ")
+        assert text.plain.endswith("…")
+        for piece in filter(None, re.split(r"\s?…\s?|\n", text.plain)):
+            assert piece.strip() in " ".join(quote.hit.text.split())
+
+
+def test_a_sentence_longer_than_its_lines_is_cut_at_a_word() -> None:
+    clause = "and the stranger walked on through the snow, "
+    texts = [f"{n} came, {clause * 12}and then Martha hid the watch, {clause * 12}." for n in "ab"]
+    for _, text in on_screen(ask("Where did Martha hide the watch?", texts), 60, 8):
+        assert "Martha hid the watch" in text.plain
+        assert text.plain.startswith("…")
+        assert text.plain.endswith(("…", "."))
 
 
 def test_what_matches_is_bold() -> None:
@@ -253,3 +356,81 @@ def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> N
         ">",
         f"> — {describe_place(quotes[0].hit)}",
     ]
+
+
+def of_a_book(question: str, texts: Sequence[str], added: Sequence[int] = ()) -> list[str]:
+    """Return the texts that are quoted for a question, of a book that consists of these."""
+    starts = [sum(map(len, texts[:number])) for number in range(len(texts))]
+    found = [
+        replace(hit(f"c{number}", text, "en", start=start), score=0.5 - number / 100)
+        for number, (text, start) in enumerate(zip(texts, starts, strict=True))
+    ]
+    context = [
+        Passage(number, hit, hit.text, ((0, len(hit.text)),))
+        for number, hit in enumerate(found, start=1)
+        if number - 1 not in added
+    ]
+    quotes = quote_closest(question, context, [found[number] for number in added])
+    return [quote.hit.text for quote in quotes]
+
+
+def test_other_words_for_the_same_are_found_beside_the_name() -> None:
+    texts = (
+        "I want something to eat, said the miller.\n",
+        "They began to eat the fruit with their hands.\n",
+        "The Morlocks fled from the light of the match.\n",
+        "The Morlocks at any rate were carnivorous, and on the table lay a meal.\n",
+    )
+    quoted = of_a_book("What do the Morlocks eat?", texts)
+    assert quoted.index(texts[3]) < quoted.index(texts[2])
+
+
+def test_a_title_page_introduces_nobody() -> None:
+    texts = (
+        "The Strange Case of Dr. Jekyll and Mr. Hyde\n\nby Robert Louis Stevenson\n",
+        "It was a man of the name of Hyde, said Enfield.\n",
+        "Mr. Hyde shrank back with a hissing intake of the breath.\n",
+    )
+    assert of_a_book("Who is Mr. Hyde?", texts) == [texts[1], texts[2]]
+    assert of_a_book("Who is Mr. Hyde?", texts[:1]) == [texts[0]]  # it is all that there is
+
+
+def test_a_title_in_the_question_is_no_word_of_it() -> None:
+    texts = (
+        "Mr. Utterson told Mr. Enfield of Mr. Guest.\n",
+        "Hyde was pale and dwarfish.\n",
+    )
+    assert of_a_book("Who is Mr. Hyde?", texts)[0] == texts[1]
+
+
+def test_the_last_passage_that_tells_a_fate_comes_before_the_last_with_the_name() -> None:
+    texts = (
+        "Weena danced beside me in the hall.\n",
+        "It was the horrible death of little Weena that left me alone among the ashes.\n",
+        "They were put into my pocket by Weena.\n",
+        "What happened was a dream, said the editor.\n",
+    )
+    assert of_a_book("What happened to Weena?", texts, added=(2, 1))[0] == texts[1]
+
+
+def test_a_name_of_two_words_must_be_there_with_both() -> None:
+    texts = tuple(f"The prisoner looked out of the tower, on day {n}.\n" for n in range(5))
+    assert of_a_book("How tall is the Eiffel Tower?", texts) == []
+    assert of_a_book("Who looked out of the White Tower on Day Four?", texts) == []
+    assert of_a_book("Why did the prisoner look out of Old Tower?", texts)
+
+
+def test_a_short_note_is_no_title_page() -> None:
+    texts = ("The parcel of the miller is in the red barn.\n", "The miller slept.\n")
+    assert of_a_book("Where is the parcel of the miller?", texts)[0] == texts[0]
+    chinese = "宝玉在园中见了黛玉，便问她往哪里去。" * 5
+    notes = [hit("a", chinese, "zh"), hit("b", "黛玉葬花。" * 20, "zh", start=len(chinese))]
+    context = [Passage(n, each, each.text, ((0, 5),)) for n, each in enumerate(notes, 1)]
+    assert quote_closest("宝玉问谁往哪里去？", context)[0].hit.text == chinese
+
+
+def test_a_name_of_two_words_in_another_language_is_known_by_its_last() -> None:
+    texts = tuple(f"M. Madeleine entra dans la ville, le jour {n}.\n" for n in range(5))
+    found = [hit(f"c{n}", text, "fr", start=40 * n + 1) for n, text in enumerate(texts)]
+    context = [Passage(n, each, each.text, ((0, 5),)) for n, each in enumerate(found, 1)]
+    assert quote_closest("Que fait Monsieur Madeleine dans la ville ?", context)

@@ -22,7 +22,7 @@ from fabula.graph import TEXT, Part
 from fabula.graph.entries import Entry
 from fabula.load import load
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.stop import Stop
 from fabula.store import Store
 from fabula.text.document import Document
@@ -64,7 +64,7 @@ def contents(part: Part) -> tuple[object, ...]:
 
 
 def committed(store: Store, kit: ModelFactory, document: Document, built: BuiltParts) -> None:
-    names, job, meter = [f"document {document.id}"], Job(kit.workers), Meter()
+    names, job, meter = [f"document {document.id}"], TaskGroup(kit.workers), Meter()
     with hold_lock(store, names, document.source, job, SilentProgress()) as (lock, progress):
         commit(built, store, kit.embedder.model, lock, progress, meter, Stop())
 

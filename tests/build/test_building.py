@@ -108,7 +108,8 @@ def letters(*sections: tuple[str, str]) -> Document:
     for title, body in sections:
         starts.append(Section(" ".join(title.split()), len(text)))
         text += f"{title}\n\n{body}\n\n"
-    return replace(small_document(), text=text, sections=tuple(starts))
+    document = replace(small_document(), text=text, sections=tuple(starts))
+    return replace(document, left_out={"notes": 3}, warnings=("A page is missing.",))
 
 
 @pytest.mark.parametrize(
@@ -132,5 +133,5 @@ def test_a_document_that_is_read_back_has_the_sections_it_came_with(
 
 def asdict_of(document: Document) -> dict[str, object]:
     facts = ("id", "collection", "source", "title", "author", "language", "sha256")
-    names = (*facts, "published", "edition", "reading")
+    names = (*facts, "published", "edition", "reading", "left_out", "warnings")
     return {name: getattr(document, name) for name in names}

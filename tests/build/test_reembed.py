@@ -13,6 +13,7 @@ from fabula.config.settings import STATIC
 from fabula.errors import ModelError, NotFound, SpaceError
 from fabula.graph.hits import Filters
 from fabula.store import Store
+from hits import rounded
 from reembedding import (
     COLLECTION,
     fabula,
@@ -78,12 +79,12 @@ def test_and_back_to_static_vectors_which_cost_nothing(
 ) -> None:
     with fabula() as service:
         question = service.app.models.embedder.embed(["Anna walked to the harbour"]).vectors[0]
-    before = store.nearest(question, 10, Filters(COLLECTION), STATIC)
+    before = rounded(store.nearest(question, 10, Filters(COLLECTION), STATIC))
     reembed(wide)
     is_canonical(store, "m", 256)
     assert reembed().usage.calls == 0
     is_canonical(store, STATIC, 256)
-    assert store.nearest(question, 10, Filters(COLLECTION), STATIC) == before
+    assert rounded(store.nearest(question, 10, Filters(COLLECTION), STATIC)) == before
 
 
 def test_one_model_with_other_dimensions_is_another_space(
@@ -153,9 +154,10 @@ def test_what_was_made_without_an_endpoint_is_asked_with_any_model(
 ) -> None:
     """Its own vectors need no endpoint: no text is embedded by the settings' model."""
     with fabula() as service:
-        found = [hit.id for hit in service.retrieve("Who walked?", mode="hybrid")]
+        found = {hit.id for hit in service.retrieve("Who walked?", mode="hybrid")}
     with fabula(endpoint) as service:
-        assert [hit.id for hit in service.retrieve("Who walked?", mode="hybrid")] == found
+        hits = service.retrieve("Who walked?", mode="hybrid")
+        assert {hit.id for hit in hits} == found
         assert service.query("Who walked?", mode="hybrid").text
         assert [body for body in endpoint.bodies if "input" in body] == []
         reembed(endpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,10 +176,20 @@ def test_a_killed_process_is_taken_up_at_once(
 ) -> None:
     count = passages(store)
     endpoint.delay = 0.3
+    is_killed = threading.Event()
+    calls = 0
+
+    def hold(number: int, _: dict[str, Any]) -> None:
+        # Neither run gets to its end before it is killed.
+        if number > calls + 2:
+            is_killed.wait(60)
+
+    endpoint.raw = hold
     command = ["reembed", "--base-url", endpoint.url]
     known = ["--embedding-model", "m", "--embedding-batch", "8", "--concurrency", "2"]
     known += ["--collection", COLLECTION]
     for wait in (0.1, 0.5):
+        is_killed.clear()
         calls = endpoint.calls
         process = Forked(tmp_path / "said", *command, *known, environment=os.environ)
         while endpoint.calls < calls + 2:
@@ -187,6 +198,8 @@ def test_a_killed_process_is_taken_up_at_once(
         time.sleep(wait)
         process.kill()
         process.wait()
+        is_killed.set()
+    endpoint.raw = lambda *_: None
     endpoint.delay = 0.0
     reembed(endpoint)
     is_canonical(store, "m", 48)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,9 @@ from fabula import App, Budget, BudgetSpent, Fabula, Outcome, Stop, Stopped
 from kills import story
 
 DELAY = 0.2
+AT_ONCE = 4
+PATIENCE = 120.0
+"""Seconds for what takes a few: a machine may have other work to do."""
 
 
 @pytest.fixture
@@ -22,7 +28,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
     with Endpoint(delay=DELAY) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("FABULA_CHUNK_TOKENS", "48")
-        monkeypatch.setenv("FABULA_CONCURRENCY", "4")
+        monkeypatch.setenv("FABULA_CONCURRENCY", str(AT_ONCE))
         yield server
 
 
@@ -34,7 +40,7 @@ def books(folder: Path, *kinds: str) -> list[Path]:
 
 
 def until(server: Endpoint, calls: int) -> None:
-    late = time.monotonic() + 60
+    late = time.monotonic() + PATIENCE
     while server.calls < calls:
         assert time.monotonic() < late, "the endpoint was not called"
         time.sleep(0.005)
@@ -68,10 +74,10 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
         stop = Stop()
         run = pool.submit(fabula.ingest, *shelf, stop=stop)
         until(endpoint, 30)
-        began = time.monotonic()
         stop.set()
-        outcomes = run.result(timeout=30)
-        assert time.monotonic() - began < DELAY + 0.5
+        at_the_stop = endpoint.calls
+        outcomes = run.result(timeout=PATIENCE)
+        assert endpoint.calls <= at_the_stop + AT_ONCE, "those that were on their way"
         assert statuses(outcomes) == ["stopped"] * len(shelf)
         assert [Path(one.source) for one in outcomes] == shelf
         assert endpoint.in_flight == 0
@@ -96,7 +102,7 @@ def test_calls_that_are_under_way_at_a_stop_are_paid_for_and_counted(
             run = pool.submit(fabula.ingest, *shelf, stop=stop)
             until(endpoint, begun + calls)
             stop.set()
-            assert told(run.result(timeout=30)) == asked(endpoint) - before
+            assert told(run.result(timeout=PATIENCE)) == asked(endpoint) - before
 
 
 def test_calls_that_are_under_way_when_a_document_fails_are_counted_too(
@@ -109,6 +115,11 @@ def test_calls_that_are_under_way_when_a_document_fails_are_counted_too(
     assert told(outcomes) == asked(endpoint)
 
 
+def stop_at_thirty(stop: Stop, call: int) -> None:
+    if call >= 30:
+        stop.set()
+
+
 def test_a_stop_touches_no_other_run_and_no_question(endpoint: Endpoint, tmp_path: Path) -> None:
     [cold, warm] = books(tmp_path, "cold", "warm")
     endpoint.delay = 0.02
@@ -117,11 +128,11 @@ def test_a_stop_touches_no_other_run_and_no_question(endpoint: Endpoint, tmp_pat
         stop = Stop()
         other = pool.submit(there.ingest, warm)
         until(endpoint, 10)
+        # Its thirtieth call stops it, before it is answered.
+        endpoint.plan = lambda call: stop_at_thirty(stop, call)
         run = pool.submit(here.ingest, cold, stop=stop)
-        until(endpoint, 30)
-        stop.set()
-        assert statuses(run.result(timeout=30)) == ["stopped"]
-        assert statuses(other.result(timeout=120)) == ["added"]
+        assert statuses(run.result(timeout=PATIENCE)) == ["stopped"]
+        assert statuses(other.result(timeout=PATIENCE)) == ["added"]
         assert there.query("Who walked?").text
         assert statuses(there.build("entities", stop=stop)) == ["stopped"]
         with pytest.raises(Stopped):
@@ -141,6 +152,14 @@ def test_a_run_that_was_stopped_before_it_began_asks_nothing(
 def test_a_budget_of_ones_own_ends_that_run_alone(endpoint: Endpoint, tmp_path: Path) -> None:
     [cold, warm] = books(tmp_path, "cold", "warm")
     endpoint.delay = 0.02
+    is_over, number = threading.Event(), itertools.count()
+
+    def hold_one(_: int, body: dict[str, Any]) -> None:
+        # The other run lasts longer: one of its calls is answered after the end of this run.
+        if "warm" in str(body.get("messages", "")) and next(number) == 5:
+            is_over.wait(PATIENCE)
+
+    endpoint.raw = hold_one
     with App() as app, ThreadPoolExecutor(1) as pool:
         key = Budget(tokens=20_000, refusal=lambda spent: f"{spent:,} of 20,000 tokens")
         other = pool.submit(app.collection("there").ingest, warm)
@@ -154,7 +173,8 @@ def test_a_budget_of_ones_own_ends_that_run_alone(endpoint: Endpoint, tmp_path: 
         assert 15_000 < refused_at < 22_000
         assert 15_000 < key.tokens < 22_000
         assert not other.done(), "its run was not waited for"
-        assert statuses(other.result(timeout=120)) == ["added"]
+        is_over.set()
+        assert statuses(other.result(timeout=PATIENCE)) == ["added"]
         spent = app.collection("there", budget=Budget(calls=1, refusal=lambda _: "one call a day"))
         with pytest.raises(BudgetSpent, match="one call a day"):
             _ = spent.query("Who walked to the mill, and why?").text

@@ -14,10 +14,12 @@ from forked import Forked
 
 pytestmark = pytest.mark.long
 
-STOPS_WITHIN = 2.0
-"""Seconds from Ctrl-C to the prompt."""
-GIVES_UP_WITHIN = 5.0
-"""Seconds from the first call to the error."""
+PATIENCE = 120.0
+"""Seconds for what takes a few: a machine may have other work to do."""
+STOPS_WITHIN = 25.0
+"""Seconds from Ctrl-C to the prompt: one, and a minute or more where a call is waited for."""
+GIVES_UP_WITHIN = 60.0
+"""Seconds from the first call to the error: two. That there are three tries is in its words."""
 STORY = "\n\n".join(
     f"CHAPTER {number}\n\nElias lit lamp {number} at six. The sea was grey, and ship {number} "
     "came home before the storm. Marta wrote its name into the ledger."
@@ -37,7 +39,7 @@ def typed(url: str, path: Path) -> Forked:
 
 def until(server: Endpoint, calls: int) -> None:
     """Waits for so many calls."""
-    late = time.monotonic() + 30
+    late = time.monotonic() + PATIENCE
     while server.calls < calls:
         assert time.monotonic() < late, "the endpoint was not called"
         time.sleep(0.01)
@@ -64,7 +66,7 @@ def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
         time.sleep(0.3)
         began = time.monotonic()
         process.interrupt()
-        assert process.wait(20) == 130
+        assert process.wait(PATIENCE) == 130
         assert time.monotonic() - began < STOPS_WITHIN
     said = process.said
     assert "Stopped. 0 documents are done, 1 was under way; 0 model replies were paid for" in said
@@ -80,7 +82,7 @@ def test_an_endpoint_that_always_fails_stops_soon_with_one_line(
         process = typed(server.url, story)
         until(server, 1)
         began = time.monotonic()
-        assert process.wait(30) == 1
+        assert process.wait(PATIENCE) == 1
         assert time.monotonic() - began < GIVES_UP_WITHIN
     # On a slow machine a line of progress may come before.
     *_, line = process.said.strip().splitlines()

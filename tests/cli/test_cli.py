@@ -144,21 +144,25 @@ def test_calls_and_tokens_are_told(
 def test_query_answers_with_its_sources(ingested: Result) -> None:
     result = run("query", "What broke the great lens?")
     assert "storm broke the great lens" in result.stdout
-    assert "[2] The Lighthouse · CHAPTER II · chunk · characters 242-447" in result.stdout
+    assert "[1] The Lighthouse · CHAPTER II · chunk · characters 242-447" in result.stdout
 
 
 def test_query_as_json_is_complete(ingested: Result) -> None:
     found = json.loads(run("query", "What broke the great lens?", "--json").stdout)
     assert sorted(found) == [
         "answer",
+        "brief",
         "cited",
         "context",
+        "cut",
         "hits",
         "model",
         "offline",
         "question",
+        "quotations",
         "quotes",
         "usage",
+        "weak_citations",
     ]
     assert found["offline"] is True
     assert len(found["hits"]) == 5
@@ -198,15 +202,20 @@ def test_an_offline_answer_is_the_closest_passages_as_the_text_has_them(ingested
         assert quote["text"].strip() in found["answer"]
     matching = [quote["text"][a:b] for quote in found["quotes"] for a, b in quote["matches"]]
     assert any("lens" in sentence for sentence in matching)
-    assert shown.rstrip().endswith("as the book prints them.")
+    assert "as the book prints them. `fabula read 1` opens one" in shown
+    assert shown.rstrip().endswith("`--show-context` prints all.")
 
 
 def test_an_aspects_summaries_lead_offline_to_the_passages_that_they_rest_on(
     ingested: Result,
 ) -> None:
     found = json.loads(run("query", "the lens", "--aspect", "plot", "--json").stdout)
-    assert {passage["kind"] for passage in found["context"]} == {"summary"}
     assert {quote["kind"] for quote in found["quotes"]} == {"chunk"}
+    # What is quoted is part of the context, with its number; all else of it has the aspect.
+    numbers = {passage["number"]: passage["kind"] for passage in found["context"]}
+    quoted = {quote["number"] for quote in found["quotes"]}
+    assert {numbers[number] for number in quoted} == {"chunk"}
+    assert {kind for number, kind in numbers.items() if number not in quoted} == {"summary"}
 
 
 def test_a_question_the_context_does_not_answer_is_said_to_be_so(ingested: Result) -> None:
@@ -325,7 +334,7 @@ def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
     assert "added      The Lighthouse: 7 summaries" in run("build", "aspects").stdout
     assert run("check").stdout == before
     assert "1 unchanged" in run("build", "aspects", "lighthouse").stdout
-    assert "There are: aspects" in run("build", "nothing", code=1).stderr
+    assert "There are: annotations, aspects" in run("build", "quux", code=1).stderr
 
 
 def test_the_graphs_of_an_ingest_are_chosen(graph_url: str, story: Path) -> None:
@@ -378,15 +387,29 @@ def test_doctor_says_when_neo4j_is_out_of_reach(monkeypatch: pytest.MonkeyPatch)
     assert "BAD  Neo4j" in run("doctor", code=1).stdout
 
 
+def test_doctor_says_which_model_embeds_the_questions_of_another_space(
+    ready: Store, graph_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(ready, small_graph())
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-right")
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "other")
+        told = run("doctor").stdout
+    [line] = [line for line in told.splitlines() if line.split()[1] == "embeddings"]
+    assert line.startswith("ok")
+    assert f"of {MODEL}: questions are embedded by it, too" in line
+    assert "`fabula reembed --collection default` gives it embeddings of other" in line
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "name", "says"),
     [
         ("OPENAI_API_KEY", "sk-wrong", "model", "OPENAI_API_KEY"),
         ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1", "model", "OPENAI_BASE_URL"),
-        ("FABULA_EMBEDDING_MODEL", "other", "embeddings", "fabula reembed"),
     ],
 )
-def test_doctor_tells_a_wrong_key_a_wrong_address_and_another_space_apart(
+def test_doctor_tells_a_wrong_key_and_a_wrong_address_apart(
     variable: str,
     value: str,
     name: str,
@@ -446,8 +469,8 @@ def test_what_cannot_be_set_is_named(given: str, says: str) -> None:
 
 def test_showing_help_imports_no_driver() -> None:
     code = (
-        "import sys; from fabula.cli import COMMANDS, installed, main\n"
-        "for name in (*COMMANDS, *installed()): main([name, '--help'], standalone_mode=False)\n"
+        "import sys; from fabula.cli import COMMANDS, find_commands, main\n"
+        "for name in (*COMMANDS, *find_commands()): main([name, '--help'], standalone_mode=False)\n"
         "sys.exit('neo4j' in sys.modules or 'sklearn' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
@@ -464,10 +487,13 @@ def test_a_question_imports_little(ingested: Result) -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     modules = result.stdout.splitlines()[-1].split()
-    # Neo4j's driver with numpy takes 370 of them, click, pydantic and the tokenizers 160.
-    assert len(modules) < 710
+    # Neo4j's driver with numpy takes 370 of them, click, pydantic and the tokenizers 160. Each
+    # graph is declared by two at least: itself and its options.
+    assert len(modules) < 690
     packages = {name.partition(".")[0] for name in modules}
-    assert not packages & {"rich", "openai", "rapidfuzz", "scipy", "sklearn", "lxml"}
+    assert not packages & {
+        *("rich", "openai", "rapidfuzz", "scipy", "sklearn", "lxml", "psutil", "opentelemetry")
+    }
     rooms = {name for name in modules if name.startswith("fabula.")}
     assert not rooms & {f"fabula.{room}" for room in ("load", "build", "export", "server.private")}
     assert not {name for name in rooms if name.endswith((".build", ".mapping"))}

@@ -1,4 +1,7 @@
-"""The examples that end each command's help: all that need no model are run as they are typed."""
+"""The examples that end each command's help: all that need no model are run as they are typed.
+
+So are the commands of pages that explain commands on one book.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,36 @@ from fabula.cli import main
 from fabula.cli.commands.demo import STORY
 from fabula.cli.shared.help import Command
 
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEME = """{"type": "Annotation", "body": {"type": "TextualBody", "value": "irony"},
+"target": {"selector": {"type": "TextQuoteSelector", "exact": "as dead as a door-nail"}}}"""
 NOT_RUN = {
     "bench run": "asks models for hours",
     "bench report": "is of such a run",
+    "collections move": "needs a second server, in tests/build/test_move.py",
+    "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
+    "gateway": "serves until it is ended, in tests/service/test_gateway.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",
+    "entities split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/graphs/facts/test_facts_in_neo4j.py",
     'facts "A Christmas Carol" --name': "finds nothing without a model, as before",
+    "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",
+    "ingest novels/ --workers": "starts processes, in tests/build/test_workers.py",
     "ingest --retry": "has nothing to do without gaps, in tests/graph/test_gaps.py",
     "keys revoke": "is of a key that only the example has, in tests/service/test_service_access.py",
+    "notes edit": "needs the id of a note, in tests/graphs/annotations",
+    "notes remove": "needs the id of a note, in tests/graphs/annotations",
     "mcp": "serves until it is ended, in tests/service/test_service_mcp.py",
-    "read 3": "is of a passage that the last answer cites, in tests/cli/test_cli.py",
+    "read 3": "is of the answer before it, in tests/cli/test_opening_passages.py",
     "reembed": "asks an embedding model, in tests/build/test_reembed.py",
     "serve": "serves until it is ended, in tests/service/test_service_up.py",
 }
 """What an example begins with, and why it is not run here."""
+PAGES = ("annotations", "browser", "concordance")
+"""Pages of docs/ whose commands are run in their order, on the same books."""
+LATER = ("annotations import", "annotations remove")
+"""What needs the file that `annotations export` writes, in this order."""
 LAST = ("drop", "remove", "cache clear")
 """What others need goes last."""
 
@@ -43,7 +61,15 @@ def examples() -> list[str]:
         assert isinstance(command, Command)
         found += command.examples
     kept = [one for one in found if not any(one.startswith(name) for name in NOT_RUN)]
-    return sorted(kept, key=lambda one: (one.startswith(LAST), one != "demo"))
+    later = {name: number for number, name in enumerate(LATER, 1)}
+    return sorted(
+        kept,
+        key=lambda one: (
+            one.startswith(LAST),
+            one != "demo",
+            next((number for name, number in later.items() if one.startswith(name)), 0),
+        ),
+    )
 
 
 def test_what_is_not_run_is_there() -> None:
@@ -67,13 +93,29 @@ def test_every_example_runs(
         )
     Path("question.txt").write_text("Who is Fred?")
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
-    graphs = ("aspects", "entities", "communities", "discourse", "facts", "speech")
+    graphs = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
     run(f"ingest carol.txt {' '.join(f'--graph {name}' for name in graphs)}")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")
     run("ingest novels/ --collection trial")
-    failed = {one: said for one in examples() if (said := run(one, code=None))}
+    Path("mine.cypher").write_text("MATCH (d:Document) RETURN d.title LIMIT $limit")
+    Path("scheme.jsonld").write_text(SCHEME)
+    typed = [*commands_of_pages(), *examples()]
+    failed = {one: said for one in typed if (said := run(one, code=None))}
     assert not failed, "\n".join(f"{one}: {said}" for one, said in failed.items())
+
+
+def commands_of_pages() -> list[str]:
+    """The commands of the blocks of PAGES, each without its comment."""
+    blocks = [
+        block
+        for page in PAGES
+        for block in re.findall(r"(?ms)^```(?:bash)?\n(.*?)^```", (DOCS / f"{page}.md").read_text())
+    ]
+    lines = [line for block in blocks for line in block.splitlines() if line[:7] == "fabula "]
+    assert len(lines) > 30
+    typed = [re.sub(r" {2,}#.*", "", line).removeprefix("fabula ").strip() for line in lines]
+    return [each for each in typed if not each.startswith(tuple(NOT_RUN))]
 
 
 def run(example: str, code: int | None = 0) -> str:

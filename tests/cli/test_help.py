@@ -14,7 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fabula.cli import COMMANDS, installed, main
+from fabula.cli import COMMANDS, find_commands, main
 from fabula.cli.commands import query as query_command
 from fabula.cli.shared.help import Command, CommandWithActions
 from fabula.config.settings import Settings
@@ -25,7 +25,7 @@ from stories import harbour_story
 def commands() -> Iterator[tuple[str, click.Command]]:
     """Every command by the words that name it."""
     context = click.Context(main)
-    for name in (*COMMANDS, *installed()):
+    for name in (*COMMANDS, *find_commands()):
         command = main.get_command(context, name)
         assert command is not None
         if isinstance(command, click.Group):

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from keyring.backend import KeyringBackend
 from keyring.backends import fail
 
+import minilm
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.cli.commands.init import edit_toml
@@ -255,6 +256,26 @@ def test_yes_alone_sets_up_offline() -> None:
     assert "Fabula works offline" in init("--yes").stdout
 
 
+def test_offline_search_by_a_model_of_this_machine_is_named_and_set_up(kept: Keyring) -> None:
+    told = init(typed=("offline", "", "")).stdout
+    cure = "`pip install 'fabula[local-models]'`, then `fabula init --embedding-model fastembed:"
+    assert cure in told
+    if lacking := minilm.missing():
+        pytest.skip(f"{lacking} is not installed")
+    local = ("--embedding-model", "fastembed:minilm")
+    refusal = init("--yes", *local, code=1).stderr
+    assert "knows no model 'minilm'" in refusal
+    minilm.write_model(Settings.read().models_folder / "minilm")
+    told = init(*local, typed=("offline", "", "")).stdout
+    assert "The embedding model fastembed:minilm answers." in told
+    assert "fabula[local-models]" not in told
+    assert own() == {"model": "offline", "embedding_model": "fastembed:minilm"}
+    assert (Settings.read().offline, Settings.read().embeds_by_endpoint) == (True, False)
+    # It stays what is suggested.
+    init(typed=("offline", "", ""))
+    assert own()["embedding_model"] == "fastembed:minilm"
+
+
 def test_what_is_there_stays_and_is_replaced_only_when_told(
     server: Endpoint, kept: Keyring, tmp_path: Path
 ) -> None:
@@ -329,7 +350,7 @@ def test_it_needs_no_terminal(server: Endpoint, tmp_path: Path) -> None:
         env=os.environ | {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         start_new_session=True,
     )

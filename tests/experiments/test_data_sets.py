@@ -14,7 +14,7 @@ import pytest
 
 from fabula.errors import DataError
 from fabula.experiments.data import SMOKE, describe_subset, read
-from fabula.experiments.model import DataSet, Question, Text
+from fabula.experiments.model import BenchQuestion, DataSet, Text
 from fabula.experiments.plan import read_data
 from fabula.experiments.suite import DataOverrides, Suite, override_data, read_suite
 from fabula.load import read_text
@@ -243,6 +243,17 @@ def test_graphrag_bench_is_read_as_released(tmp_path: Path) -> None:
     assert found.questions[1].evidence == ("Reynard ran.",)
 
 
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_graphrag_bench_has_a_medical_part(tmp_path: Path, is_alone: bool) -> None:
+    corpus: Any = {"corpus_name": "Medical", "context": "The skin has three layers. " * 20}
+    put(tmp_path / "Datasets/Corpus/medical.json", json.dumps(corpus if is_alone else [corpus]))
+    asked = [novel_question("Medical-73586ddc", "Medical")]
+    put(tmp_path / "Datasets/Questions/medical_questions.json", json.dumps(asked))
+    found = read("graphrag-bench", tmp_path, "medical")
+    assert [text.id for text in found.texts] == ["Medical"]
+    assert [question.id for question in found.questions] == ["Medical-73586ddc"]
+
+
 def test_graphrag_bench_may_have_books_in_place_of_its_corpus(tmp_path: Path) -> None:
     book = (
         "The Project Gutenberg EBook of The Fox, by A. Hunter\n\nTitle: The Fox\n\n"
@@ -386,7 +397,8 @@ def test_published_counts_stand_beside_those_of_the_data(
 ) -> None:
     texts = tuple(Text(str(number), "", "", "en", "Words.") for number in range(259))
     asked = tuple(
-        Question(str(number), str(number % 259), "Who?", ("He.",)) for number in range(questions)
+        BenchQuestion(str(number), str(number % 259), "Who?", ("He.",))
+        for number in range(questions)
     )
     sentence = describe_subset(DataSet("quality", texts, asked, {}), part, hard=False)
     assert sentence.startswith("Project Gutenberg's texts of quality, ")
@@ -396,7 +408,7 @@ def test_published_counts_stand_beside_those_of_the_data(
 
 def test_questions_without_a_reference_answer_are_counted() -> None:
     texts = (Text("1", "", "", "en", "Words."),)
-    data = DataSet("quality", texts, (Question("1-1", "1", "Who?"),), {})
+    data = DataSet("quality", texts, (BenchQuestion("1-1", "1", "Who?"),), {})
     sentence = describe_subset(data, "train+dev+test", hard=False)
     assert "1 questions have no reference answer" in sentence
     assert "--part all" not in sentence

@@ -19,7 +19,7 @@ from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, has_part
 from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
-from fabula.experiments.model import DataSet, Question, Result, Text
+from fabula.experiments.model import BenchQuestion, DataSet, Result, Text
 from fabula.experiments.plan import (
     flat_settings,
     limit_questions,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # pytest would take the class for a test
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(
-    Question(f"t{text}-{n}", f"t{text}", "Who?") for text in range(5) for n in range(4 + text)
+    BenchQuestion(f"t{text}-{n}", f"t{text}", "Who?") for text in range(5) for n in range(4 + text)
 )
 DATA = DataSet("own", TEXTS, QUESTIONS, {"a.jsonl": "0"})
 RESULT = Result(
@@ -109,6 +109,8 @@ def test_the_suites_of_the_documentation_are_there() -> None:
         "temperature",
         "modes",
         "all-ways",
+        "agent",
+        "agent-medical",
     } <= set(shipped_suites())
 
 
@@ -279,10 +281,24 @@ def test_the_suites_of_modes_try_every_mode() -> None:
     def tried(name: str) -> list[str]:
         return sorted(system.settings.mode for system in plan_systems(read_suite(name), DATA, {}))
 
-    assert tried("modes") == list(modes())
-    assert [name for name in tried("all-ways") if "," not in name] == sorted(["auto", *modes()])
-    over_graphs = {name for name, one in modes().items() if one.graph not in ("", "aspects")}
+    # What people import is in no data set, so that its modes find nothing there.
+    imported = {name for name, one in graphs().items() if one.imports}
+    tested = {name: one for name, one in modes().items() if one.graph not in imported}
+    assert tried("modes") == list(tested)
+    assert [name for name in tried("all-ways") if "," not in name] == sorted(["auto", *tested])
+    over_graphs = {name for name, one in tested.items() if one.graph not in ("", "aspects")}
     assert over_graphs | {"auto", "hippo,hybrid"} <= set(tried("graphrag-bench-novel"))
+
+
+def test_the_agent_is_measured_at_each_effort_over_one_graph() -> None:
+    for name in ("agent", "agent-medical"):
+        systems = planned(name)
+        efforts = [systems[f"agent, {effort}"].settings for effort in ("low", "medium", "high")]
+        assert [settings.table("agent").effort for settings in efforts] == ["low", "medium", "high"]
+        assert {settings.mode for settings in efforts} == {"agent"}
+        assert len({settings.collection for settings in efforts}) == 1
+        assert {"answer_accuracy", "judged_accuracy"} <= set(read_suite(name).metrics)
+        assert not systems["agent, text alone"].settings.graphs
 
 
 # Systems

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, metric, missing, names
 from fabula.experiments.metrics.overlap import words
-from fabula.experiments.model import Question, Result, Retrieved
+from fabula.experiments.model import BenchQuestion, Result, Retrieved
 
 NOBODY = Judges()
 ANSWERED = ("exact_match", "token_f1", "rouge_l", "bleu_1", "bleu_4", "meteor")
@@ -26,8 +26,8 @@ def asked(
     options: tuple[str, ...] = (),
     right: int | None = None,
     text: str = "t",
-) -> Question:
-    return Question("q", text, question, answers, options, right, evidence)
+) -> BenchQuestion:
+    return BenchQuestion("q", text, question, answers, options, right, evidence)
 
 
 def result(answer: str = "", *context: str, choice: int | None = None, tokens: int = 0) -> Result:
@@ -37,7 +37,9 @@ def result(answer: str = "", *context: str, choice: int | None = None, tokens: i
     return Result("fabula", "q", answer, choice, tuple(passages), (), tokens, 1, 10, 5, 0.1)
 
 
-def score(name: str, question: Question, told: Result, judges: Judges = NOBODY) -> float | None:
+def score(
+    name: str, question: BenchQuestion, told: Result, judges: Judges = NOBODY
+) -> float | None:
     return metric(name).score(question, told, judges)
 
 

@@ -12,7 +12,7 @@ from endpoint.faults import Plan
 from fabula.errors import BadReply
 from fabula.experiments.metrics import Judges, metric
 from fabula.experiments.metrics.judging import FOLDER
-from fabula.experiments.model import Question, Result, Retrieved
+from fabula.experiments.model import BenchQuestion, Result, Retrieved
 from fabula.models.openai import OpenAIEmbedder
 from fabula.models.prompts import fill_template
 from reach import chat, reach
@@ -32,7 +32,7 @@ def score(server: Server, name: str, answer: str = ANSWER, truth: str = TRUTH) -
     passages = [
         Retrieved(str(n), "chunk", "", 0, "", 0, 1, 0.5, text) for n, text in enumerate(CONTEXT)
     ]
-    question = Question("q", "t", "Who is Fred?", (truth,), evidence=EVIDENCE)
+    question = BenchQuestion("q", "t", "Who is Fred?", (truth,), evidence=EVIDENCE)
     told = Result("fabula", "q", answer, None, tuple(passages), (), 12, 1, 10, 5, 0.1)
     return metric(name).score(question, told, judges)
 
@@ -67,6 +67,13 @@ def test_what_states_nothing_is_judged_without_asking_for_verdicts(server: Serve
     assert score(server, "faithfulness", "?") is None
     assert score(server, "coverage_score", truth="!") is None
     assert not [prompt for prompt in prompts(server) if "Judge each statement" in prompt]
+
+
+def test_judged_accuracy_is_a_verdict_on_the_whole_answer(server: Server) -> None:
+    assert score(server, "judged_accuracy", truth="Fred is the nephew.") == 1
+    assert score(server, "judged_accuracy", truth="Fred brought a goose.") == 0
+    [prompt, _] = prompts(server)
+    assert "<answer>\nFred is the nephew. Marley was alive.\n</answer>" in prompt
 
 
 def test_coverage_is_the_share_of_the_references_statements(server: Server) -> None:
@@ -112,7 +119,7 @@ def won(server: Server, answer: str, baseline: str | None) -> float | None:
     answers = {} if baseline is None else {"q": baseline}
     judges = Judges(chat(server), baseline=answers)
     told = Result("graph", "q", answer, None, (), (), 12, 1, 10, 5, 0.1)
-    return metric("win_directness").score(Question("q", "t", "Who is Fred?"), told, judges)
+    return metric("win_directness").score(BenchQuestion("q", "t", "Who is Fred?"), told, judges)
 
 
 def test_an_answer_is_compared_with_the_first_system_s_in_both_orders(server: Server) -> None:

@@ -17,7 +17,7 @@ from bench.peers.speaking import Adapter, PeerFailed
 from openai import OpenAI
 
 from endpoint import Endpoint, every
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 from fabula.models.usage import Usage
 from fabula.text import tokens
 
@@ -110,7 +110,9 @@ def test_a_peer_is_asked_in_json_lines_and_its_index_is_made_once(
 ) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "ours")
     asking = at_work(peer, proxy, tmp_path / "peers")
-    asked = Asked(["A tale."], [Question("q1", "t", "who?"), Question("q2", "t", "where?")])
+    asked = Asked(
+        ["A tale."], [BenchQuestion("q1", "t", "who?"), BenchQuestion("q2", "t", "where?")]
+    )
     first, second = asking.results(asked)
     assert isinstance(first, Result) and isinstance(second, Result)
     assert (first.system, first.question, first.answer) == ("peer:small", "q1", "WHO?")
@@ -126,7 +128,7 @@ def test_two_searches_of_one_peer_share_what_is_installed_and_one_index(
     peer: Peer, proxy: Proxy, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     other = replace(peer, name="small-deep", of="small", search=" deep")
-    asked = Asked(["A tale."], [Question("q1", "t", "who?")])
+    asked = Asked(["A tale."], [BenchQuestion("q1", "t", "who?")])
     found = [next(at_work(one, proxy, tmp_path / one.home).results(asked)) for one in (peer, other)]
     assert [(one.system, one.answer) for one in found if isinstance(one, Result)] == [
         ("peer:small", "WHO?"),
@@ -145,7 +147,7 @@ def test_two_searches_of_one_peer_share_what_is_installed_and_one_index(
 def test_what_a_peer_fails_at_is_told_in_its_words(
     peer: Peer, proxy: Proxy, tmp_path: Path
 ) -> None:
-    questions = [Question("q1", "t", "die!"), Question("q2", "t", "who?")]
+    questions = [BenchQuestion("q1", "t", "die!"), BenchQuestion("q2", "t", "who?")]
     asking = at_work(peer, proxy, tmp_path / "peers")
     with pytest.raises(PeerFailed, match="ValueError: no such text"):
         list(asking.results(Asked(["bad"], questions)))

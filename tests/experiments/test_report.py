@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
@@ -205,8 +206,17 @@ def test_published_numbers_are_as_their_sources_have_them() -> None:
     assert list(quality.values.values()) == [(52, 61), (76, 86), (81, 91)]
     assert list(hard.values.values()) == [(39, 52), (70, 80), (77, 87)]
     assert list(stories.values.values()) == [(33, 47), (64, 74), (67, 77)]
-    for one in (quality, hard, stories, *read_published("graphrag-bench-novel")):
+    names = ("graphrag-bench-novel", "agent", "agent-medical")
+    for one in (quality, hard, stories, *chain.from_iterable(map(read_published, names))):
         assert {len(values) for values in one.values.values()} == {len(one.columns)}
+
+
+def test_the_agent_is_reported_beside_the_board_and_a_rag() -> None:
+    board, small, large = read_published("agent", "graphrag-bench")
+    assert list(board.values.values())[:4] == [(66.09,), (63.72,), (58.94,), (56.48,)]
+    assert (small.values["A-RAG"], large.values["A-RAG"]) == ((72.7,), (85.3,))
+    assert [column.metric for column in board.columns] == ["answer_accuracy"]
+    assert [column.metric for column in small.columns] == ["judged_accuracy"]
 
 
 def test_markup_in_a_name_is_text_on_both_pages(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabula.cli import main
-from fabula.export.bibliography import bibtex, csl, people
+from fabula.export.bibliography import CitedPlaces, bibtex, csl, people
 from fabula.graph.entries import Entry
 
 CAROL = Entry(
@@ -170,6 +170,19 @@ def test_documents_are_named_or_all_or_those_of_the_last_answer(
     assert "collection 'other' yet" in run("cite", "-c", "other", code=1).stderr
 
 
+def test_the_last_answer_may_cite_several_collections(books: None, tmp_path: Path) -> None:
+    (tmp_path / "Autumn.txt").write_text("Title: Autumn\n\nClara swam under the pier.")
+    run("ingest", "Autumn.txt", "--collection", "other")
+    run("query", "Where did Clara swim?", "--across", "other,default")
+    kept = json.loads((tmp_path / "home" / "last_answer.json").read_text())
+    assert {each["collection"] for each in kept["citations"]} == {"default", "other"}
+    entries = json.loads(run("cite", "--last", "--format", "csl").stdout)
+    assert {entry["title"] for entry in entries} == {"Autumn", "Summer"}
+    annotations = run("cite", "--last", "--format", "webannotation").stdout
+    assert "the pier" in annotations
+    assert "the bridge" in annotations
+
+
 def test_the_last_answers_citations_are_opened_by_their_numbers(
     books: None, tmp_path: Path
 ) -> None:
@@ -223,4 +236,18 @@ def test_places_as_citations_print_them_are_places_to_read(books: None) -> None:
     assert lines["lit"] == [[0, 5], [9, 12], [20, 22]]
     assert "has no characters 0-5, 999999-1000000" in (
         run("read", "Winter", "--at", "0-5, 999999-1000000", code=1).stderr
+    )
+
+
+def test_what_a_person_says_of_the_edition_is_cited() -> None:
+    places = {CAROL.id: CitedPlaces("113-114", "", "Chapman & Hall", "London")}
+    written = bibtex([replace(CAROL, published="1843", edition="1st")], places)
+    assert (
+        "  publisher = {Chapman \\& Hall},\n  address = {London},\n  pages = {113--114},\n"
+        in written
+    )
+    assert "  year = {1843},\n" in written
+    [item] = csl([CAROL], places)
+    assert (item["publisher"], item["publisher-place"], item["locator"]) == (
+        *("Chapman & Hall", "London", "113-114"),
     )

@@ -64,7 +64,8 @@ def in_graph(store: Store, collection: str) -> tuple[list[dict[str, Any]], Count
         store,
         "MATCH (n:Document|Part|Passage {collection: $collection}) "
         "RETURN n {.*, embedding: NULL, search_text: NULL, search_terms: NULL, "
-        "search_length: NULL, tenant: NULL, created_at: toString(n.created_at), "
+        "search_length: NULL, tenant: NULL, last: NULL, since: NULL, "
+        "created_at: toString(n.created_at), "
         "updated_at: toString(n.updated_at)} AS n ORDER BY n.id",
         collection=collection,
     )

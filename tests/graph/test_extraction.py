@@ -27,7 +27,7 @@ from fabula.graph.extraction import (
 )
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildWork
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.replies import read_lists
 from fabula.text.document import Chunk
 from scripted import Models, Says, made_chunks, window
@@ -84,7 +84,7 @@ def says(reply: Callable[[str], Any]) -> Says:
 def calls(chat: Says) -> Iterator[ExtractionCalls]:
     workers = Workers(4)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             work.gaps.expect(20)
             yield ExtractionCalls(Models(chat), work)

@@ -189,7 +189,7 @@ def damaged(folder: Path, seed: int, count: int) -> None:
 
 
 def test_any_damage_is_books_or_a_sentence(tmp_path: Path) -> None:
-    damaged(tmp_path, 412, 1000)
+    damaged(tmp_path, 412, 300)
 
 
 @pytest.mark.nightly

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from caches import OpenCache
 from endpoint import Endpoint as Server
 from endpoint import listed, vector
 from fabula.errors import BadReply, ModelError
 from fabula.models.batching import BatchingEmbedder, warn_of_cut_texts
 from fabula.models.budget import Budget, Budgets
-from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedEmbedder
 from fabula.models.counted import CountedEmbedder, Meter
 from fabula.models.endpoint import Endpoint
@@ -105,7 +105,7 @@ def refuse_long(refusal: tuple[int, str]) -> Callable[[dict[str, Any]], Any]:
 
 
 def batching(endpoint: Endpoint, batch: int = 128) -> BatchingEmbedder:
-    return BatchingEmbedder(OpenAIEmbedder(endpoint, "e", batch), endpoint.manners)
+    return BatchingEmbedder(OpenAIEmbedder(endpoint, "e", batch), endpoint.behaviour)
 
 
 def expected(texts: list[str]) -> list[Any]:
@@ -129,14 +129,16 @@ def test_batches_shrink_to_what_an_endpoint_takes_and_that_is_remembered(
         assert "encoding_format" in server.bodies[-1], "and nothing else is left out"
 
 
-def test_each_call_of_a_batch_is_counted_and_saved_when_it_is_answered(tmp_path: Path) -> None:
-    cache, meter = ResponseCache(tmp_path), Meter()
+def test_each_call_of_a_batch_is_counted_and_saved_when_it_is_answered(
+    tmp_path: Path, open_cache: OpenCache
+) -> None:
+    cache, meter = open_cache(tmp_path), Meter()
     refusal = refuse_batches(10, BATCH_REFUSALS["DashScope"])
     with Server(objection=refusal) as server:
         endpoint = reach(server.url)
         budget = Budgets((Budget(calls=3),))
         counted = CountedEmbedder(OpenAIEmbedder(endpoint, "e"), meter, "embed", budget)
-        embedder = BatchingEmbedder(CachedEmbedder(counted, cache, server.url), endpoint.manners)
+        embedder = BatchingEmbedder(CachedEmbedder(counted, cache, server.url), endpoint.behaviour)
         with pytest.raises(ModelError):
             embedder.embed(TEXTS)
     assert cache.info().vectors == 10 * meter.total().calls > 0

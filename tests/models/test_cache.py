@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from caches import OpenCache
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
 from fabula.models.address import normalize_url
@@ -125,9 +126,11 @@ def test_a_closed_cache_keeps_what_arrives_late(cache: ResponseCache) -> None:
     assert cache.reply(KEY)
 
 
-def test_another_process_may_clear_it_at_any_time(cache: ResponseCache) -> None:
+def test_another_process_may_clear_it_at_any_time(
+    cache: ResponseCache, open_cache: OpenCache
+) -> None:
     cache.save_reply(KEY, "m", SAID)
-    other = ResponseCache(cache.info().path.parent)
+    other = open_cache(cache.info().path.parent)
     other.clear()
     assert cache.reply(KEY) is None
     cache.save_reply(KEY, "m", SAID)
@@ -135,14 +138,14 @@ def test_another_process_may_clear_it_at_any_time(cache: ResponseCache) -> None:
     other.close()
 
 
-def test_the_folder_may_be_deleted_at_any_time(cache: ResponseCache) -> None:
+def test_the_folder_may_be_deleted_at_any_time(cache: ResponseCache, open_cache: OpenCache) -> None:
     cache.save_reply(KEY, "m", SAID)
     for file in cache.info().path.parent.iterdir():
         file.unlink()
     cache.info().path.parent.rmdir()
     assert cache.reply(KEY) is None
     cache.save_reply(KEY, "m", SAID)
-    assert ResponseCache(cache.info().path.parent).reply(KEY)
+    assert open_cache(cache.info().path.parent).reply(KEY)
 
 
 # Threads and processes
@@ -170,7 +173,7 @@ def test_threads_share_a_cache(cache: ResponseCache) -> None:
 def test_processes_that_begin_and_write_at_once_lose_nothing(cache: ResponseCache) -> None:
     running = [keeper(cache, name, 100) for name in "abc"]
     for process in running:
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=300)
         assert (process.returncode, complaints) == (0, "")
     found = cache.info()
     assert (found.replies, found.vectors) == (300, 300 * 16)

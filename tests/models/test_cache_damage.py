@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from caches import OpenCache
 from fabula.models.cache import ResponseCache
 from keeping import KEEPER, KEY, SAID, rows
 
@@ -105,11 +106,11 @@ def test_a_file_damaged_while_it_is_open_is_set_aside(
     assert len(heard.records) == 1
 
 
-def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path) -> None:
+def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path, open_cache: OpenCache) -> None:
     dice = np.random.default_rng(1)
     kept = rows(1, 30)
     for trial in range(40):
-        cache = ResponseCache(tmp_path / str(trial))
+        cache = open_cache(tmp_path / str(trial))
         cache.save_reply(KEY, "m", SAID)
         cache.save_vectors("e", kept)
         path = cache.info().path
@@ -130,10 +131,10 @@ def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_told_once_and_nothing_is_raised(
-    tmp_path: Path, heard: pytest.LogCaptureFixture
+    tmp_path: Path, heard: pytest.LogCaptureFixture, open_cache: OpenCache
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
-    cache = ResponseCache(tmp_path / "file" / "kept")
+    cache = open_cache(tmp_path / "file" / "kept")
     for _ in range(3):
         cache.save_reply(KEY, "m", SAID)
         cache.save_vectors("e", rows(1, 2))
@@ -146,11 +147,11 @@ def test_a_folder_that_cannot_be_made_is_told_once_and_nothing_is_raised(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_told_once(
-    tmp_path: Path, heard: pytest.LogCaptureFixture
+    tmp_path: Path, heard: pytest.LogCaptureFixture, open_cache: OpenCache
 ) -> None:
     folder = tmp_path / "kept"
     folder.mkdir(mode=0o500)
-    cache = ResponseCache(folder)
+    cache = open_cache(folder)
     cache.save_reply(KEY, "m", SAID)
     cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY) is None

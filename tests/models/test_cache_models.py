@@ -15,7 +15,7 @@ from endpoint import Endpoint, every, listed
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import BadReply, ModelError
-from fabula.models import Embeddings, Prompt, Reply
+from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ResponseCache
 from fabula.models.counted import Meter
 from fabula.models.openai import OpenAIEmbedder
@@ -139,7 +139,7 @@ class Lengths:
     def __init__(self, dimensions: int = 4) -> None:
         self.dimensions, self.asked = dimensions, list[list[str]]()
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         self.asked.append([*texts])
         drawn = [np.random.default_rng(len(text)).random(self.dimensions) for text in texts]
         return Embeddings(np.asarray(drawn, np.float32), 10 * len(texts), faults=1)
@@ -164,8 +164,8 @@ def test_only_texts_that_are_not_kept_are_embedded_each_once(cache: ResponseCach
 class Silent(Lengths):
     """One whose endpoint counts no tokens."""
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        return Embeddings(super().embed(texts).vectors)
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
+        return Embeddings(super().embed(texts, kind).vectors)
 
 
 def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache) -> None:

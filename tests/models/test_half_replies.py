@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from caches import OpenCache
 from endpoint import Endpoint as Server
-from fabula.errors import BadReply, ModelError
+from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models import Chat, Prompt
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat
@@ -129,10 +130,10 @@ def test_an_error_in_place_of_the_choices_is_a_failure(value: dict[str, Any]) ->
     ],
 )
 def test_an_error_within_a_stream_ends_it_with_the_error(
-    event: dict[str, Any], tmp_path: Path
+    event: dict[str, Any], tmp_path: Path, open_cache: OpenCache
 ) -> None:
     piece = {"choices": [{"index": 0, "delta": {"content": HALF}}]}
-    cache = ResponseCache(tmp_path)
+    cache = open_cache(tmp_path)
     with Server(raw=lambda *_: streamed([piece, event])) as server:
         pieces = []
         with pytest.raises(BadReply, match=r"cut the answer short: .*(?:Overloaded|'error')"):
@@ -143,8 +144,10 @@ def test_an_error_within_a_stream_ends_it_with_the_error(
 
 
 @pytest.mark.parametrize("reason", FILTERED)
-def test_a_reply_that_a_filter_ended_is_none(reason: str, tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
+def test_a_reply_that_a_filter_ended_is_none(
+    reason: str, tmp_path: Path, open_cache: OpenCache
+) -> None:
+    cache = open_cache(tmp_path)
     with Server(raw=answered(choice(HALF, reason))) as server:
         reply = cached(server, cache).complete(SUMMARY)
         assert (reply.text, reply.incomplete) == ("", True)
@@ -157,8 +160,10 @@ def test_a_reply_that_a_filter_ended_is_none(reason: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("reason", CUT)
-def test_a_text_that_was_cut_is_asked_for_again_and_not_cached(reason: Any, tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
+def test_a_text_that_was_cut_is_asked_for_again_and_not_cached(
+    reason: Any, tmp_path: Path, open_cache: OpenCache
+) -> None:
+    cache = open_cache(tmp_path)
     with Server(raw=first(answered(choice(HALF, reason)), 2)) as server:
         model = cached(server, cache)
         assert ask(model, SUMMARY, read_summary) == WHOLE
@@ -212,9 +217,9 @@ def test_thoughts_that_left_too_little_room_for_the_reply_get_more() -> None:
 
 
 def test_an_answer_that_was_cut_is_marked_and_not_cached(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, open_cache: OpenCache
 ) -> None:
-    cache = ResponseCache(tmp_path)
+    cache = open_cache(tmp_path)
     with Server(raw=answered(choice(HALF, "length"))) as server:
         assert text_of(cached(server, cache).stream(SUMMARY)) == f"{HALF}{CUT_MARK}"
     assert "FABULA_ANSWER_TOKENS" in caplog.text
@@ -226,3 +231,56 @@ def test_all_other_reasons_end_a_whole_reply(reason: Any) -> None:
     assert reply_end({"finish_reason": reason}) in ("", "whole")
     with Server(raw=answered(choice(WHOLE, reason))) as server:
         assert chat(server).complete(SUMMARY).text == WHOLE
+
+
+# Streams with nothing in them
+
+TOO_LONG = {"error": {"message": "the request exceeds the available context size", "code": 400}}
+
+
+def http_error(status: int, value: Any) -> list[bytes]:
+    content = json.dumps(value).encode()
+    head = b"HTTP/1.1 %d Any\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    return [head % status + b"Content-Length: %d\r\n\r\n" % len(content) + content]
+
+
+EMPTY_STREAMS = {
+    "nothing": [],
+    "no choice": [{"choices": []}],
+    "a role": [{"choices": [{"delta": {"role": "assistant", "content": ""}}]}],
+    "an end": [{"choices": [{"delta": {}, "finish_reason": "stop"}]}],
+}
+
+
+@pytest.mark.parametrize("events", EMPTY_STREAMS.values(), ids=EMPTY_STREAMS)
+def test_an_empty_stream_is_asked_for_once_without_a_stream(events: list[Any]) -> None:
+    def raw(_: int, body: dict[str, Any]) -> list[bytes]:
+        return streamed(events) if body.get("stream") else http_error(400, TOO_LONG)
+
+    with Server(raw=raw) as server, pytest.raises(TextRefused, match=r"too long.*context size"):
+        text_of(chat(server).stream(SUMMARY))
+    assert [body.get("stream", False) for body in server.bodies] == [True, False]
+
+
+@pytest.mark.parametrize("events", EMPTY_STREAMS.values(), ids=EMPTY_STREAMS)
+def test_what_is_replied_without_a_stream_is_the_answer(
+    events: list[Any], tmp_path: Path, open_cache: OpenCache
+) -> None:
+    good = answered(choice(WHOLE, "stop"))
+
+    def raw(number: int, body: dict[str, Any]) -> list[bytes]:
+        return streamed(events) if body.get("stream") else list(good(number, body))
+
+    cache = open_cache(tmp_path)
+    with Server(raw=raw) as server:
+        assert text_of(cached(server, cache).stream(SUMMARY)) == WHOLE
+    assert (server.calls, cache.info().replies) == (2, 1)
+
+
+def test_a_stream_and_a_reply_without_text_are_an_empty_reply() -> None:
+    def raw(number: int, body: dict[str, Any]) -> list[bytes]:
+        return streamed([]) if body.get("stream") else list(answered(choice("", "stop"))(1, body))
+
+    with Server(raw=raw) as server, pytest.raises(BadReply, match="empty reply"):
+        text_of(chat(server).stream(SUMMARY))
+    assert server.calls == 2

@@ -14,6 +14,9 @@ from fabula.models.stop import Stop
 
 pytestmark = pytest.mark.waits
 
+PATIENCE = 60.0
+"""Seconds for what takes none: against what never ends."""
+
 
 def succeed(limiter: Limiter, times: int) -> None:
     for _ in range(times):
@@ -23,12 +26,12 @@ def succeed(limiter: Limiter, times: int) -> None:
 
 def refuse(limiter: Limiter, seconds: float = 0.0) -> None:
     with pytest.raises(ValueError, match="refused"), limiter.slot() as call:
-        limiter.refused(call, seconds)
+        limiter.report_refusal(call, seconds)
         raise ValueError("refused")
 
 
 def test_never_more_calls_are_under_way_than_the_limit() -> None:
-    limiter, lock = Limiter(3), threading.Lock()
+    limiter, lock, together = Limiter(3), threading.Lock(), threading.Barrier(3)
     seen: list[int] = []
     now = [0]
 
@@ -37,6 +40,7 @@ def test_never_more_calls_are_under_way_than_the_limit() -> None:
             with lock:
                 now[0] += 1
                 seen.append(now[0])
+            together.wait(PATIENCE)
             time.sleep(0.002)
             with lock:
                 now[0] -= 1
@@ -59,7 +63,7 @@ def test_a_failed_call_gives_its_turn_to_one_that_waits() -> None:
         thread.start()
         assert not waited.wait(0.05)
         raise ValueError("failed")
-    assert waited.wait(30)
+    assert waited.wait(PATIENCE)
     thread.join()
 
 
@@ -73,7 +77,7 @@ def test_closing_ends_every_wait_at_once() -> None:
         limiter.close()
         for one in waiting:
             with pytest.raises(ModelError, match="stopped"):
-                one.result(timeout=30)
+                one.result(timeout=PATIENCE)
     with pytest.raises(ModelError, match="stopped"):
         succeed(limiter, 1)
 
@@ -81,8 +85,8 @@ def test_closing_ends_every_wait_at_once() -> None:
 def test_calls_that_are_late_halve_how_many_are_made_at_once_and_only_once_a_burst() -> None:
     limiter = Limiter(16)
     with pytest.raises(ValueError, match="late"), limiter.slot() as one, limiter.slot() as two:
-        limiter.late(one)
-        limiter.late(two)
+        limiter.report_lateness(one)
+        limiter.report_lateness(two)
         raise ValueError("late")
     assert limiter.rate_limit.ceiling == 8
 
@@ -99,11 +103,15 @@ def test_a_question_goes_before_builds_that_have_waited_longer() -> None:
         for one in asked:
             pool.submit(ask, *one)
             time.sleep(0.05)
+        late = time.monotonic() + PATIENCE
+        while not limiter._order.urgent_waiting:
+            assert time.monotonic() < late, "the question does not wait"
+            time.sleep(0.005)
     assert order == ["question", "build", "build"]
 
 
-def most_builds(limiter: Limiter) -> int:
-    """How many calls of builds it lets begin at once."""
+def lets_begin(limiter: Limiter, builds: int) -> bool:
+    """Whether it lets so many calls of builds begin at once, and no more."""
     stop, begun = Stop(), threading.Semaphore(0)
 
     def build() -> None:
@@ -113,13 +121,12 @@ def most_builds(limiter: Limiter) -> int:
 
     with ThreadPoolExecutor(32) as pool:
         done = [pool.submit(build) for _ in range(32)]
-        count = 0
-        while begun.acquire(timeout=0.2):
-            count += 1
+        have_begun = all(begun.acquire(timeout=PATIENCE) for _ in range(builds))
+        one_more = begun.acquire(timeout=0.2)
         stop.set()
         for one in done:
-            one.result(timeout=30)
-    return count
+            one.result(timeout=PATIENCE)
+    return have_begun and not one_more
 
 
 @pytest.mark.parametrize(("most", "kept"), [(1, 0), (2, 1), (8, 1), (16, 2)])
@@ -127,12 +134,12 @@ def test_turns_are_kept_from_builds_while_questions_are_asked(
     most: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limiter = Limiter(most)
-    assert most_builds(limiter) == most
+    assert lets_begin(limiter, most)
     with limiter.slot(Purpose(urgent=True)):
         pass
-    assert most_builds(limiter) == most - kept
+    assert lets_begin(limiter, most - kept)
     monkeypatch.setattr(limiting, "RESERVED_SECONDS", 0.0)
-    assert most_builds(limiter) == most
+    assert lets_begin(limiter, most)
 
 
 def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
@@ -154,8 +161,8 @@ def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
             stop.set()
             for each in waiting:
                 with pytest.raises(Stopped):
-                    each.result(timeout=30)
+                    each.result(timeout=PATIENCE)
             assert not other.done()
-        other.result(timeout=30)
+        other.result(timeout=PATIENCE)
     with pytest.raises(Stopped):
         enter()

@@ -134,7 +134,7 @@ def test_embeddings_of_a_real_server_are_understood(name: str) -> None:
     texts += [LONG_TEXT] if "cut" in right else []
     with replayed(manner) as server:
         endpoint = reach(server.url)
-        embedder = BatchingEmbedder(OpenAIEmbedder(endpoint, "e"), endpoint.manners)
+        embedder = BatchingEmbedder(OpenAIEmbedder(endpoint, "e"), endpoint.behaviour)
         answer = embedder.embed(texts)
     rows = [vector(text, 64) for text in texts[:120]]
     np.testing.assert_allclose(answer.vectors[:120], rows, atol=1e-6)

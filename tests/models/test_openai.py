@@ -8,16 +8,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
+from endpoint.server import Complaint
 from fabula.cli.shared.screen import describe_usage
 from fabula.errors import BadReply, ModelError
+from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
+from fabula.models.cache import chat_key
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from reach import DETAILS, SUMMARY, chat, reach, text_of
+
+OBJECT_OF_SCHEMA = {"type": "json_object", "schema": DetailsReply.model_json_schema()}
+"""How llama.cpp and others are asked for JSON of a schema."""
 
 # What is sent, and what comes back
 
@@ -119,7 +126,10 @@ def test_embeddings_are_asked_again_where_an_answer_holds_none(fault: Fault) -> 
         ({"temperature"}, {"max_tokens": 100}),
         ({"max_tokens"}, {"max_completion_tokens": 4196, "temperature": 0.5}),
         ({"max_tokens", "max_completion_tokens"}, {"temperature": 0.5}),
-        ({"response_format=json_schema"}, {"response_format": {"type": "json_object"}}),
+        (
+            {"response_format=json_schema"},
+            {"response_format": OBJECT_OF_SCHEMA},
+        ),
         ({"response_format"}, {"temperature": 0.5}),
     ],
 )
@@ -155,7 +165,41 @@ def test_many_threads_learn_a_refusal_together_and_log_it_once(
             replies = list(pool.map(lambda _: one.complete(DETAILS), range(24)))
     assert len(set(replies)) == 1
     assert len(caplog.records) == 2
-    assert server.bodies[-1]["response_format"] == {"type": "json_object"}
+    assert server.bodies[-1]["response_format"] == OBJECT_OF_SCHEMA
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "not named"])
+def test_a_server_that_refuses_a_schema_in_any_form_is_asked_for_any_json(named: bool) -> None:
+    def object_to(body: dict[str, Any]) -> Complaint | None:
+        form = body.get("response_format", {})
+        if "schema" not in form and "json_schema" not in form:
+            return None
+        message = "Unknown parameter: 'response_format.schema'." if named else "Bad request"
+        return 400, {"error": {"message": message, "type": "invalid_request_error"}}
+
+    with Server(objection=object_to) as server:
+        one = chat(server)
+        for _ in range(2):
+            assert "Marley" in one.complete(DETAILS).text
+    forms = [body["response_format"] for body in server.bodies]
+    assert forms[-2:] == [{"type": "json_object"}] * 2
+    assert [form["type"] for form in forms[:2]] == ["json_schema", "json_object"]
+    assert "schema" in forms[1]
+
+
+def test_lists_that_have_to_be_filled_say_so_in_the_schema_and_not_in_the_caches_key() -> None:
+    filled = DetailsReply.model_json_schema()["properties"]["details"]
+    assert filled["minItems"] == 1
+
+    class Loose(BaseModel):
+        """Key facts of a passage."""
+
+        model_config = ConfigDict(extra="forbid", title="DetailsReply")
+
+        details: list[str]
+
+    keys = {chat_key("u", "m", replace(DETAILS, schema=schema)) for schema in (DetailsReply, Loose)}
+    assert len(keys) == 1, "what was paid for before is still used"
 
 
 def test_what_one_model_refuses_another_is_still_asked_for() -> None:
@@ -183,7 +227,7 @@ def test_a_call_that_is_under_way_when_all_is_closed_is_still_answered() -> None
         while not server.calls:
             time.sleep(0.01)
         endpoint.close()
-        assert waiting.result(timeout=30).text == "Marley was dead."
+        assert waiting.result(timeout=60).text == "Marley was dead."
         with pytest.raises(ModelError, match="stopped"):
             OpenAIChat(endpoint, "m").complete(SUMMARY)
     assert server.calls == 1

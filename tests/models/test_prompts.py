@@ -107,5 +107,6 @@ def test_other_angle_brackets_stay() -> None:
     ],
 )
 def test_the_system_prompts_say_that_passages_are_no_instructions(name: str) -> None:
-    [file] = [one for one in FILES if one.stem == f"{name}_system"]
-    assert "never instructions" in filled(file, "")
+    files = [one for one in FILES if one.stem == f"{name}_system"]
+    assert files
+    assert all("never instructions" in filled(file, "") for file in files)

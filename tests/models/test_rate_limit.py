@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
+import math
+import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from fabula.models.rate_limit import RateLimit
+from fabula.models.rate_limit import Call, RateLimit
 from simulated import TRIP, Bucket, Fixed, RetryAfter, Sliding, World
 
 REFUSED = 0.05
@@ -114,10 +118,10 @@ def test_what_the_endpoint_asks_for_is_waited_by_all_once_three_in_a_row_were_re
     rate_limit = RateLimit(16)
     calls = [rate_limit.start(0.0) for _ in range(16)]
     for call in calls:
-        rate_limit.accepted(0.5, call)
+        rate_limit.end_answered(0.5, call)
     for now in (1.0, 2.0, 3.0):
         assert rate_limit.wait(now) == 0
-        rate_limit.refused(now + 0.1, rate_limit.start(now), 30.0)
+        rate_limit.end_refused(now + 0.1, rate_limit.start(now), 30.0)
     assert rate_limit.wait(3.1) == pytest.approx(30)
     assert rate_limit.wait(33.2) == 0
 
@@ -125,8 +129,85 @@ def test_what_the_endpoint_asks_for_is_waited_by_all_once_three_in_a_row_were_re
 def test_time_in_which_nobody_asks_is_no_slow_rate() -> None:
     rate_limit = RateLimit(16)
     for n in range(50):
-        rate_limit.accepted(60.0 * n + 1, rate_limit.start(60.0 * n))
+        rate_limit.end_answered(60.0 * n + 1, rate_limit.start(60.0 * n))
     while rate_limit.wait(3000.0) == 0:
-        rate_limit.refused(3000.0, rate_limit.start(3000.0), None)
-    rate_limit.accepted(3002.0, rate_limit.start(3001.0))
+        rate_limit.end_refused(3000.0, rate_limit.start(3000.0), None)
+    rate_limit.end_answered(3002.0, rate_limit.start(3001.0))
     assert 0 < rate_limit.interval < 2
+
+
+# Servers that work on one call at a time
+
+
+class Served:
+    """A server with some slots, whose other calls wait, and what its callers see of it."""
+
+    def __init__(self, slots: int, callers: int, seconds: Sequence[float]) -> None:
+        self.rate_limit = RateLimit(callers)
+        self.under_way: list[int] = []
+        """How many calls were under way when each was answered."""
+        ends: list[tuple[float, int, Call]] = []
+        free, now = [0.0] * slots, 0.0
+        for length in seconds:
+            while (wait := self.rate_limit.wait(now)) > 0:
+                if math.isinf(wait):
+                    now = self._answer(ends)
+                else:
+                    now += wait
+            call = self.rate_limit.start(now)
+            slot = min(range(slots), key=free.__getitem__)
+            free[slot] = max(free[slot], now) + length
+            heapq.heappush(ends, (free[slot], call.number, call))
+        while ends:
+            self._answer(ends)
+
+    def _answer(self, ends: list[tuple[float, int, Call]]) -> float:
+        end, _, call = heapq.heappop(ends)
+        self.under_way.append(self.rate_limit.under_way)
+        self.rate_limit.end_answered(end, call)
+        return end
+
+
+def lengths(least: float, most: float, count: int = 200) -> list[float]:
+    draw = random.Random(3)
+    return [draw.uniform(least, most) for _ in range(count)]
+
+
+@pytest.mark.parametrize("seconds", [(5, 5), (0.5, 0.8), (2, 20)])
+def test_a_server_with_one_slot_is_sent_two_calls_at_once(seconds: tuple[float, float]) -> None:
+    served = Served(1, 16, lengths(*seconds))
+    assert served.rate_limit.is_serial
+    assert served.under_way[:8] == [16] * 8, "nothing is known of it at first"
+    assert max(served.under_way[-150:]) == 2
+
+
+@pytest.mark.parametrize("slots", [4, 8, 16])
+@pytest.mark.parametrize("seconds", [(5, 5), (0.01, 0.02), (2, 20), (0.1, 60)])
+def test_a_server_with_several_slots_is_not_taken_for_one(
+    slots: int, seconds: tuple[float, float]
+) -> None:
+    served = Served(slots, 16, lengths(*seconds))
+    assert served.rate_limit.ceiling == 16
+    assert not served.rate_limit.is_serial
+
+
+def test_an_answer_that_overtakes_another_call_shows_that_there_are_more_slots() -> None:
+    limit = Served(1, 16, lengths(5, 5)).rate_limit
+    first, second = limit.start(2000), limit.start(2001)
+    limit.end_answered(2003, second)
+    limit.end_answered(2005, first)
+    assert (limit.is_serial, limit.ceiling) == (False, 16)
+
+
+@pytest.mark.parametrize(("seconds", "at_once"), [(100, 1), (40, 1), (25, 2), (10, 1)])
+def test_after_late_calls_no_more_are_sent_than_are_answered_in_half_of_the_time(
+    seconds: float, at_once: int
+) -> None:
+    limit, timeout = RateLimit(16), 120.0
+    calls = [limit.start(0.0) for _ in range(16)]
+    answered = int(timeout / seconds)
+    for number, call in enumerate(calls[:answered], 1):
+        limit.end_answered(number * seconds, call)
+    for call in calls[answered:]:
+        limit.end_late(timeout, call)
+    assert limit.ceiling == at_once

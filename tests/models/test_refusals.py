@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +101,15 @@ def test_a_model_that_only_thinks_is_asked_once_more_with_room_for_it() -> None:
 
 
 def test_each_thread_that_met_a_thinking_model_asks_once_more() -> None:
-    with Server(plan=listed("thinking", "thinking", "thinking", "thinking"), delay=0.1) as server:
+    all_asked = threading.Barrier(4)
+
+    def together(_: int, body: dict[str, Any]) -> None:
+        # No thread learns what another is told before it has asked itself.
+        if body["max_tokens"] == SUMMARY.max_tokens:
+            all_asked.wait(60)
+
+    plan = listed("thinking", "thinking", "thinking", "thinking")
+    with Server(plan=plan, raw=together) as server:
         model = chat(server)
         with ThreadPoolExecutor(4) as threads:
             replies = list(threads.map(model.complete, [SUMMARY] * 4))

@@ -9,7 +9,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import product
 from typing import Any
 
@@ -18,6 +18,7 @@ import pytest
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, FabulaError, ModelError, SettingsError
 from fabula.graphs.aspects.replies import read_details
+from fabula.models import endpoint_client
 from fabula.models.budget import Budget
 from fabula.models.clean import clean_text
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
@@ -32,8 +33,9 @@ pytestmark = [pytest.mark.long, pytest.mark.waits]
 
 Raw = Iterable[bytes | float]
 KEY = "sk-a-key-that-nobody-may-see"
-PATIENCE: dict[str, Any] = {"timeout": 0.2, "attempts": 2}
-"""A call may last a second."""
+PATIENCE: dict[str, Any] = {"timeout": 20.0, "attempts": 2}
+"""With TIMES, a call may last a second, and a busy machine be silent for as long."""
+TIMES = 0.05
 OK = b"HTTP/1.1 200 OK\r\n"
 JSON = OK + b"Content-Type: application/json\r\n"
 
@@ -92,21 +94,33 @@ TRICKLES = {
 HOW = ("whole", "streamed")
 
 
+@pytest.fixture
+def short_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call may last a second, however long each of its bytes is waited for."""
+    monkeypatch.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
+
+
 @pytest.fixture(scope="module")
-def trickling() -> Iterator[dict[tuple[str, str], Future[float]]]:
+def trickling() -> dict[tuple[str, str], Future[float]]:
     """The seconds that each call took that was refused; all of them wait at once."""
 
     def call(what: str, how: str) -> float:
         raw = always(lambda: repeated(*TRICKLES[what], 0.05))
-        with Server(raw=raw) as server, pytest.raises(BadReply, match=r"within 1 s, 5 times"):
+        with (
+            Server(raw=raw) as server,
+            pytest.raises(BadReply, match=rf"within 1 s, {TIMES} times"),
+        ):
             began = time.monotonic()
             one = chat(server, **PATIENCE)
             text_of(one.stream(SUMMARY)) if how == "streamed" else one.complete(SUMMARY)
         return time.monotonic() - began
 
     calls = [*product(TRICKLES, HOW)]
-    with ThreadPoolExecutor(len(calls)) as pool:
-        yield {one: pool.submit(call, *one) for one in calls}
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(calls)) as pool:
+        patch.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
+        seconds = {one: pool.submit(call, *one) for one in calls}
+        wait(seconds.values())
+    return seconds
 
 
 @pytest.mark.parametrize("what", TRICKLES)
@@ -114,9 +128,10 @@ def trickling() -> Iterator[dict[tuple[str, str], Future[float]]]:
 def test_a_call_ends_in_time_whatever_trickles_in(
     trickling: dict[tuple[str, str], Future[float]], what: str, how: str
 ) -> None:
-    assert trickling[what, how].result() < 20
+    assert trickling[what, how].result() < 50
 
 
+@pytest.mark.usefixtures("short_calls")
 def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -> None:
     said = json.dumps({"choices": [{"delta": {"content": "So "}}]}).encode()
     event = b"data: " + said + b"\n\n"
@@ -125,9 +140,10 @@ def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -
         began = time.monotonic()
         with pytest.raises(ModelError, match="within 1 s"):
             text_of(chat(server, **PATIENCE).stream(SUMMARY))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
 
 
+@pytest.mark.usefixtures("short_calls")
 def test_after_a_call_that_took_too_long_the_next_is_answered() -> None:
     trickle = repeated(JSON + b"Content-Length: 9999\r\n\r\n", b" ", 0.05)
     with Server(raw=once(trickle)) as server:
@@ -179,7 +195,7 @@ def test_broken_json_that_would_take_an_hour_to_repair_is_refused() -> None:
         began = time.monotonic()
         with pytest.raises(BadReply, match="too long to be repaired"):
             ask(chat(server), DETAILS, lambda reply: read_details(reply, 2), attempts=2)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 # Encoding
@@ -466,7 +482,7 @@ def send_generated(seed: int, count: int) -> None:
         return None
 
     with Server(raw=raw) as server:
-        endpoint = reach(server.url, key=KEY, timeout=0.5, attempts=1, refusals=0.0)
+        endpoint = reach(server.url, key=KEY, timeout=20.0, attempts=1, refusals=0.0)
         for way in WAYS:
             way(endpoint)
         for number in range(count):

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from caches import OpenCache
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_details
 from fabula.models import Reply
-from fabula.models.cache import ResponseCache, chat_key
+from fabula.models.cache import chat_key
 from fabula.models.cached import CachedChat
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.openai import OpenAIChat
@@ -170,10 +171,10 @@ def test_thoughts_alone_are_no_reply(form: str) -> None:
 
 
 def test_a_stream_whose_thoughts_do_not_look_like_any_ends_and_the_next_is_held_back(
-    tmp_path: Path,
+    tmp_path: Path, open_cache: OpenCache
 ) -> None:
     form = f"Rivers run deep. {THOUGHTS}</think>{REPLY}"
-    memory = ResponseCache(tmp_path)
+    memory = open_cache(tmp_path)
     with serving({"content": form}) as server:
         model = OpenAIChat(reach(server.url, memory=memory), "m")
         with pytest.raises(BadReply, match="began with its thoughts"):
@@ -190,8 +191,10 @@ def test_a_whole_reply_tells_how_streams_begin() -> None:
         assert text_of(model.stream(SUMMARY)) == REPLY
 
 
-def test_thoughts_that_an_older_version_cached_are_left_out(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
+def test_thoughts_that_an_older_version_cached_are_left_out(
+    tmp_path: Path, open_cache: OpenCache
+) -> None:
+    cache = open_cache(tmp_path)
     with serving({"content": REPLY}) as server:
         cache.save_reply(
             chat_key(server.url, "m", SUMMARY), "m", Reply(f"{THOUGHTS}</think>{REPLY}")

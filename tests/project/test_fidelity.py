@@ -41,7 +41,7 @@ def options() -> set[str]:
 
 
 def test_each_step_is_the_same_or_says_why_it_is_not() -> None:
-    assert len(tables()) == 5
+    assert len(tables()) == 6
     for table in tables():
         assert len(table) >= 9
         for row in table:

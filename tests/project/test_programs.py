@@ -44,6 +44,7 @@ from fabula.ask.query import query_options
 from fabula.build.outcome import Listener
 from fabula.cli.shared.options import ASKING
 from fabula.config.settings import setting_fields
+from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.plot import Plotted
@@ -57,6 +58,15 @@ HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more '
 
 
 # Names
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Findings", "CheckFindings"), ("Labels", "LocatorLabels"), ("Settled", "CollectionGraph")],
+)
+def test_a_renamed_class_goes_on_working_and_says_its_new_name(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"fabula.{old} is now called fabula.{new}"):
+        assert getattr(fabula, old) is getattr(fabula, new)
 
 
 def test_all_errors_and_the_version_are_public() -> None:
@@ -79,7 +89,8 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     given = [one.fget if isinstance(one, property) else one for one in members]
     # Types of what no question needs are not imported where methods are annotated with them.
     types = {name: getattr(fabula, name) for name in fabula.__all__}
-    types |= {"Listener": Listener, "Progress": Progress, "Store": Store}
+    types |= {"Listener": Listener, "Progress": Progress, "Store": Store, "Meter": Meter}
+    types["Trace"] = Trace
     types["ProgressReport"] = ProgressReport
     hints = [get_type_hints(one, localns=types)["return"] for one in given]
     results = {each for hint in hints for each in _classes(hint)}
@@ -94,7 +105,7 @@ def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
     if isinstance(hint, type) and hint.__module__.startswith("fabula.") and hint not in above:
         yield hint
         if is_dataclass(hint):
-            known = vars(fabula) | {"Record": fabula.Record}
+            known = {name: getattr(fabula, name) for name in fabula.__all__} | {"Store": Store}
             for one in get_type_hints(hint, localns=known).values():
                 yield from _classes(one, (*above, hint))
 

@@ -124,6 +124,8 @@ def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path:
     ]
 
 
+# A server is started nine times.
+@pytest.mark.nightly
 def test_what_is_kept_when_and_how_it_cures_a_damaged_database(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_server_whose_disk_was_full_starts_again_with_all_that_was_committed(
         server.destroy()
 
 
+@pytest.mark.nightly
 def test_a_log_that_is_torn_is_repaired_and_a_copy_of_it_is_kept(
     tmp_path: Path, programs: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -57,7 +57,7 @@ def test_books_that_come_in_one_by_one_do_not_leave_a_segment_each(server: Priva
     login = (address.username, address.password)
     with neo4j.GraphDatabase.driver(address.uri, auth=login) as driver:
         driver.execute_query(INDEX)
-        driver.execute_query("CALL db.awaitIndexes(60)")
+        driver.execute_query("CALL db.awaitIndexes(600)")
         for book in range(BOOKS):
             driver.execute_query(BOOK, book=float(book))
     server.stop()  # until then the small ones are in memory only

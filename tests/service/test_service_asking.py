@@ -192,6 +192,14 @@ def test_an_answer_streams_in_its_order_and_ends_whole(client: httpx2.Client) ->
     assert whole["context"] == told[1][1]["context"]
 
 
+def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
+    expected = client.post(f"{SHELF}/ask/cost", json={"question": "What did Elias light?"}).json()
+    assert expected["question"] == "What did Elias light?"
+    assert "answer" not in expected["usage"]
+    unknown = {"question": "What did Elias light?", "mode": "nonsense"}
+    assert client.post(f"{SHELF}/ask/cost", json=unknown).status_code == 400
+
+
 def test_modes_are_compared_and_what_they_share_is_told(client: httpx2.Client) -> None:
     asked = {"question": "What did Elias light?", "modes": ["hybrid", "naive", "hippo"]}
     told = client.post(f"{SHELF}/compare", json=asked).json()

@@ -8,7 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -225,13 +225,15 @@ def problem(answer: httpx2.Response, took: float) -> str:
     return "" if is_sentence else f"no sentence: {detail[:200]} ... {detail[-20:]}"
 
 
+# Every seventh of them: seven divides no number of values, so each value comes to many places.
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.nightly)])
 def test_no_value_in_any_place_of_any_route_is_an_error_of_ours(
-    client: httpx2.Client, document: str
+    client: httpx2.Client, document: str, step: int
 ) -> None:
     found: list[str] = []
     statuses: Counter[int] = Counter()
     routes = set()
-    for method, address, sent in attacks(client, document):
+    for method, address, sent in islice(attacks(client, document), 0, None, step):
         began = time.monotonic()
         answer = client.request(method, address, **sent)
         statuses[answer.status_code] += 1
@@ -240,9 +242,9 @@ def test_no_value_in_any_place_of_any_route_is_an_error_of_ours(
             value = repr(sent.get("params") or sent.get("data") or sent.get("content"))
             found.append(f"{method} {address[:120]} {value[:100]}: {wrong}: {answer.text[:200]}")
     assert not found, "\n".join(found)
-    assert statuses.total() > 3000, "all routes were tried"
-    assert statuses[400] > 500
-    assert statuses[422] > 500
+    assert statuses.total() > 3000 / step, "all routes were tried"
+    assert statuses[400] > 500 / step
+    assert statuses[422] > 500 / step
 
 
 # What was found, each by itself
@@ -382,7 +384,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
     app: App, client: httpx2.Client, document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    run = app.store.run
+    run = app.home_store.run
 
     def count(statement: str, *given: Any, **parameters: Any) -> list[dict[str, Any]]:
         # The service has other things to ask meanwhile, as for jobs.
@@ -390,7 +392,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
             sent.append(statement)
         return run(statement, *given, **parameters)
 
-    monkeypatch.setattr(app.store, "run", count)
+    monkeypatch.setattr(app.home_store, "run", count)
     length = len(WINTER) - 100
 
     def count_sent(stretches: int) -> int:
@@ -459,12 +461,12 @@ def test_what_neo4j_never_answers_gives_its_turn_back(
     assert refused.status_code == 400
     assert "took longer than 2 s and was ended" in detail(refused) or "refused" in detail(refused)
     monkeypatch.setattr(queries, "MAX_SECONDS", 30.0)
-    free = 0
-    while it.state.query_slots.acquire(blocking=False):
-        free += 1
+    # Each place is free again, if not in the moment of the answer.
+    many = it.state.serving.queries_at_once
+    free = sum(it.state.query_slots.acquire(timeout=60) for _ in range(many))
     for _ in range(free):
         it.state.query_slots.release()
-    assert free == it.state.serving.queries_at_once
+    assert free == many
     assert client.post(f"{BASE}/cypher", json={"statement": "RETURN 1"}).status_code == 200
 
 

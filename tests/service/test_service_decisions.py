@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from playwright.sync_api import expect
 
 from chromium import browser, faults
 from database import connect, cypher, wipe
@@ -52,7 +53,7 @@ def add_book(app: App, collection: str) -> None:
 def entities(it: Served, collection: str) -> dict[str, str]:
     """The ids of entities by their names."""
     rows = cypher(
-        it.state.app.store,
+        it.state.app.home_store,
         "MATCH (e:Entity {collection: $collection}) RETURN e.name AS name, e.id AS id",
         collection=collection,
     )
@@ -208,7 +209,6 @@ def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:
     with browser() as chromium:
         context = chromium.new_context(base_url=it.url)
         page = context.new_page()
-        page.set_default_timeout(120_000)  # a busy machine may take long
         page.goto(f"/enter?token={it.state.sessions.link()}")
         page.goto(f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}")
         assert faults(page) == []
@@ -216,4 +216,4 @@ def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:
         page.get_by_role("button", name="Rename", exact=True).click()
         page.wait_for_url("**/jobs/*")
         page.goto(f"/c/{name}/d/{document_of(it, name)}/entities")
-        assert page.get_by_role("button", name=re.compile("Undo correction 2")).is_visible()
+        expect(page.get_by_role("button", name=re.compile("Undo correction 2"))).to_be_visible()

@@ -29,7 +29,9 @@ def it(address: Address) -> Iterator[Served]:
         wipe(store)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
     with App(**server_of(address), **offline) as app:
-        app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
+        novels = app.collection("novels")
+        novels.ingest_text(WINTER, source="winter.txt", title="Winter")
+        novels.build("episodes")
         with served(app) as it:
             yield it
 
@@ -48,7 +50,7 @@ def by_curl(told: str, folder: Path) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, f"{run.stderr}\n{run.stdout[-2000:]}"

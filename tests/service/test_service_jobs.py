@@ -244,7 +244,7 @@ def test_who_may_not_remove_a_collection_has_no_removal_go_on(service: Served) -
     admin, writer = service.client(), service.client("write")
     until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
     removal = service.state.jobs.add(PERSON, "kept", "remove", [], {})
-    store = service.state.app.store
+    store = service.state.app.home_store
     for state, what in (("cancelled", "retry"), ("paused", "resume")):
         until(admin, removal.id)
         cypher(
@@ -268,7 +268,7 @@ def test_a_removal_that_is_sent_twice_is_one(service: Served) -> None:
     # Back in the queue, and not due for an hour: the removal has to wait for it. Without its stage
     # `queue`, it would leave the queue as it has ended, and the removal might be done in between.
     cypher(
-        service.state.app.store,
+        service.state.app.home_store,
         "MATCH (job:ServiceJob {id: $id}) "
         "SET job.state = 'queued', job.queue = 'new', job.not_before = timestamp() + 3600000",
         id=before,
@@ -299,14 +299,16 @@ def test_whoever_watches_sees_the_newest_and_the_end(service: Served) -> None:
 
 def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(service: Served) -> None:
     client = service.client("write")
-    job = service.state.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
-    assert job
-    id, key = service.state.keys.make("a watcher", "read")
-    watcher = service.state.keys.find(key)
-    assert watcher
-    told = JobEvents(service.state, watcher, job).events()
-    assert next(told)[0] == "snapshot"
-    service.state.keys.revoke(id)
+    # The job is not over before the key is revoked.
+    with service.state.runner.pause():
+        job = service.state.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
+        assert job
+        id, key = service.state.keys.make("a watcher", "read")
+        watcher = service.state.keys.find(key)
+        assert watcher
+        told = JobEvents(service.state, watcher, job).events()
+        assert next(told)[0] == "snapshot"
+        service.state.keys.revoke(id)
     assert "end" not in [name for name, _ in told]
     assert [name for name, _ in JobEvents(service.state, PERSON, job).events()][-1] == "end"
 
@@ -331,7 +333,7 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
         ids.append(job.id)
         until(client, job.id)
         cypher(
-            app.store,
+            app.home_store,
             "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) SET job.kind = 'ingest', "
             "job.options = '{}', item.state = 'running', job.worker = $worker, "
             "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running', "

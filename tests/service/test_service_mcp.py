@@ -29,7 +29,7 @@ from stories import LIGHTHOUSE, WINTER
 
 Out = TypeVar("Out")
 TOOLS = {
-    *("list_collections", "list_documents", "read", "outline", "around"),
+    *("list_collections", "list_documents", "read", "outline", "recap", "around"),
     *("search", "ask", "add_text", "job"),
 }
 
@@ -112,6 +112,12 @@ def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: st
     chunk = called(it, "search", collection="mine", **asked)["hits"][0]
     above = called(it, "around", collection="mine", passage=chunk["id"], direction="up")
     assert {one["kind"] for one in above["hits"]} == {"summary"}
+    it.state.app.collection("mine").build("episodes")
+    recap = called(it, "recap", collection="mine", document="Winter", until="30%", by="chapter")
+    assert recap["parts"][0]["start"] == 0
+    assert all(part["end"] <= recap["until"] for part in recap["parts"])
+    assert not recap["truncated"]
+    it.state.app.collection("mine").drop("episodes")
     outline = called(it, "outline", collection="mine", document="Winter", aspect="plot")
     levels = [one["level"] for one in outline["summaries"]]
     assert levels == sorted(levels, reverse=True)
@@ -127,7 +133,7 @@ def test_a_text_is_read_to_its_end_in_stretches(it: Served, book: str) -> None:
         stretch = called(it, "read", collection="mine", **where)
         whole, start = whole + stretch["text"], stretch["next"]
     entry = it.state.app.collection("mine").document(book)
-    rows = it.state.app.store.find_chunks(entry, 0, 10**9)
+    rows = it.state.app.home_store.find_chunks(entry, 0, 10**9)
     assert whole == "".join(row["text"] for row in rows)
 
 
@@ -143,6 +149,7 @@ def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
         ("ask", {"question": "light"}),
         ("read", {"document": "Light"}),
         ("outline", {"document": "Light"}),
+        ("recap", {"document": "Light"}),
         ("list_documents", {}),
         ("around", {"passage": "0" * 20}),
     ]
@@ -159,7 +166,7 @@ def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
     text = "Once there was a miller. He had three sons and a cat. The cat could speak."
     file = f"{text}\n\nEnd of Project Gutenberg's Cat"
     job = called(it, "add_text", writer, collection="tales", text=file, source="cat", title="Cat")
-    for _ in range(100):
+    for _ in range(1000):
         status = called(it, "job", writer, id=job["id"])
         state = status["state"]
         if state == "succeeded":
@@ -237,7 +244,7 @@ def test_over_http_a_key_decides_what_is_seen(it: Served, mode: Any) -> None:
 
     assert anyio.run(collections, it.key("read", ["mine"])) == {"result": ["mine"]}
     assert anyio.run(collections, it.key("read", ["other"])) == {"result": ["other"]}
-    assert httpx2.post(f"{it.url}/mcp", json={}).status_code == 401
+    assert httpx2.post(f"{it.url}/mcp", json={}, timeout=120).status_code == 401
 
 
 def test_as_a_program_it_is_the_persons_own(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,12 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
+from fabula.models.batch_store import BatchStore, CollectedCall
 from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.service.core.accounts import Ledger, Unpriced
 from fabula.service.core.callers import Caller, Quotas
-from fabula.service.core.journal import Journal
+from fabula.service.core.journal import Journal, Line
 from fabula.service.observe.metrics import Metrics
 from fabula.service.state import make_schema
 from fabula.store import Store
@@ -79,7 +82,7 @@ def spent(it: Served) -> tuple[int, int]:
 
 def refuse_difference(it: Served, endpoint: Endpoint, when: str) -> None:
     """Fails unless the ledger has exactly what the endpoint answered."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     # The endpoint counts a reply after it was sent, which whoever reads it may come before.
     while (found := spent(it)) != (endpoint.paid_calls, endpoint.paid_tokens):
         told = (endpoint.paid_calls, endpoint.paid_tokens)
@@ -156,6 +159,19 @@ def begin_many(it: Served, endpoint: Endpoint, count: int) -> None:
         ended = [until(client, id) for id in begun]
         assert [one["state"] for one in ended] == ["succeeded"] * 2, ended
         refuse_difference(it, endpoint, f"after {number + 2} jobs")
+
+
+def test_the_cost_of_an_answer_is_told_and_nothing_is_paid(it: Served, endpoint: Endpoint) -> None:
+    begin_many(it, endpoint, 1)
+    before, asked = spent(it), {"question": "Who went to the mill?"}
+    reader = it.client("read")
+    expected = reader.post(f"{BASE}/collections/money/ask/cost", json=asked).json()
+    assert spent(it) == before
+    assert expected["usage"]["answer"]["calls"] == 1
+    assert expected["money"] > 0
+    answer = reader.post(f"{BASE}/collections/money/ask", json=asked).json()
+    steps = {step for step, usage in answer["usage"].items() if usage["calls"]}
+    assert steps <= set(expected["usage"])
 
 
 def test_the_ledger_has_what_the_endpoint_answered(it: Served, endpoint: Endpoint) -> None:
@@ -320,6 +336,79 @@ def test_money_that_is_not_known_stops_a_key_until_the_price_is(
     prices.write_text(f"{PRICES}\n[brand-new]\nprompt = 150.0\ncompletion = 1.0\n")
     with pytest.raises(BudgetSpent, match=r"has spent \$1\.5000 of the \$1\.00 that it may spend"):
         ledger.refuse_spent(poor)
+
+
+def test_batches_without_a_price_are_priced_later_at_half(
+    store: Store, tmp_path: Path, prices: Path
+) -> None:
+    make_schema(store)
+    ledger = ledger_over(store, tmp_path, prices=prices)
+    batched = Usage(1, 10_000, 5_000, batch_prompt_tokens=10_000, batch_completion_tokens=5_000)
+    caller = Caller("ann", "Ann", "read", quotas=Quotas(money_a_month=0.3, tokens_a_day=40_000))
+    account = ledger.account(caller, "novels", "ingest")
+    account.add("aspects", Usage.of_model("brand-new", batched))
+    ledger.flush()
+    # A day that an earlier version has begun has no counts of batches.
+    cypher(store, "MATCH (spend:ServiceSpend) REMOVE spend.unpriced_batch_prompt_tokens")
+    cypher(store, "MATCH (spend:ServiceSpend) REMOVE spend.unpriced_batch_completion_tokens")
+    account.add("aspects", Usage.of_model("brand-new", batched))
+    prices.write_text(f"{PRICES}\n[brand-new]\nprompt = 10.0\ncompletion = 20.0\n")
+    [row] = ledger.usage("key")
+    assert row.money == pytest.approx(0.2 + 0.1)
+    with pytest.raises(BudgetSpent, match=r"has spent \$0\.3000"):
+        ledger.refuse_spent(caller)
+
+
+def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "spending.sqlite")) as file, file:
+        file.execute(
+            "CREATE TABLE spend (graph, owner, batch, at, key, name, collection, what, model,"
+            " calls, prompt_tokens, completion_tokens, cached_tokens, saved, money)"
+        )
+        file.execute(
+            "INSERT INTO spend VALUES ('g', 'o', NULL, 0, 'k', 'n', 'c', 'ask', 'm',"
+            " 1, 2, 3, 0, 0, NULL)"
+        )
+    journal = Journal(tmp_path)
+    journal.add("g", Line("k", "n", "c", "ask", "m", 1, 20, 30, 0, 0, None, 20, 30))
+    [batch] = journal.batches("g")
+    found = [(each["prompt_tokens"], each["batch_prompt_tokens"]) for each in batch.entries]
+    assert sorted(found) == [(2, 0), (20, 20)]
+    journal.close()
+
+
+def test_what_is_under_way_by_batches_counts_against_the_budget(
+    store: Store, tmp_path: Path
+) -> None:
+    make_schema(store)
+    ledger = ledger_over(store, tmp_path)
+    caller = Caller("bob", "Bob", "read", quotas=Quotas(tokens_a_day=1000))
+    with closing(BatchStore(tmp_path)) as batches:
+        for id, owner in (("a", "bob"), ("b", "bob"), ("c", "eve")):
+            batches.collect("e", CollectedCall(id, "/chat/completions", "m", {}, 300, owner=owner))
+        assert batches.tokens_in_flight("bob") == {}
+        batches.plan(["a", "b", "c"])
+        in_flight = batches.tokens_in_flight("bob")
+    assert in_flight == {"m": 600}
+    budget = ledger.budget(caller, in_flight)
+    assert budget is not None
+    assert budget.remaining() == (None, 400)
+
+
+def test_what_is_under_way_by_batches_holds_its_price(
+    store: Store, tmp_path: Path, prices: Path
+) -> None:
+    make_schema(store)
+    ledger = ledger_over(store, tmp_path, prices=prices)
+    caller = Caller("bob", "Bob", "read", quotas=Quotas(money_a_day=1.0))
+    # Half of $1, as it is a batch.
+    budget = ledger.budget(caller, {"dear": 100_000})
+    assert budget is not None
+    with budget.call(40_000, model="dear"):
+        pass
+    refused = budget.call(60_000, model="dear")
+    with pytest.raises(BudgetSpent, match=r"has spent \$1\.1000 of the \$1\.00"), refused:
+        pass
 
 
 def test_money_that_is_not_known_falls_back_to_tokens_where_that_is_set(

@@ -78,6 +78,34 @@ def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     ] == [name]
 
 
+def test_a_recap_tells_nothing_after_the_place(
+    it: Served, client: httpx2.Client, winter: str
+) -> None:
+    path = f"{winter}/recap"
+    missing = client.get(path)
+    assert missing.status_code == 404
+    assert "has no episodes yet" in missing.json()["detail"]
+    it.state.app.collection("novels").build("episodes")
+    length = client.get(f"{winter}/text").json()["length"]
+    whole = client.get(path).json()
+    assert whole["until"] == whole["parts"][-1]["end"] == length
+    half = client.get(path, params={"until": "50%", "by": "chapter"}).json()
+    assert half["until"] == length // 2
+    assert half["title"] == "Winter"
+    for recap in (whole, half):
+        ends = [0, *(part["end"] for part in recap["parts"])]
+        assert [part["start"] for part in recap["parts"]] == ends[:-1]
+        assert ends[-1] <= recap["until"]
+        assert all(part["extract"] and part["text"] for part in recap["parts"])
+    short = client.get(path, params={"tokens": 20}).json()
+    assert sum(part["tokens"] for part in short["parts"]) <= 20
+    for bad in ({"by": "scene"}, {"level": -1}, {"tokens": "many"}):
+        assert client.get(path, params=bad).status_code == 422, bad
+    nowhere = client.get(path, params={"until": "CHAPTER XC"})
+    assert nowhere.status_code == 404
+    assert client.get(path.replace("novels", "diaries")).status_code == 404
+
+
 def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter: str) -> None:
     tree = client.get(f"{winter}/outline").json()[0]
     node = tree["tops"][0]

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -37,6 +38,8 @@ pytestmark = [pytest.mark.long, pytest.mark.slow]
 DESCRIPTORS = 1024
 HALF = b"GET / HTTP/1.1\r\nX: "
 PATIENCE = 120.0
+FEW = 150
+"""Requests that a caller may send a minute: so many that a busy machine answers them in one."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -119,7 +122,7 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture(scope="module")
 def place() -> Iterator[tuple[str, int]]:
     """Where a service listens whose limits are short."""
-    limits = ConnectionLimits(20, head_seconds=1, progress_seconds=2, progress_bytes=10)
+    limits = ConnectionLimits(20, head_seconds=1, progress_seconds=4, progress_bytes=10)
     config = uvicorn.Config(
         _answer,
         port=0,
@@ -242,7 +245,8 @@ def test_what_repeats_in_the_log_is_one_line_and_a_count() -> None:
 def it(address: Address) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
-    with App(**server_of(address)) as app, served(app) as it:
+    few: dict[str, Any] = {"serve.requests_a_minute": FEW}
+    with App(**server_of(address), **few) as app, served(app) as it:
         yield it
 
 
@@ -256,10 +260,10 @@ def test_a_strangers_floods_and_slow_bodies_are_not_told_to_health_checks_nor_to
             connection = stack.enter_context(socket.create_connection((host, int(port))))
             connection.sendall(slow)
         client = stack.enter_context(httpx2.Client(base_url=it.url, timeout=PATIENCE))
-        assert {client.get("/livez").status_code for _ in range(700)} == {200}
-        assert {client.get("/readyz").status_code for _ in range(700)} == {200}
+        assert {client.get("/livez").status_code for _ in range(2 * FEW)} == {200}
+        assert {client.get("/readyz").status_code for _ in range(2 * FEW)} == {200}
         # The window of this address is full of failures.
-        statuses = [client.get("/api/v1/keys").status_code for _ in range(650)]
+        statuses = [client.get("/api/v1/keys").status_code for _ in range(FEW + 20)]
         assert (statuses[0], statuses[-1]) == (401, 429)
         assert client.get("/livez").status_code == 200
         assert client.get("/readyz").status_code == 200
@@ -271,7 +275,7 @@ def test_a_strangers_floods_and_slow_bodies_are_not_told_to_health_checks_nor_to
 def test_health_checks_do_not_look_at_keys(it: Served) -> None:
     wrong = {"Authorization": "Bearer fab_0123456789_wrong"}
     for _ in range(30):
-        assert httpx2.get(f"{it.url}/livez", headers=wrong).status_code == 200
+        assert httpx2.get(f"{it.url}/livez", headers=wrong, timeout=120).status_code == 200
     assert it.client().get("/api/v1/collections").status_code == 200
 
 

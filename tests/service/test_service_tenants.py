@@ -28,10 +28,19 @@ BASE = "/api/v1"
 MINE, OTHERS = "默认 a.b-c", "它们 _x"
 """Names of collections, of any script."""
 NOUNS = {
-    *("collections", "documents", "passages", "asking", "conversations", "queries", "choices"),
+    *(
+        "collections",
+        "documents",
+        "passages",
+        "asking",
+        "conversations",
+        "queries",
+        "choices",
+        "annotations",
+    ),
 }
 """The tags of the routes that this is about; what begins jobs has tests of its own."""
-JOBS = re.compile(r"/(documents|estimate|build|retry|reembed)$")
+JOBS = re.compile(r"/(documents|estimate|build|retry|reembed|annotations/import)$")
 """The ends of paths to which a POST begins a job, or counts what one would ask."""
 OWN = re.compile(r"/collections/\{collection\}")
 SECRET = "Quetzalcoatl"
@@ -68,14 +77,17 @@ def theirs(it: Served) -> dict[str, str]:
         "passage": tree["tops"][0]["id"],
         "conversation": talk,
         "turn": turn,
+        "note": "0123456789ab",
     }
 
 
 BODIES: dict[str, dict[str, Any]] = {
     "/search": {"question": f"Where did {SECRET} walk?", "mode": "hybrid"},
     "/ask": {"question": f"Where did {SECRET} walk?"},
+    "/ask/cost": {"question": f"Where did {SECRET} walk?"},
     "/compare": {"question": f"Where did {SECRET} walk?", "modes": ["hybrid", "naive"]},
     "/conversations": {},
+    "/notes": {"quote": "winter"},
     "/queries/{name}": {},
     "/turns/{turn}/feedback": {"value": 1},
     "/documents/{document}": {"title": "Mine now"},
@@ -97,7 +109,8 @@ def put(
     client: httpx2.Client, method: str, path: str, collection: str, ids: dict[str, str]
 ) -> httpx2.Response:
     filled = path.replace("{collection}", quote(collection, safe=""))
-    for name, value in ids.items() | {("name", "library"), ("kind", "svg")}:
+    own = {("name", "library"), ("kind", "svg"), ("layer", "x"), ("format", "csv")}
+    for name, value in ids.items() | own:
         filled = filled.replace(f"{{{name}}}", value)
     body = next((one for end, one in BODIES.items() if path.endswith(end)), {})
     return client.request(method, filled, json=None if method in ("get", "delete") else body)
@@ -157,7 +170,7 @@ def test_a_reader_changes_nothing_and_sees_no_machine(it: Served) -> None:
 
 
 def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
-    meant = it.state.app.meant().name
+    meant = it.state.app.default_collection().name
     named, nothing = it.client("read", ["none"]), it.client("read", [])
     assert named.get("/").headers["location"] == "/c/none"
     assert nothing.get("/").headers["location"] == "/admin"
@@ -172,7 +185,7 @@ def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
     shelf, asked = f"/c/{quote(MINE)}", "Where did Anna walk?"
     book = f"{shelf}/d/{one['id']}"
     own = {"Sec-Fetch-Site": "same-origin"}
-    with httpx2.Client(base_url=it.url, headers=own) as browser:
+    with httpx2.Client(base_url=it.url, headers=own, timeout=120) as browser:
         assert browser.post(f"{BASE}/session", json={"key": it.key()}).status_code == 204
 
         def led(site: str, path: str, **given: Any) -> httpx2.Response:

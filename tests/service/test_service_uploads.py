@@ -95,7 +95,7 @@ def test_two_hundred_files_come_in_one_request(service: Served) -> None:
         params={"graphs": []},
     )
     assert told.status_code == 202, told.text
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     job = told.json()
     assert [one["source"] for one in job["items"]] == [f"uploads/{name}" for name in sent]
     client.post(f"{BASE}/jobs/{job['id']}/cancel")

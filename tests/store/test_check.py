@@ -15,7 +15,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.graph.installed import graphs
 from fabula.store import Store
-from fabula.store.integrity import MAX_FINDINGS, Findings
+from fabula.store.integrity import MAX_FINDINGS, CheckFindings
 from fabula.store.integrity import check as check_graphs
 from fabula.store.locks import process_lock
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
@@ -23,7 +23,7 @@ from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 pytestmark = pytest.mark.replans
 
 
-def check(store: Store, collection: str = "", document: str = "") -> Findings:
+def check(store: Store, collection: str = "", document: str = "") -> CheckFindings:
     return check_graphs(store, graphs().values(), collection, document)
 
 

@@ -9,13 +9,14 @@ from fabula import App
 from fabula import store as store_module
 from fabula.cli import main
 from fabula.errors import SpaceError
-from fabula.graph.hits import Filters
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graphs
 from fabula.graph.queries import read_statement
 from fabula.store import Store, database, reembedding
 from fabula.store.embedding_space import Space
 from fabula.store.integrity import check
 from graphs import DIMENSIONS, names_of, put, small_graph, vector
+from hits import rounded
 
 pytestmark = pytest.mark.replans
 
@@ -48,15 +49,19 @@ def is_whole(store: Store, slot: int) -> None:
     assert check(store, [graphs()["aspects"]]).violations == ()
 
 
+def nearest(store: Store) -> list[Hit]:
+    return rounded(store.nearest(vector(7), 10, Filters("default"), "test-model"))
+
+
 def test_questions_go_to_an_index_that_was_just_made(
     two: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = two.nearest(vector(7), 10, Filters("default"), "test-model")
+    before = nearest(two)
     with App() as app:
         moved = app.compact()
     assert [(space.collection, space.slot) for space in moved] == [("default", 2), ("other", 2)]
     is_whole(two, 2)
-    assert two.nearest(vector(7), 10, Filters("default"), "test-model") == before
+    assert nearest(two) == before
     [row] = cypher(two, "MATCH (n:Passage|Element) RETURN count(n.embedding) AS left")
     assert row == {"left": 0}
     # Moved twice between two questions of one store.
@@ -64,7 +69,7 @@ def test_questions_go_to_an_index_that_was_just_made(
     assert "compacted  default: passage_vectors_8\n" in capsys.readouterr().out
     with App() as app:
         app.compact()
-    assert two.nearest(vector(7), 10, Filters("default"), "test-model") == before
+    assert nearest(two) == before
     with App() as app:
         app.compact()
     is_whole(two, 1)

@@ -13,6 +13,7 @@ import pytest
 from test_tenants import WITHIN
 
 from database import connect, wipe
+from fabula.graph import installed
 from fabula.graph.hits import Hit
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
@@ -22,7 +23,7 @@ from fabula.service.state import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 
-ROOMS = ("core", *graphs(), "service", "explore", "migrate")
+ROOMS = ("core", *graphs(), "service", "servers", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
@@ -32,6 +33,7 @@ VERBS = (
     "save_",
     "find_",
     "count_",
+    "sum_",
     "clear_",
     "stage_",
     "switch_",
@@ -43,7 +45,7 @@ VERBS = (
 )
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
-LABELS |= {"Decision"}
+LABELS |= {"AnnotationSlice", "Decision"}
 LABELS |= {"Passage", "Passage256", "PassageText", "Element", "Element256", "ElementText", "Gap"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
@@ -60,6 +62,12 @@ OF_SERVICE |= {
     "ServiceJournal",
 }
 """What the service keeps, which no graph and nothing of the core names."""
+OF_SERVERS = {"Server", "CollectionPlace", "MovedCollection", "CollectionCopy"}
+"""What the home server knows of other servers, and what a move leaves on them."""
+OF_COLLECTIONS = {"Document", "Part", "Passage", "Element", "Decision", "AnnotationSlice"}
+"""The labels that a collection's nodes have one of: a move copies, counts and removes them."""
+OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"} | OF_SERVERS
+"""The labels that no collection's nodes have, or that a move writes itself."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""
 
@@ -82,7 +90,10 @@ def allowed(name: str) -> set[str]:
     if room in graphs():
         return LABELS | TYPES | own(graphs()[room])
     if room == "core":
-        return LABELS | TYPES | (OF_VERSION_1 if name == "core/find_schema" else set())
+        schema = {"Server"} | OF_VERSION_1 if name == "core/find_schema" else set()
+        return LABELS | TYPES | schema
+    if room == "servers":
+        return LABELS | TYPES | OF_SERVERS
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
     if room == "service":
         return OF_SERVICE | every
@@ -125,6 +136,34 @@ def test_labels_and_types_are_on_a_list(name: str) -> None:
     assert named(parts(name)[1]) - allowed(name) == set()
 
 
+def written(statement: str) -> set[str]:
+    """The labels of the nodes that a statement makes."""
+    bare = re.sub(r"'(?:\\.|[^'\\])*'|//[^\n]*", "", statement)
+    clauses = re.findall(r"\b(?:CREATE|MERGE)\s*((?:\([^)]*\)|[^()\n])*)", bare)
+    return {name for clause in clauses for name in re.findall(r"\(\w*:(\w+)", clause)}
+
+
+def test_a_move_knows_every_label_that_is_made() -> None:
+    # Who gives collections nodes of a new label has to copy, count and remove them, and to add the
+    # label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
+    rooms = ("core", "servers", *graphs())
+    made = {label for name in SENT if name.startswith(rooms) for label in written(parts(name)[1])}
+    constrained = set()
+    for name in schema.CONSTRAINTS:
+        constrained |= set(re.findall(r"FOR \(\w+:(\w+)\)", read_statement(f"core/{name}")))
+    assert made >= {"AnnotationSlice", "Decision", "Staged"}
+    assert made | constrained == OF_COLLECTIONS | OF_GRAPH
+    for statement in ("find_copied_nodes", "count_copied", "clear_collection"):
+        matched = re.findall(r"MATCH \(n:(\w+)", read_statement(f"servers/{statement}"))
+        assert set(matched) == OF_COLLECTIONS, statement
+
+
+def test_no_graph_may_use_a_label_of_the_core() -> None:
+    assert (LABELS | OF_SERVERS) - set(installed.LABELS) == {
+        *("Passage256", "Element256", "PassageText", "ElementText")
+    }
+
+
 def test_labels_and_types_are_found_wherever_they_stand() -> None:
     statement = (
         "MATCH (:A&B)-[e:R|S {weight: 1}]->{1,9}(n:!C {name: 'x:Y'}) // :D\n"
@@ -140,12 +179,23 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
     values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
     values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
-    values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
+    values |= {
+        "chunks_before": 1,
+        "chunks_after": 1,
+        "width": 5,
+        "starts": 20,
+        "covering": 0.1,
+        "slot": 1,
+        "created": {},
+    }
     values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
     values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
-    values |= {"recipes": []}
+    values |= {"recipes": [], "growing": [], "phrases": [], "resembling": []}
+    values |= {"until": 9, "never": 9, "slices": [], "context": 60}
+    values |= {"is_moving": True, "in_keyring": False, "slice": 0, "cursor": {}}
     values |= {"minutes": 1, "journal": "x", "batch": 1, "entries": []}
     values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
+    values |= {"from_end": False, "names": [], "people": [], "pool": 5}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",
         "shortest": True,
@@ -200,13 +250,14 @@ PROJECTION = re.compile(r"(\w+) \{([^{}]*)\} AS hit\b")
 
 
 def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
-    # Pages and lines come from the structure of the document, and the score from the index.
-    others = ("score", "pages", "lines")
+    # Pages and lines come from the structure of the document, the score from the index, and the
+    # collection from who asked several of them.
+    others = ("score", "pages", "lines", "collection")
     fields = [field.name for field in dataclasses.fields(Hit) if field.name not in others]
     from_document = {"title": "title: document.title", "language": "language: document.language"}
     wanted = ", ".join(from_document.get(name, f".{name}") for name in fields)
     returned = [match[2] for name in SENT for match in PROJECTION.finditer(read_statement(name))]
-    assert len(returned) == 16
+    assert len(returned) == 22
     assert {" ".join(fields.split()) for fields in returned} == {wanted}
 
 

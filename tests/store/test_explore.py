@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from explored import OF_DISCOURSE, OF_ENTITIES, OF_FACTS, OF_SPEECH, explored
+from explored import (
+    OF_ANNOTATIONS,
+    OF_DISCOURSE,
+    OF_ENTITIES,
+    OF_EPISODES,
+    OF_FACTS,
+    OF_SPEECH,
+    explored,
+)
 from fabula.graph.explore import query_names, shipped_query
 from fabula.server import Address
 from fabula.store import Store
@@ -40,7 +48,10 @@ def found(graph: Store, name: str, **given: str) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-ELSEWHERE = (*OF_ENTITIES, *OF_DISCOURSE, *OF_FACTS, *OF_SPEECH)
+ELSEWHERE = (
+    *(*OF_ANNOTATIONS, *OF_ENTITIES, *OF_DISCOURSE),
+    *(*OF_EPISODES, *OF_FACTS, *OF_SPEECH),
+)
 """Of other graphs, tested with them."""
 
 

@@ -263,9 +263,10 @@ def is_constrained(store: Store) -> bool:
 
 
 def test_a_constraint_whose_index_a_killed_process_leaves_for_a_moment_is_made(
-    left: Store, address: Address
+    left: Store, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neo4j takes such an index back after it has let the next statement through."""
+    monkeypatch.setattr(schema, "CONFLICT_SECONDS", 120.0)
     with connect(address) as other:
         taken_back = threading.Timer(0.3, cypher, (left, "DROP INDEX part_id"))
         taken_back.start()

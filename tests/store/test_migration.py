@@ -75,7 +75,7 @@ def whole(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Content
     with connect(address) as store:
         load(store)
         with App(settings) as app:
-            return contents(app.store)
+            return contents(app.home_store)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def reckoned(node: Any) -> list[float]:
 
 def test_it_checks_clean(migrated: Store) -> None:
     with App() as app:
-        findings = check(app.store, graphs().values())
+        findings = check(app.home_store, graphs().values())
     assert (findings.documents, findings.passages) == (2, 33)
     assert findings.violations == ()
     assert findings.notes == ()
@@ -183,12 +183,12 @@ def test_nothing_of_it_is_stale(old: Store) -> None:
 
 def test_it_is_what_an_ingest_makes_now(old: Store) -> None:
     with App(**KNOBS) as app:
-        before = nodes_of(app.store, "default")
+        before = nodes_of(app.home_store, "default")
         again = app.collection("default").ingest_text(LIGHTHOUSE, source="lighthouse.txt")
         assert again.status == "unchanged"
         app.collection("default").remove("The Lighthouse")
         app.collection("default").ingest_text(LIGHTHOUSE, source="lighthouse.txt")
-        made = nodes_of(app.store, "default")
+        made = nodes_of(app.home_store, "default")
         for one, other in zip(before, made, strict=True):
             # The old graph's were reckoned on another processor: the last bits are its own.
             assert reckoned(one) == pytest.approx(reckoned(other), abs=1e-5)
@@ -201,6 +201,10 @@ def test_it_is_what_an_ingest_makes_now(old: Store) -> None:
                 # Nor what of the file was left out, and what was wrong with it.
                 left_out, warnings = now.pop("left_out"), now.pop("warnings")
                 assert (left_out, warnings) == ('{"front matter": 44}', [])
+            if "Part" in one["labels"]:
+                # Nor which tokens came by batches.
+                batched = [now.pop("batch_prompt_tokens"), now.pop("batch_completion_tokens")]
+                assert batched == [0, 0]
             if "Part" in one["labels"] and now["graph"] == "aspects":
                 # Nor how often aspects were looked for, and which were missing.
                 rounds = [now.pop(name) for name in ("rounds", "missed", "missed_in")]
@@ -218,7 +222,7 @@ def test_it_opens_and_says_that_it_is_migrated_once(
         assert app.collections() == ["default", "naive"]
     [line] = [one for one in caplog.records if one.name == "fabula"]
     assert line.levelno == logging.WARNING
-    assert "migrated from schema 1 to 5" in line.getMessage()
+    assert "migrated from schema 1 to 6" in line.getMessage()
     assert version(old) == VERSION
 
 
@@ -275,19 +279,22 @@ def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store) -> None:
             with pytest.raises(StoreError, match="older Fabula"):
                 old.make_schema()
     with App() as app:
-        assert contents(app.store) == whole
+        assert contents(app.home_store) == whole
 
 
 @pytest.mark.parametrize(
     "waits",
-    [(0.0, 0.1, 0.4), pytest.param((0.05, 0.2), marks=pytest.mark.nightly)],
+    [(0.0, 0.2), pytest.param((0.05, 0.1, 0.4), marks=pytest.mark.nightly)],
     ids=["widely", "between"],
 )
 def test_killed_it_goes_on(
     whole: Contents, old: Store, waits: Sequence[float], tmp_path: Path
 ) -> None:
     kills = 0
-    for patience in waits:
+    # Where the machine was busy and each came too late, once more, as soon as it has begun.
+    for attempt, patience in enumerate((*waits, 0.0, 0.0, 0.0)):
+        if kills and attempt >= len(waits):
+            break
         load(old)
         process = Forked(tmp_path / "said", "list", environment=os.environ)
         while process.poll() is None and version(old) is None:
@@ -297,7 +304,7 @@ def test_killed_it_goes_on(
         process.wait()
         kills += version(old) == 1
         with App() as app:
-            assert contents(app.store) == whole
+            assert contents(app.home_store) == whole
     assert kills, "it was always done before it was killed"
 
 
@@ -338,7 +345,7 @@ def test_a_graph_of_version_2_is_given_the_labels_of_its_full_text_indexes(
             cypher(store, statement)
         assert contents(store) != made
         with App(**KNOBS) as app:
-            assert contents(app.store) == made
+            assert contents(app.home_store) == made
             found = cypher(
                 store,
                 "CALL db.index.fulltext.queryNodes('passage_texts', 'winter') YIELD node "
@@ -351,7 +358,7 @@ def test_a_graph_of_version_2_is_given_the_labels_of_its_full_text_indexes(
 def test_what_was_not_all_reembedded_is_cleared(whole: Contents, old: Store, phase: str) -> None:
     begin_reembedding(old, phase)
     with App() as app:
-        assert contents(app.store) == whole
+        assert contents(app.home_store) == whole
 
 
 def test_what_was_being_moved_is_moved(old: Store) -> None:
@@ -359,9 +366,9 @@ def test_what_was_being_moved_is_moved(old: Store) -> None:
     cypher(old, "MATCH (n:EmbeddingSpace) SET n.model = n.next_model, n.dimensions = 8")
     cypher(old, "DROP INDEX passage_vectors")
     with App() as app:
-        for space in app.store.spaces():
+        for space in app.home_store.spaces():
             assert (space.model, space.dimensions, space.phase) == ("next-model", 8, "")
-        assert check(app.store, graphs().values()).violations == ()
+        assert check(app.home_store, graphs().values()).violations == ()
     [row] = cypher(old, "MATCH (n:Passage8) RETURN count(n) AS passages, max(n.embedding[0]) AS x")
     assert (row["passages"], row["x"]) == (33, pytest.approx(0.5))
 
@@ -392,7 +399,7 @@ def test_what_is_left_of_an_old_graph_without_documents_is_migrated(old: Store) 
     with App(**KNOBS) as app:
         assert app.collections() == []
         app.collection().ingest_text(LIGHTHOUSE, source="lighthouse.txt")
-        assert check(app.store, graphs().values()).violations == ()
+        assert check(app.home_store, graphs().values()).violations == ()
         assert app.collection().retrieve("the lamp", mode="hybrid", k=2)
 
 
@@ -422,7 +429,7 @@ def test_chapters_of_one_name_get_their_paths_and_nothing_else_changes(old: Stor
     with App(**KNOBS) as app:
         collection = app.collection("default")
         [entry] = collection.documents()
-        outline = app.store.structure(entry).outline
+        outline = app.home_store.structure(entry).outline
         assert [section.title for section in outline.sections] == titles
         assert list(outline.paths) == paths
         assert outline.depths == (1, 2, 2, 1, 2, 2)

@@ -80,15 +80,15 @@ BOUNDED = (
     "core/find_nearest_elements in one document",
     "aspects/find_bottom_up in one document",
     "aspects/find_top_down in one document",
+    "aspects/find_tops",
+    "aspects/find_down",
 )
 """The full-text index can't filter: with a document, words that others share are read past."""
-OVER_SUMMARIES = ("aspects/find_top_down",)
 OVER_DOCUMENTS = "core/find_documents"
 OTHERS = "others"
 """A collection that nothing is asked of, as large as the one that is."""
 EVERY = (
     *BOUNDED,
-    *OVER_SUMMARIES,
     OVER_DOCUMENTS,
     "core/find_near_or_alike_filtered in one document",
 )
@@ -114,7 +114,6 @@ class Profiles:
     large: dict[str, Profile]
     analysts: dict[str, tuple[Profile, Profile]]
     passages: int
-    summaries: int
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +132,8 @@ def profiles(address: Address) -> Iterator[Profiles]:
             profiled(store, graphs[0]),
             {name: explored(store, name, graphs) for name in query_names()},
             sum(len(part.nodes) - 1 for graph in graphs for part in graph[:2]),
-            sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
         )
         wipe(store)
-
-
-def collection_of(parts: Sequence[Part]) -> str:
-    return parts[0].owner.collection
 
 
 def made(number: int, size: int) -> list[Part]:
@@ -190,6 +184,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     everywhere = filter_parameters(filters) | space | {"vector": encode_vector(vector(1))}
     chunks = {"passages": [one.id for one in nodes(graph, "Chunk")[:LIMIT]]}
     chunks |= {"nodes": chunks["passages"]}
+    tops = [one.id for one in nodes(graph, "Summary") if one.properties["level"] > 1][:WIDTH]
     nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
     page = {"after_title": "", "after": "", "limit": LIMIT}
     named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
@@ -215,7 +210,8 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_place": nearest | {"at": "i", "index": -1},
         "core/find_passages_on_chunks": nearest | chunks,
         "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
-        "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
+        "aspects/find_tops": everywhere | {"width": WIDTH, "reach": 50},
+        "aspects/find_down": everywhere | {"width": WIDTH, "depth": DEPTH, "tops": tops},
         "aspects/find_parents": everywhere | chunks,
     }
     within = filter_parameters(replace(filters, document=document))
@@ -224,9 +220,10 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_nearest_elements",
         "core/find_near_or_alike_filtered",
         "aspects/find_bottom_up",
-        "aspects/find_top_down",
     ):
         asked[f"{name} in one document"] = asked[name] | within
+    down = everywhere | {"width": WIDTH, "depth": DEPTH} | within
+    asked["aspects/find_top_down in one document"] = down
     return {name: profile(store, name.split()[0], one) for name, one in asked.items()}
 
 
@@ -285,14 +282,6 @@ def test_a_statement_reads_no_more_of_a_larger_graph(name: str, profiles: Profil
     assert 0 < profiles.large[name].hits <= within * profiles.small[name].hits
 
 
-@pytest.mark.parametrize("name", OVER_SUMMARIES)
-def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
-    name: str, profiles: Profiles
-) -> None:
-    small, large = profiles.small[name].hits, profiles.large[name].hits
-    assert large - small < 3 * profiles.summaries
-
-
 @pytest.mark.parametrize("name", query_names())
 def test_the_work_of_an_analysts_query_grows_with_the_book_and_not_with_its_square(
     name: str, profiles: Profiles
@@ -308,7 +297,12 @@ def test_the_graph_is_as_large_as_it_is_said_to_be(profiles: Profiles) -> None:
     assert profiles.passages >= 20_000
 
 
-OWN = ("core/find_part_ids", "core/switch_out", "core/switch_out_settled", "core/find_nodes")
+OWN = (
+    "core/find_part_ids",
+    "core/switch_out",
+    "core/switch_out_collection_part",
+    "core/find_nodes",
+)
 """Statements that are also asked of what belongs to a collection itself, and to no document."""
 
 
@@ -318,7 +312,7 @@ def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_coll
 ) -> None:
     own = {
         "collection": "default",
-        "document": "0" * 20 if name == "core/switch_out_settled" else "",
+        "document": "0" * 20 if name == "core/switch_out_collection_part" else "",
         "graph": "identities",
         "after": "",
         "limit": 10,

@@ -22,13 +22,15 @@ from fabula.graph.hits import Filters
 from fabula.graph.queries import read_statement
 from fabula.models.usage import Usage
 from fabula.server import Address
-from fabula.store import Store, locks
+from fabula.store import Store, locks, parts
 from fabula.store.part_reader import read_part
 from fabula.store.parts import lock_prefix
 from graphs import DIMENSIONS, document_id, names_of, nodes, put, small_graph, vector
+from worker_runs import until
 
 WHOLE = {"Document": 1, "Part": 2, "Passage": 18, "Chunk": 4, "Summary": 6, "Detail": 8}
 """The labels of a small graph."""
+BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
 
 
 instant = datetime.fromisoformat
@@ -78,6 +80,8 @@ def test_a_document_becomes_the_schema(ready: Store) -> None:
         "section": "I",
         "start": 0,
         "end": 10,
+        "last": 10,
+        "since": 10,
         "text": "word 0.",
         "tokens": 3,
         "search_text": "word 0",
@@ -289,6 +293,43 @@ def test_a_writer_that_has_lost_its_turn_changes_nothing(ready: Store) -> None:
     assert labels(ready) == WHOLE
 
 
+@pytest.mark.parametrize("is_small", [True, False])
+def test_what_a_switch_is_committing_is_not_deleted_as_left_over(
+    ready: Store, monkeypatch: pytest.MonkeyPatch, is_small: bool
+) -> None:
+    """A writer whose connection is lost during the commit does not know how that ends."""
+    monkeypatch.setattr(parts, "is_small", lambda _: is_small)
+    graph = small_graph()
+    with locks.process_lock(ready, ["document a"], run="a run") as lock:
+        staged = ready.stage_early(graph, "test-model", lock)
+        assert labels(ready) == {"Staged": 21}
+        with (
+            ThreadPoolExecutor(1) as pool,
+            ready.session() as session,
+            session.begin_transaction() as switching,
+        ):
+            parts.switch(switching, lock.run, graph, staged.parts.outgoing, staged.space)  # type: ignore[arg-type]
+            discarding = pool.submit(ready.discard_staged, lock)
+            until(lambda: bool(cypher(ready, BLOCKED)) or discarding.done(), "nothing waits for it")
+            switching.commit()
+            discarding.result()
+    ready.prepare("default", "test-model", DIMENSIONS)
+    assert labels(ready) == WHOLE
+    assert not cypher(ready, "MATCH (n) WHERE n.run IS NOT NULL OR n.labels IS NOT NULL RETURN n")
+
+
+def test_deleting_what_was_staged_can_have_a_limit_of_time(ready: Store) -> None:
+    with locks.process_lock(ready, ["document a"], run="a run") as lock:
+        ready.stage_early(small_graph(), "test-model", lock)
+        with ready.session() as session, session.begin_transaction() as holding:
+            holding.run("MATCH (n:Staged) SET n.held = true").consume()
+            with pytest.raises(StoreError):
+                ready.discard_staged(lock, 1.0)
+        assert labels(ready) == {"Staged": 21}
+        ready.discard_staged(lock, 60.0)
+        assert labels(ready) == {}
+
+
 def take_both(store: Store, names: list[str], then: Callable[[], None]) -> None:
     with locks.process_lock(store, names, lambda: None):
         then()
@@ -376,6 +417,15 @@ def test_the_same_document_switched_in_twice_at_once_is_there_once(ready: Store)
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda words: put(ready, small_graph(words=words)), "xyz"))
     assert labels(ready) == WHOLE
+
+
+def test_a_staged_node_that_another_sweep_deletes_meanwhile_has_no_run(ready: Store) -> None:
+    """As one that is read while it is deleted: its properties are null. It was taken for a run."""
+    cypher(ready, "CREATE (:Staged)")
+    try:
+        assert ready.find_abandoned_runs() == []
+    finally:
+        cypher(ready, "MATCH (n:Staged) DETACH DELETE n")
 
 
 def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store) -> None:
@@ -520,6 +570,61 @@ def test_a_graph_built_on_a_text_that_changed_meanwhile_is_refused(ready: Store)
     assert found.pop("Staged") > 0
     assert found == WHOLE
     assert not cypher(ready, "MATCH (n:Passage) WHERE n.text CONTAINS 'old' RETURN n")
+
+
+def ties_of(store: Store) -> set[tuple[str, str, str]]:
+    rows = cypher(
+        store, "MATCH (a:Passage)-[r]->(b:Passage) RETURN a.id AS a, type(r) AS r, b.id AS b"
+    )
+    return {(row["a"], row["r"], row["b"]) for row in rows}
+
+
+@pytest.fixture
+def ties(ready: Store, monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
+    """The edges of a small graph, which are too many for a switch."""
+    put(ready, small_graph())
+    monkeypatch.setattr(parts, "MAX_TIES_AT_SWITCH", 3)
+    return ties_of(ready)
+
+
+def test_many_edges_to_chunks_are_made_before_the_switch(
+    ready: Store, ties: set[tuple[str, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, aspects = small_graph()
+    switched: list[int] = []
+    switch = parts.switch
+
+    def seen(*given: Any) -> int:
+        [row] = cypher(ready, "MATCH (:Staged)-[tie]->(:Passage) RETURN count(tie) AS ties")
+        assert ties_of(ready) == ties, "no reader sees them"
+        switched.append(row["ties"])
+        return switch(*given)
+
+    monkeypatch.setattr(store_module, "switch", seen)
+    put(ready, [aspects])
+    chunks = {node.id for node in nodes([text], "Chunk")}
+    assert switched == [sum(edge.end in chunks for edge in aspects.edges)]
+    assert switched[0] > 8
+    assert ties_of(ready) == ties
+    put(ready, [text, aspects])
+    assert switched[1:] == [0], "the chunks came with them"
+    assert ties_of(ready) == ties
+
+
+def test_edges_that_went_with_their_chunks_are_missed_by_the_switch(
+    ready: Store, ties: set[tuple[str, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, aspects = small_graph()
+    switch = parts.switch
+
+    def bereft(*given: Any) -> int:
+        cypher(ready, "MATCH (:Staged)-[tie]->(:Chunk) WITH tie LIMIT 1 DELETE tie")
+        return switch(*given)
+
+    monkeypatch.setattr(store_module, "switch", bereft)
+    with pytest.raises(StoreError, match="changed while this was built"):
+        put(ready, [aspects])
+    assert ties_of(ready) == ties
 
 
 def test_a_graph_is_dropped_alone(ready: Store) -> None:

@@ -13,10 +13,11 @@ import neo4j
 import pytest
 
 from database import connect, cypher, wipe
-from explored import OF_FACTS, OF_SPEECH
+from explored import OF_ANNOTATIONS, OF_EPISODES, OF_FACTS, OF_SPEECH
 from fabula.graph import Node, Part
 from fabula.graph.decisions import Decision
 from fabula.graph.explore import query_names, shipped_query
+from fabula.graph.hits import NO_LIMIT
 from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
@@ -76,10 +77,48 @@ BEYOND = {
     "core/terminate_query": "a query's tag is its own",
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
-TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
+WITHOUT_PLACE = {
+    "core/count_checked": "counts for `fabula check`",
+    "core/count_kinds": "counts for `fabula list` and `fabula show`",
+    "core/count_left_over": "counts for `fabula check`",
+    "core/count_passages": "counts for `fabula list` and `fabula show`",
+    "core/count_summaries": "counts for `fabula list` and `fabula show`",
+    "core/find_annotations": "is read whole; `read_annotated` leaves out what comes after a place",
+    "core/find_layers": "counts layers, and shows no annotation",
+    "core/find_ends": "is read by a writer",
+    "core/find_fingerprints": "is read by a writer",
+    "core/find_gaps": "is read by a writer, and for `fabula show`",
+    "core/find_length": "says how long a text is",
+    "core/find_nearest_in_document": "is asked without a place; with one, find_nearest_filtered is",
+    "core/find_nodes": "is read for whole exports; with a place, parts are restricted",
+    "core/find_part": "is read for whole parts, which `restrict_parts` restricts",
+    "core/find_part_ids": "is read for whole parts, which `restrict_parts` restricts",
+    "core/find_passages": "shows a passage by its id",
+    "core/find_place": "finds the place that a reader names",
+    "core/find_properties": "is read for whole exports",
+    "core/find_relationships": "is read for whole exports",
+    "core/find_same": "finds documents",
+    "core/find_section_names": "is read by a writer",
+    "core/find_sections": "lists the sections of a text",
+    "core/find_structures": "is cut by `TextStructure.up_to`",
+    "core/find_text": "reads the text, which `reading.read` cuts at the place",
+    "core/find_texts": "reads the text, which `reading.read` cuts at the place",
+    "core/find_triples": "is compared with gold annotations",
+    "core/find_vectors": "returns no text",
+    "core/find_versions": "returns no text",
+    "entities/find_entity": "is shown where entities are corrected",
+    "entities/find_named": "is shown where entities are corrected",
+    "facts/find_sources": "returns ids of chunks, whose texts are read with the place",
+    "identities/find_others": "is of several documents: it is not asked with a place",
+}
+"""Statements about a document that take no place of a reader, and why that is right."""
+OF_DOCUMENTS = {"document", "first_document", "documents", "passages", "nodes", "ids"}
+TAKES_IDS = {
+    *("document", "passages", "summaries", "tops", "nodes", "ids", "id", "first_document", "rows")
+}
 ROOMS = (
     *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
-    *("facts", "identities", "speech"),
+    *("episodes", "facts", "identities", "speech"),
 )
 STATEMENTS = [
     f"{room}/{path.stem}"
@@ -197,9 +236,10 @@ def test_a_query_for_analysts_stays_in_its_collection(
         shown = json.dumps(table.rows, ensure_ascii=False)
         assert [one for one in foreign[collection] if one in shown] == []
         # These need another text, which test_explore, test_explore_entities,
-        # test_facts_in_neo4j and test_speech_in_neo4j have.
+        # test_episodes_in_neo4j, test_facts_in_neo4j and test_speech_in_neo4j have.
         others = {"merged", "missing_aspects", "names", "places", "section_words", "uncovered"}
-        assert table.rows or name in others | {*OF_FACTS, *OF_SPEECH}
+        others |= {"concordance"}
+        assert table.rows or name in others | {*OF_ANNOTATIONS, *OF_EPISODES, *OF_FACTS, *OF_SPEECH}
 
 
 @pytest.mark.parametrize("name", query_names())
@@ -226,6 +266,38 @@ def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: 
 def test_a_statement_names_its_collection_or_is_on_the_list_of_those_that_need_none() -> None:
     without = {name for name in STATEMENTS if "$collection" not in read_statement(name)}
     assert without == set(BEYOND)
+
+
+def test_a_statement_about_a_document_takes_its_readers_place_or_is_on_a_list() -> None:
+    reading = [name for name in STATEMENTS if re.search("/(find|count)_", name)]
+    without = {
+        name
+        for name in reading
+        if OF_DOCUMENTS & set(re.findall(r"\$(\w+)", read_statement(name)))
+        and "$until" not in read_statement(name)
+    }
+    assert without == set(WITHOUT_PLACE)
+
+
+@pytest.mark.parametrize("name", [name for name in WITHIN if "$until" in read_statement(name)])
+def test_a_reader_who_has_read_nothing_is_shown_nothing(
+    name: str, tenants: Store, belongings: dict[str, dict[str, Any]]
+) -> None:
+    mine = HOSTILE[0]
+    statement = for_embeddings(read_statement(name), DIMENSIONS, 1)
+    wanted = set(re.findall(r"\$(\w+)", statement))
+    own = belongings[mine]
+    parameters = given(own, mine, mine, whole=False) | {"until": 0}
+    with undone(tenants) as transaction:
+        rows = transaction.run(statement, {one: parameters[one] for one in wanted}).data()
+        shown = json.dumps(rows, ensure_ascii=False, default=str)
+        # Any text of the collection bears its mark; ids of nodes tell of nodes that are there.
+        assert mark(mine) not in shown
+        assert [id for id in own["found"] if id and id in shown] == []
+        everything = transaction.run(
+            statement, {one: (parameters | {"until": NO_LIMIT})[one] for one in wanted}
+        ).data()
+        assert len(everything) >= len(rows)
 
 
 @contextmanager
@@ -263,6 +335,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     counts = dict.fromkeys((mark(other), "word", "detail", "plot"), 1)
     words = search_query(other, WordStatistics(counts, 2, 5.0))
     named |= {"documents": [row["document"]], "words": words, "pool": 100, "reach": 100}
+    named |= {"phrases": [words], "resembling": [words], "until": 2**62}
     named |= {"locks": lock_prefix(other)}
     named |= {
         "index_name": "passage_texts",
@@ -272,14 +345,19 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
         "all": words,
     }
     named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
+    named |= {"tops": row["summaries"]}
     new = {"embedding": encode_vector(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
     named["rows"] = [
         {"id": id, "start": id, "section": "another", **new, **edge} for id in row["nodes"]
     ]
     named["properties"] = {"edition": "another"}
+    layer = {"layer": "another", "number": 0, "content": mark(other)}
+    named |= {"layer": "", "slices": [{"id": f"{row['document']}/another/0", "properties": layer}]}
+    named |= {"published": "1900", "run": mark(other)}
     # Each collection has a decision 1.
     named |= {"number": 2, "names": [mark(other)], "by": mark(other), "began": 0}
+    named |= {"from_end": True, "people": [[mark(other)]]}
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",
@@ -297,9 +375,16 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
         "highest": 99,
         "graph": "text",
     }
-    open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
+    open_ |= {"until": NO_LIMIT}
+    open_ |= {
+        "graphs": ["text"],
+        "after": "",
+        "after_title": "",
+        "runs": [],
+        "covering": 0.1,
+    }
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
-    open_ |= {"spans": [[0, 10_000]]}
+    open_ |= {"spans": [[0, 10_000]], "until": 10_000}
     open_ |= {"called": "anna", "type": "", "kind": "community"}
     open_ |= {"language": "", "order": "title", "skip": 0}
     open_ |= {"speakers": [mark(other)], "speaker": "", "addressee": "", "about": []}
@@ -307,6 +392,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
         ("title", "title_key", "author", "author_key"), "x"
     )
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
+    most |= {"chunks_before": 3, "chunks_after": 3}
     return {"collection": mine, **named, **space, **open_, **most}
 
 

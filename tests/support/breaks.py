@@ -129,6 +129,11 @@ BREAKS = {
         "MATCH (n:Chunk {index: 0}) REMOVE n:PassageText",
         "MATCH (n:Chunk {index: 0}) REMOVE n.search_length",
     ],
+    "check_places": [
+        "MATCH (n:Detail) REMOVE n.last",
+        "MATCH (n:Name) REMOVE n.since",
+        "MATCH (n:Summary) SET n.last = 1, n.since = 1",
+    ],
     "find_indexes": [
         "DROP INDEX passage_texts",
         "DROP INDEX passage_vectors_8",

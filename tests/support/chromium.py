@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 NAMES = (
     "chromium-headless-shell",
@@ -24,7 +24,7 @@ REQUIRED = os.environ.get("FABULA_BROWSER") == "required"
 """Read at once, as no test sees the settings of whoever runs it."""
 
 
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds that a test waits for what is to appear, as the machine may be busy."""
 CONTRAST = {"runOnly": ["color-contrast"]}
 """All that darkness changes."""
@@ -48,11 +48,32 @@ def browser() -> Iterator[Browser]:
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=arguments)
+        chromium = playwright.chromium.launch(
+            executable_path=found, args=arguments, timeout=PATIENCE
+        )
+        _be_patient(chromium)
         try:
             yield chromium
         finally:
             chromium.close()
+
+
+def _be_patient(chromium: Browser) -> None:
+    """Let all pages of a browser wait so long for what a test does there; Playwright waits 30 s."""
+    new_context, new_page = chromium.new_context, chromium.new_page
+
+    def open_context(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    def open_page(**options: Any) -> Page:
+        page = new_page(**options)
+        page.set_default_timeout(PATIENCE)
+        return page
+
+    chromium.new_context = open_context  # type: ignore[method-assign]
+    chromium.new_page = open_page  # type: ignore[method-assign]
 
 
 def faults(page: Page) -> list[tuple[Any, ...]]:

@@ -17,7 +17,7 @@ from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.options import Options
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from scripted import Models, Says, entity, made_chunks, relation, script, told
 from scripted import built as built_entities
@@ -91,7 +91,7 @@ def built(
     text = replace(told(chunks), below={"entities": below or entities(chunks)})
     workers = Workers(8)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             return build(text, Options(**knobs), models, known or Known(), work)
     finally:

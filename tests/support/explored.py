@@ -14,8 +14,10 @@ from fabula.store import Store
 from graphs import in_space, put, small_graph
 from stories import LIGHTHOUSE, WINTER
 
+OF_EPISODES = ("episodes", "recap")
 OF_FACTS = ("dwellings", "kinship", "possessions")
 OF_SPEECH = ("conversations", "said_about", "subjects")
+OF_ANNOTATIONS = ("annotated",)
 OF_DISCOURSE = ("causes", "story_order")
 OF_ENTITIES = (
     *("appearances", "between", "cast", "communities", "communities_by_part", "meetings"),

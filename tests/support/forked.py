@@ -73,4 +73,8 @@ def _run(file: Path, words: list[str], environment: dict[str, str], folder: Path
     # Whoever runs the tests in the background has them ignore Ctrl-C, and what they start, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = words
+    if seconds := environment.get("TEST_CREATE_SECONDS"):
+        from fabula.models import batch_rounds
+
+        batch_rounds.CREATE_SECONDS = float(seconds)
     run()

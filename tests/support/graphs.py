@@ -12,10 +12,10 @@ import numpy as np
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.parts import chunks_of, text_part
 from fabula.graph.recipes import text_recipe
-from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.mapping import make_edges, make_nodes
 from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.part_facts import count_facts
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.values import (
     Aspect,
@@ -276,7 +276,7 @@ def parts_of(
     record = Record(
         made_from,
         {"details": Usage(len(chunks), 100, 10)},
-        facts(knobs, aspects, grown, details, PreviousAspects(StoredAspects(), chunks)),
+        count_facts(knobs, aspects, grown, details, PreviousAspects(StoredAspects(), chunks)),
     )
     return [
         text_part(document, chunks, base, {"embed": Usage(2, 50, 0)}),

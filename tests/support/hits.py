@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from fabula.graph.hits import Hit
 from fabula.text import tokens
 
@@ -22,3 +25,12 @@ def hit(name: str, text: str, language: str = "", *, start: int = 0, score: floa
         tokens=tokens.count(text),
         score=score,
     )
+
+
+def rounded(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits with scores of six digits, to be compared with those that another question found.
+
+    Neo4j adds up a product of vectors in another order once Java has compiled the loop: the last
+    digit of a score differs from question to question.
+    """
+    return [replace(hit, score=round(hit.score, 6)) for hit in hits]

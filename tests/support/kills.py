@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from forked import Forked
+from ports import free_port
 
 VICTIMS = (("fabula",), ("neo4j",), ("endpoint",), ("fabula", "neo4j"), ("fabula", "endpoint"))
 EARLIEST = 0.3
@@ -82,7 +84,10 @@ class Kills:
         self.base = folder / "base"
         self.notes = folder / "notes"
         self.typed = 0
-        self.endpoint = self._endpoint(0)
+        # Nobody else gets it while the endpoint is killed and begun again.
+        self._held = ExitStack()
+        self.port = self._held.enter_context(free_port())
+        self.endpoint = self._endpoint()
         self.environment = {
             **{name: value for name, value in os.environ.items() if "FABULA" not in name},
             "FABULA_HOME": str(folder / "home"),
@@ -105,6 +110,7 @@ class Kills:
     def close(self) -> None:
         """Ends the endpoint and deletes the server's data."""
         self._end_endpoint()
+        self._held.close()
         self.server.destroy(programs=True)
 
     def run(self, seed: int) -> Tally:
@@ -136,8 +142,8 @@ class Kills:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def _endpoint(self, port: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "endpoint", "--port", str(port), "--delay", "0.1"]
+    def _endpoint(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "endpoint", "--port", str(self.port), "--delay", "0.1"]
         process = subprocess.Popen(
             [*command, "--notes", str(self.notes)],
             stdout=subprocess.PIPE,
@@ -145,7 +151,7 @@ class Kills:
             cwd=Path(__file__).parent,
         )
         assert process.stdout is not None
-        self.port = int(process.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+        assert process.stdout.readline().strip() == self.url
         return process
 
     def _cache(self, name: str) -> Path:
@@ -177,7 +183,7 @@ class Kills:
         if "Traceback" in process.said:
             tally.losses.append(f"a traceback: {process.said[-500:]}")
         if "endpoint" in victims:
-            self.endpoint = self._endpoint(self.port)
+            self.endpoint = self._endpoint()
 
     def _kill(self, victim: str, process: Forked) -> None:
         if victim == "endpoint":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabula.load.blocks import Block, Draft
 from fabula.load.document import document
 from fabula.load.locators import line_mark, page_mark
-from fabula.load.source import Source
+from fabula.load.source import DocumentSource
 
 NUMBERS = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN ELEVEN TWELVE THIRTEEN FOURTEEN FIFTEEN"
 PARTS = [
@@ -45,7 +45,7 @@ def novel() -> str:
     return "\n\n".join(pieces)
 
 
-def poem(collection: str) -> Source:
+def poem(collection: str) -> DocumentSource:
     """A poem on the pages 112 to 114, whose lines 340, 345 and 350 are numbered in the file."""
     lines = [f"The {number}th ship came slowly to the harbour." for number in range(340, 352)]
     marked = [
@@ -63,4 +63,4 @@ def poem(collection: str) -> Source:
         published="1869",
         edition="Second edition",
     )
-    return Source("ships.xml", lambda: document(draft, "ships.xml", collection))
+    return DocumentSource("ships.xml", lambda: document(draft, "ships.xml", collection))

@@ -52,7 +52,7 @@ def load(store: Store) -> None:
         rows=_rows("edge"),
     )
     cypher(store, "MATCH (n) REMOVE n.place")
-    cypher(store, "CALL db.awaitIndexes(60)")
+    cypher(store, "CALL db.awaitIndexes(600)")
 
 
 def _rows(type: str) -> list[dict[str, Any]]:

@@ -30,8 +30,8 @@ def reach(
     memory: ResponseCache | None = None,
     **patience: Any,
 ) -> Endpoint:
-    """An endpoint that is called with little patience."""
-    waits = {"timeout": 5.0, "attempts": 4, "first_wait": 0.01, **patience}
+    """An endpoint that is called anew soon, and waited for as long as a busy machine may take."""
+    waits = {"timeout": 60.0, "attempts": 4, "first_wait": 0.01, **patience}
     opened.append(Endpoint(url, key, Limiter(limit), RetryPolicy(**waits), memory))
     return opened[-1]
 

@@ -17,9 +17,9 @@ from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.options import Options
-from fabula.models import Chat, Embeddings, Prompt, Reply
+from fabula.models import Chat, Embeddings, Prompt, Reply, TextKind
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Role
 from fabula.text import ids
 from fabula.text.document import Chunk, Document
@@ -110,7 +110,7 @@ class Hashed:
     def __init__(self) -> None:
         self.sent: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         import zlib
 
         import numpy as np
@@ -146,7 +146,7 @@ def built(
     """What a build makes of chunks, with a worker for each call."""
     workers = Workers(8)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             made = build(told(chunks), Options(**knobs), models, known or Known(), work)
     finally:

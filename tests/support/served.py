@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from fabula.app import App
 from fabula.server import Address
-from fabula.service import make_service
+from fabula.service.application import make_service
 from fabula.service.http.dependencies import Role
 from fabula.service.state import ServiceState
 
@@ -83,7 +83,15 @@ def served(
             await super().startup()
             up.set()
 
-    config = uvicorn.Config(service, port=port, log_config=None, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        service,
+        port=port,
+        log_config=None,
+        # Longer than a client keeps a connection that it does not use: none is closed as the next
+        # request is sent.
+        timeout_keep_alive=600,
+        timeout_graceful_shutdown=5,
+    )
     server = Server(config)
     thread = threading.Thread(target=server.run, name="served")
     thread.start()

@@ -193,12 +193,12 @@ class World:
     def _accepted(self, call: Call, left: tuple[float, float] | None) -> None:
         if left is not None:
             self.rate_limit.allowance(call, *left)
-        self.rate_limit.accepted(self.now, call)
+        self.rate_limit.end_answered(self.now, call)
         self.answers.append(self.now)
         self._idle += 1
 
     def _refused(self, call: Call, after: float | None) -> None:
-        self.rate_limit.refused(self.now, call, after)
+        self.rate_limit.end_refused(self.now, call, after)
         self.refusals.append((self.now, len(self.answers)))
         self._left += 1
         # Whoever was refused waits as long as was asked, whatever the others do.

@@ -12,7 +12,7 @@ from fabula.load import read_text
 from fabula.models import Chat, Embedder
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.offline import StaticEmbedder
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.placeholders import PlaceholderChat
 from fabula.models.roles import Role
 from fabula.models.usage import Usage
@@ -73,7 +73,7 @@ def build(
     assert GRAPH.build is not None
     workers, heard = Workers(2), Heard()
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             built = GRAPH.build(text, GRAPH.options(**knobs), models, known, BuildWork(job, heard))
     finally:
         workers.close()

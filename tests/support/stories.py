@@ -33,6 +33,38 @@ The captain of the Aurora came to thank him. Elias said nothing of the mirror. W
 had gone he wept, and then he climbed the stairs, because it was nearly six.
 """
 
+CONVICT = """Title: The Convict
+Author: Nobody
+Language: en
+
+PART ONE
+
+CHAPTER I
+
+Pip met the stranger on the marsh, because the churchyard lay there. "Bring me a file," said the
+stranger. Pip ran home to Joe Gargery, and Joe Gargery asked him nothing. The stranger waited on the
+marsh until Pip came back.
+
+CHAPTER II
+
+Pip brought the file to the stranger before dawn. "You are a good boy," said the stranger. Joe
+Gargery sat by the fire and told Pip of the soldiers. In the evening Joe Gargery and Pip heard the
+guns, because a prisoner had fled.
+
+PART TWO
+
+CHAPTER I
+
+Pip went to London and lived with Herbert Pocket. "Estella is proud," said Herbert Pocket. Pip loved
+Estella, although Estella laughed at him. Joe Gargery wrote a letter to Pip.
+
+CHAPTER II: THE SECRET OF PROVIS
+
+The stranger came to London, and his name was Provis. "I am your benefactor," said Provis. Pip heard
+that Provis was the father of Estella. Provis had sent the money, so Pip was ashamed. Herbert Pocket
+hid Provis at the Temple. "Compeyson will find me," said Provis.
+"""
+
 
 def harbour_story(word: str, chapters: int = 3) -> str:
     """Return a small story whose chapters all say that Anna did something, as `slept`."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from fabula.text.locator import (
-    Labels,
     Locator,
+    LocatorLabels,
     labels_of,
     name_labels,
     number_lines,
     parse_labels,
 )
 
-PAGES = Labels((0, 100, 200, 200, 300), ("xiv", "1", "2", "3", "4"))
+PAGES = LocatorLabels((0, 100, 200, 200, 300), ("xiv", "1", "2", "3", "4"))
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_a_stretch_of_text_is_on_the_pages_that_it_begins_and_ends_on(
 
 
 def test_before_the_first_page_there_is_none() -> None:
-    assert Labels((50,), ("1",)).range([(0, 50)]) == ""
-    assert Labels((50,), ("1",)).range([(0, 51)]) == "1"
-    assert Labels().range([(0, 9)]) == ""
+    assert LocatorLabels((50,), ("1",)).range([(0, 50)]) == ""
+    assert LocatorLabels((50,), ("1",)).range([(0, 51)]) == "1"
+    assert LocatorLabels().range([(0, 9)]) == ""
 
 
 def test_a_page_is_found_by_its_label_wherever_it_occurs() -> None:
     assert PAGES.find("1", "1", 400) == [(100, 200)]
     assert PAGES.find("XIV", "2", 400) == [(0, 200)]
     assert PAGES.find("9", "9", 400) == []
-    assert Labels((0, 5, 9), ("1", "2", "1")).find("1", "1", 12) == [(0, 5), (9, 12)]
+    assert LocatorLabels((0, 5, 9), ("1", "2", "1")).find("1", "1", 12) == [(0, 5), (9, 12)]
 
 
 VERSE = (

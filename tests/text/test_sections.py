@@ -63,6 +63,16 @@ def test_chapters_are_in_their_books_and_epilogues_though_all_begin_at_one() -> 
             [1, 1, 1, 1],
             id="letters before chapters",
         ),
+        pytest.param(
+            ["1. rész", "1. fejezet", "2. fejezet", "2. rész", "1. fejezet"],
+            [1, 2, 2, 1, 2],
+            id="parts of a Hungarian novel",
+        ),
+        pytest.param(
+            ["第一部", "第一夜", "第二夜", "第二部", "第一夜"],
+            [1, 2, 2, 1, 2],
+            id="nights of a Japanese one",
+        ),
         pytest.param(["PREFACE", "STAVE I: MARLEY", "STAVE II"], [1, 1, 1], id="a preface"),
         pytest.param(
             ["PRELUDE", "BOOK I. A", "CHAPTER I.", "BOOK II. B", "CHAPTER II.", "FINALE."],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
-from fabula.app.resources import Resources
+from fabula.app.resources import Resources, warn_of_old_name
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
@@ -15,9 +17,16 @@ from fabula.models.counted import UsageCounter
 from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
+    from fabula.app.across import AnswerAcross, HitsAcross
+    from fabula.app.server_list import ServerState
+    from fabula.ask.query import Query
     from fabula.export.files import Written
+    from fabula.graph.trace import Trace
+    from fabula.models.counted import Meter
     from fabula.models.progress import Progress
+    from fabula.models.stop import Stop
     from fabula.server import ProgressReport
+    from fabula.store import Store
 
 
 class App(Resources):
@@ -30,7 +39,7 @@ class App(Resources):
         settings: The settings; None to read them from `flags`, the environment and files named
             `fabula.toml`.
         report: Is told how the private Neo4j starts.
-        kit: Models of these settings, if there are some already.
+        models: Models of these settings, if there are some already.
         **flags: Settings by their names, as `collection="novels"`.
 
     Raises:
@@ -47,6 +56,7 @@ class App(Resources):
         budget: Budget | None = None,
         counter: UsageCounter | None = None,
         takes_paths: bool = True,
+        settings: Settings | None = None,
     ) -> Collection:
         """Return a collection, which is the only way to its documents.
 
@@ -56,26 +66,178 @@ class App(Resources):
                 spent, BudgetSpent ends the run or the answer.
             counter: Counts each call to a model that builds something in it.
             takes_paths: Whether a document may be named by the path of its file on this machine.
+            settings: Settings in place of this App's, such as those without an endpoint.
 
         """
-        kit = self.models.view(budget=budget, counter=counter) if budget or counter else None
+        models = None
+        if budget or counter or settings:
+            models = self.models.view(budget=budget, counter=counter, settings=settings)
         name = name or self.settings.collection
-        return Collection(self, name, kit, takes_paths=takes_paths)
+        return Collection(self, name, models, takes_paths=takes_paths, settings=settings)
 
-    def meant(self) -> Collection:
+    def default_collection(self) -> Collection:
         """Return the collection for a user who names none.
 
         It is the settings' collection or, as long as that is empty and only the default, the one
         that was written to last.
         """
+        default = self.settings.collection
         is_named = "collection" in self.settings.model_fields_set
-        if is_named or self.store.count(self.settings.collection)[0]:
+        if is_named or self.store_of(default).count(default)[0]:
             return self.collection()
-        return self.collection(self.store.latest_collection())
+        if not self._has_others():
+            return self.collection(self.home_store.latest_collection())
+        return self.collection(self._latest_collection())
+
+    def meant(self) -> Collection:
+        """Return `default_collection()`, which this was called before; deprecated."""
+        warn_of_old_name("App.meant", "App.default_collection")
+        return self.default_collection()
+
+    def _latest_collection(self) -> str:
+        """Return the collection of all servers whose document was written last; '' for none."""
+        registry = self.servers.registry()
+        found = self.read_stores(lambda store: store.latest_collections())
+        latest = [
+            row
+            for name, rows in found.items()
+            for row in rows
+            if registry.place(row[1]).server == name
+        ]
+        return max(latest, default=("", ""))[1]
 
     def collections(self) -> list[str]:
         """Return the names of the collections that hold documents."""
-        return self.store.collections()
+        if not self._has_others():
+            return self.home_store.collections()
+        return [space.collection for space in self.spaces() if space.documents]
+
+    def known_collections(self) -> list[str]:
+        """Return the names of the collections, also of those on servers that are down."""
+        places = self.servers.registry().places.values()
+        return sorted({*self.collections(), *(place.collection for place in places)})
+
+    def count_documents(self) -> int:
+        """Return how many documents all collections have together."""
+        if not self._has_others():
+            return self.home_store.count("")[1]
+        return sum(space.documents for space in self.spaces())
+
+    def retrieve(
+        self,
+        question: str | Query,
+        collections: Sequence[str] = (),
+        *,
+        stop: Stop | None = None,
+        **options: Any,
+    ) -> HitsAcross:
+        """Return the passages of several collections that serve a question best, merged by rank.
+
+        Args:
+            question: The question, as text or as a `Query`.
+            collections: The names of the collections; empty for all.
+            stop: Set from any thread, it ends the calls to models and raises Stopped.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
+        Returns:
+            The passages, and the collections that were left out, as their servers are down.
+
+        Raises:
+            NotFound: There is no collection.
+            FabulaError: No collection could be searched.
+
+        """
+        from fabula.app.across import find_collections, retrieve_across
+
+        return retrieve_across(find_collections(self, collections), question, stop=stop, **options)
+
+    def stream(
+        self,
+        question: str | Query,
+        collections: Sequence[str] = (),
+        *,
+        meter: Meter | None = None,
+        path: Trace | None = None,
+        stop: Stop | None = None,
+        **options: Any,
+    ) -> AnswerAcross:
+        """Return an answer that is written from the passages of several collections.
+
+        Their passages are merged by rank, as `retrieve` does. `answer.stream` is read as the stream
+        of one collection; each passage names its `collection`.
+
+        Args:
+            question: The question, as text or as a `Query`.
+            collections: The names of the collections; empty for all.
+            meter: Counts what is asked of models.
+            path: Records how the passages were merged.
+            stop: Ends the search or the answer, from any thread.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
+        Raises:
+            NotFound: There is no collection.
+            SettingsError: The question has a place up to which a text was read (`until`).
+            FabulaError: No collection could be searched.
+
+        """
+        from fabula.app.across import find_collections, stream_across
+
+        chosen = find_collections(self, collections)
+        return stream_across(chosen, question, meter=meter, path=path, stop=stop, **options)
+
+    def list_servers(self) -> list[ServerState]:
+        """Return the Neo4j servers of this library, the home server first."""
+        from fabula.app.server_list import list_servers
+
+        return list_servers(self)
+
+    def add_server(
+        self,
+        name: str,
+        uri: str,
+        *,
+        username: str = "neo4j",
+        database: str = "neo4j",
+        password: str | None = None,
+        in_keyring: bool = False,
+    ) -> ServerState:
+        """Add a Neo4j server that collections can live on, or give it another address.
+
+        Args:
+            name: The name by which this library calls it.
+            uri: Its address, as bolt://host:7687 or neo4j+s://host.
+            username: The user at that server.
+            database: The database there.
+            password: The password; None for the one of the settings or the keyring. It is not
+                saved: the setting `server_passwords` or the keyring must have it from now on.
+            in_keyring: Whether the keyring has the password.
+
+        Returns:
+            The server; its `collections` are those that are on it and not of this library.
+
+        Raises:
+            BadValue: No server can have this name, or its address has a password.
+            StoreError: It can't be reached, or its graph is of a newer version of Fabula.
+            FabulaError: It is another server of this library already.
+
+        """
+        from fabula.app.server_list import add_server
+        from fabula.store.server_registry import ServerEntry
+
+        entry = ServerEntry(name, uri, username, database, in_keyring)
+        return add_server(self, entry, password)
+
+    def remove_server(self, name: str) -> None:
+        """Remove a server from this library, if no collection lives there; its data stays.
+
+        Raises:
+            NotFound: There is no such server.
+            FabulaError: Collections live there.
+
+        """
+        from fabula.app.server_list import remove_server
+
+        remove_server(self, name)
 
     def compact(self, progress: Progress | None = None) -> list[Space]:
         """Rebuild the vector indexes in few segments, while questions are answered.
@@ -90,18 +252,25 @@ class App(Resources):
         from fabula.build.compact import CompactRun
         from fabula.build.outcome import SilentProgress
 
-        return CompactRun(self.store, progress or SilentProgress()).run()
+        progress = progress or SilentProgress()
+        stores = self.reach_stores().values()
+        return [space for store in stores for space in CompactRun(store, progress).run()]
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
         """Write all collections to one file, as `Collection.export` writes one."""
         from fabula.export.files import write_graph
-        from fabula.store.export_reader import ExportReader
+        from fabula.store.export_reader import ExportReader, JoinedReader
 
-        entries = [entry for name in self.collections() for entry in self.store.documents(name)]
-        if not entries:
+        by_store: dict[Store, list[str]] = {}
+        for name in self.collections():
+            by_store.setdefault(self.store_of(name), []).append(name)
+        readers = [
+            ExportReader(store, [*chain.from_iterable(map(store.documents, names))], whole=names)
+            for store, names in by_store.items()
+        ]
+        if not any(reader.entries for reader in readers):
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
-        exported = ExportReader(self.store, entries, whole=self.collections())
-        return write_graph(exported, Path(file), format, embeddings=embeddings)
+        return write_graph(JoinedReader(readers), Path(file), format, embeddings=embeddings)
 
 
 class Fabula(Collection):
@@ -117,10 +286,10 @@ class Fabula(Collection):
         settings: Settings | None = None,
         *,
         report: ProgressReport | None = None,
-        kit: ModelFactory | None = None,
+        models: ModelFactory | None = None,
         **flags: Any,
     ) -> None:
-        app = App(settings, report=report, kit=kit, **flags)
+        app = App(settings, report=report, models=models, **flags)
         super().__init__(app, app.settings.collection)
 
     def __enter__(self) -> Self:

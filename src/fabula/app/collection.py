@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
-from fabula.app.resources import Resources
+from fabula.app.resources import Resources, warn_of_old_name
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest_turns
 from fabula.ask.modes import mode
 from fabula.ask.query import AUTO, Query
+from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import STATIC, Settings
-from fabula.errors import LoadError, NotFound, SettingsError
+from fabula.config.settings import Settings
+from fabula.errors import BadValue, LoadError, NotFound, SettingsError
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.hits import Source as Stretch
+from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
+from fabula.graph.queries import read_statement
 from fabula.graph.recipes import (
     collection_decisions,
     complete_documents,
@@ -42,28 +45,48 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store.embedding_space import (
     Space,
+    describe_other_prefix,
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
 )
+from fabula.store.locks import refuse_moved
 from fabula.text.names import name_problem, quote_name
 
 # What no question needs is imported in the methods that use it: `fabula query` imports this module,
 # and takes longer to import than to answer.
 if TYPE_CHECKING:
+    from fabula.app.annotating import ImportedAnnotations
+    from fabula.app.corpus import Corpus
     from fabula.app.reading import Reading
+    from fabula.app.reading_place import ReadingPlace
+    from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
+    from fabula.app.volumes import ReadVolumes
+    from fabula.ask.retrieve import RetrievalResult
+    from fabula.build.cluster import WorkerCluster
+    from fabula.build.move import Moved
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
+    from fabula.export.annotated_text import PlacedLayer
     from fabula.export.files import Written
     from fabula.export.rdf import TypedRows
-    from fabula.load.source import Source
+    from fabula.export.until import ReadSoFar
+    from fabula.graph.annotations import Annotation, LayerRecord
+    from fabula.load.source import DocumentSource
     from fabula.load.sources import Sources
+    from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions
     from fabula.models.progress import Progress
     from fabula.store import Store
-    from fabula.store.integrity import Findings
+    from fabula.store.integrity import CheckFindings
 
+MIN_VOLUMES = 2
+"""Documents of which a series has at least."""
+TYPED_STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links")
+"""What RDF is written from."""
+LOG = logging.getLogger("fabula")
 ALL_ROWS = 1_000_000
 """More facts than a collection has."""
 
@@ -71,7 +94,8 @@ ALL_ROWS = 1_000_000
 class Conversation:
     """Questions to a collection, each asked with the previous questions and their answers.
 
-    `Collection.chat` makes it. Use it from one thread.
+    Once a question has a place (`until`), answers that rest on later text are no longer given to
+    the model with it. `Collection.chat` makes it. Use it from one thread.
 
     Attributes:
         collection: The collection that is asked.
@@ -91,7 +115,8 @@ class Conversation:
     def stream(self, question: str, **options: Any) -> AnswerStream:
         """Return an answer as it is written; what is read of it is part of the conversation."""
         options = {**self.options, **options}
-        stream = self.collection.stream(question, history=self.history, **options)
+        turns = [stream.turn for stream in self._streams if stream.text]
+        stream = self.collection.stream(question, history=turns, **options)
         self._streams.append(stream)
         return stream
 
@@ -116,7 +141,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CollectionGraph:
     """A graph that belongs to a whole collection, and is made from what its documents have.
 
     `record` is what it was made from. `stale` names what has changed since: settings by their
@@ -138,9 +163,10 @@ class Collection:
         self,
         app: Resources,
         name: str,
-        kit: ModelFactory | None = None,
+        models: ModelFactory | None = None,
         *,
         takes_paths: bool = True,
+        settings: Settings | None = None,
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"The name of a collection is a str, not {name!r}.")
@@ -148,8 +174,9 @@ class Collection:
             raise SettingsError(f"The name of the collection, {quote_name(name)}, {fault}.")
         self.app = app
         self.name = name
-        self.models = kit or app.models
+        self.models = models or app.models
         """The models with which graphs of the collection are built."""
+        self._settings = settings or app.settings
         self._takes_paths = takes_paths
         """Whether a document may be named by the path of its file on this machine."""
         self._is_ready = False
@@ -159,15 +186,65 @@ class Collection:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the process."""
-        return self.app.settings
+        """The settings of the process, or those that the collection was opened with."""
+        return self._settings
 
     @property
     def store(self) -> Store:
-        """The graph of all collections; what is asked of it names this one."""
-        return self.app.store
+        """The graph on this collection's server; what is asked of it names the collection."""
+        return self.app.store_of(self.name)
+
+    @property
+    def server(self) -> str:
+        """The name of the Neo4j server that the collection lives on."""
+        return "home" if self.app.is_alone else self.app.servers.registry().place(self.name).server
 
     # Writing
+
+    def move(
+        self,
+        server: str,
+        *,
+        progress: Progress | None = None,
+        stop: Stop | None = None,
+        pause: float | None = None,
+    ) -> Moved:
+        """Move the collection to another Neo4j server, while questions go on being answered.
+
+        It takes no changes meanwhile. A move that was stopped anywhere is continued by the same
+        call; a move to the server that it lives on gives the stopped one up.
+
+        Args:
+            server: The name of the server; "home" for the one that the settings name.
+            progress: Told of each node that is copied.
+            stop: Set it to stop; the move can be continued.
+            pause: Seconds for which the old copy is kept after the switch, so that every process
+                learns of it; None for the usual 40.
+
+        Raises:
+            NotFound: There is no such collection or server.
+            SpaceError: It is being re-embedded.
+            StoreError: A server can't be reached, or another process is moving the collection.
+
+        """
+        from fabula.build.move import PAUSE_SECONDS, MoveRun
+        from fabula.build.outcome import SilentProgress
+
+        servers = self.app.servers
+        run = MoveRun(
+            self.app.home_store,
+            servers.store,
+            self.name,
+            server,
+            progress or SilentProgress(),
+            stop or Stop(),
+            PAUSE_SECONDS if pause is None else pause,
+            switched=servers.refresh,
+        )
+        try:
+            return run.run()
+        finally:
+            servers.refresh()
 
     def ingest(
         self,
@@ -178,6 +255,8 @@ class Collection:
         name: str = "",
         listener: Listener | None = None,
         stop: Stop | None = None,
+        batch: BatchOptions | None = None,
+        cluster: WorkerCluster | None = None,
     ) -> list[Outcome]:
         """Read files, and all readable files in folders and zips, as documents of this collection.
 
@@ -199,6 +278,11 @@ class Collection:
             stop: Once it is set, from any thread, nothing more is begun. Calls under way come to
                 their end, as they are paid for and cached. Documents that are not done by then stay
                 as they were, and the same ingest goes on from there.
+            batch: Ask models by batches, at about half the price. A document then waits, for hours
+                perhaps, and its outcome is 'waiting' until the same ingest finds that its batches
+                have ended.
+            cluster: Workers that read the files and make the graphs, in other processes or on other
+                machines; None to do it in this process.
 
         Returns:
             One outcome per file, in order, however often it is named, then one per file in a folder
@@ -209,7 +293,8 @@ class Collection:
             SettingsError: A graph does not exist, or a setting has a bad value.
             ServerError: The private Neo4j cannot be started.
             StoreError: Neo4j failed.
-            ModelError: The model endpoint failed. These four end the run.
+            ClusterError: The cluster can't be reached, or its workers can't do the work.
+            ModelError: The model endpoint failed. These five end the run.
 
         """
         from fabula.build.outcome import Outcome
@@ -222,12 +307,14 @@ class Collection:
             strict=strict,
             listener=listener,
             stop=stop,
+            batch=batch,
+            cluster=cluster,
         )
         return outcomes + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_sources(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[DocumentSource],
         *,
         graphs: str | Sequence[str] | None = None,
         rebuild: bool = False,
@@ -235,12 +322,17 @@ class Collection:
         dry: bool = False,
         listener: Listener | None = None,
         stop: Stop | None = None,
+        batch: BatchOptions | None = None,
+        cluster: WorkerCluster | None = None,
     ) -> list[Outcome]:
         """Do what `ingest` does, for documents that a program reads in its own way.
 
         With `dry`, do what `expect` does.
         """
-        return self._run(graphs, listener, rebuild, strict, dry=dry, stop=stop).ingest(sources)
+        run = self._run(
+            graphs, listener, rebuild, strict, dry=dry, stop=stop, batch=batch, cluster=cluster
+        )
+        return run.ingest(sources)
 
     def retry(
         self,
@@ -249,20 +341,34 @@ class Collection:
         dry: bool = False,
         listener: Listener | None = None,
         stop: Stop | None = None,
+        batch: BatchOptions | None = None,
+        estimate: BatchEstimate | None = None,
+        cluster: WorkerCluster | None = None,
     ) -> list[Outcome]:
         """Ask again for the gaps of all documents that have some.
 
         Their texts stay as they are. A graph that was built with other settings or models is built
-        again with those in force, as `build` does. `stop` ends the run as it ends an ingest.
+        again with those in force, as `build` does. `stop` and `batch` are those of `ingest`,
+        and `estimate` is that of `expect`.
 
         Returns:
             One outcome per document with gaps, and per graph of the collection itself with gaps.
 
         """
-        lacking = [entry for entry in self.app.connect(stop).documents(self.name) if entry.gaps]
-        run = self._run([], listener, strict=strict, dry=dry, stop=stop)
+        store = self.app.store_of(self.name, stop)
+        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
+        run = self._run(
+            [],
+            listener,
+            strict=strict,
+            dry=dry,
+            stop=stop,
+            batch=batch,
+            estimate=estimate,
+            cluster=cluster,
+        )
         outcomes = run.retry(lacking)
-        for settled in self.settled():
+        for settled in self.collection_graphs():
             if settled.record.gaps:
                 outcomes += run.build_collection(graph(settled.graph))
         return outcomes
@@ -274,6 +380,7 @@ class Collection:
         rebuild: bool = False,
         name: str = "",
         preset: str = "",
+        estimate: BatchEstimate | None = None,
     ) -> list[Outcome]:
         """Return what `ingest` would do and ask of models. Nothing is written, no model is called.
 
@@ -286,18 +393,20 @@ class Collection:
             rebuild: As for `ingest`.
             name: As for `ingest`.
             preset: Use this preset's values in place of the defaults.
+            estimate: Counts the rounds and batches that an ingest by batches would need.
 
         """
         from fabula.build.outcome import Outcome
 
         sources = self._sources(paths, name)
         if not preset:
-            expected = self._run(graphs, None, rebuild, dry=True).ingest(sources.read)
+            run = self._run(graphs, None, rebuild, dry=True, estimate=estimate)
+            expected = run.ingest(sources.read)
         else:
             settings = self.settings.with_preset(preset)
             graphs = settings.graphs if graphs is None else graphs
             with closing(ModelFactory(settings)) as models:
-                expected = self._run(graphs, None, rebuild, dry=True, kit=models).ingest(
+                expected = self._run(graphs, None, rebuild, dry=True, models=models).ingest(
                     sources.read
                 )
         return expected + [Outcome(source, "skipped") for source in sources.skipped]
@@ -321,7 +430,7 @@ class Collection:
 
         """
         from fabula.load import read_text
-        from fabula.load.source import Source
+        from fabula.load.source import DocumentSource
 
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
@@ -329,7 +438,7 @@ class Collection:
             raise LoadError("The text has no source: say where it is from, as it is known by that.")
         metadata = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **metadata)
-        [outcome] = self._run(None, None, stop=stop).ingest([Source(source, read)])
+        [outcome] = self._run(None, None, stop=stop).ingest([DocumentSource(source, read)])
         if outcome.error:
             raise outcome.error
         return outcome
@@ -343,6 +452,9 @@ class Collection:
         dry: bool = False,
         listener: Listener | None = None,
         stop: Stop | None = None,
+        batch: BatchOptions | None = None,
+        estimate: BatchEstimate | None = None,
+        cluster: WorkerCluster | None = None,
     ) -> list[Outcome]:
         """Build a graph, and the graphs that it rests on, for documents of the collection.
 
@@ -359,6 +471,10 @@ class Collection:
             dry: Only say what would be asked of models.
             listener: Is told of the progress.
             stop: Ends the run as it ends an ingest.
+            batch: Ask models by batches, as for `ingest`.
+            estimate: Counts the rounds and batches that a dry run by batches would need.
+            cluster: Workers that make the graph, as for an ingest. One that belongs to the whole
+                collection is made in this process.
 
         Raises:
             NotFound: There is no such document, or the collection is empty.
@@ -366,20 +482,28 @@ class Collection:
 
         """
         requested = graph(name)
+        begin = partial(
+            self._run,
+            listener=listener,
+            rebuild=rebuild,
+            strict=strict,
+            dry=dry,
+            stop=stop,
+            batch=batch,
+            estimate=estimate,
+        )
+        store = self.app.store_of(self.name, stop)
         if requested.build_collection:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-            if not self.app.connect(stop).count(self.name)[0]:
+            if not store.count(self.name)[0]:
                 raise empty_collection_error(self.name)
-            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).build_collection(
-                requested
-            )
+            return begin([]).build_collection(requested)
         chosen = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(chosen.values()) or list(self.app.connect(stop).documents(self.name))
+        entries = list(chosen.values()) or list(store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
-        run = self._run([requested.name], listener, rebuild, strict, dry=dry, stop=stop)
-        return run.build(entries)
+        return begin([requested.name], cluster=cluster).build(entries)
 
     def decide(
         self, name: str, kind: str, *names: str, document: str = "", by: str = ""
@@ -421,7 +545,7 @@ class Collection:
 
         return undo_decision(self.store, self.name, number, by or current_user())
 
-    def outdated(self, decision: Decision) -> tuple[list[Entry], list[Entry]]:
+    def find_outdated(self, decision: Decision) -> tuple[list[Entry], list[Entry]]:
         """Return the documents that a decision, or its undoing, has made stale.
 
         Returns:
@@ -458,7 +582,7 @@ class Collection:
             One outcome per document that was built.
 
         """
-        entries = self.outdated(decision)[0]
+        entries = self.find_outdated(decision)[0]
         if not entries:
             return []
         return self._run([decision.graph], listener, stop=stop).build(entries)
@@ -521,6 +645,39 @@ class Collection:
             self.store.remove(self.name, document)
         return list(entries.values())
 
+    def describe(
+        self,
+        document: str,
+        *,
+        title: str | None = None,
+        author: str | None = None,
+        published: str | None = None,
+    ) -> Entry:
+        """Change the title, author or date of a document, and return it; what is None stays.
+
+        If its file is ingested again with another text, these are those of the file again.
+
+        Args:
+            document: An id, title or file.
+            title: The new title.
+            author: The new author; '' for none.
+            published: The new year or date of the text; '' for none.
+
+        Raises:
+            BadValue: The title is empty, or a value is too long.
+            NotFound: There is no such document.
+
+        """
+        entry = self.document(document)
+        title = entry.title if title is None else title.strip()
+        author = entry.author if author is None else author.strip()
+        published = entry.published if published is None else published.strip()
+        if not title:
+            raise BadValue("The title is empty: give it at least one character.")
+        if not self.store.set_description(entry, title, author, published):
+            raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
+        return replace(entry, title=title, author=author, published=published)
+
     def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
         """Replace the collection's embeddings by those of the settings' model.
 
@@ -542,7 +699,7 @@ class Collection:
         uncached = models.counted_embedder(meter, cached=False)
         progress = progress or SilentProgress()
         run = ReembedRun(
-            self.app.connect(stop),
+            self.app.store_of(self.name, stop),
             self.name,
             embedder,
             uncached,
@@ -586,15 +743,28 @@ class Collection:
         installed = graphs()
         built = [installed[name] for name in installed if name in entry.graphs]
         followed = decisions_by_graph(built, self.decisions(), entry.id, entry.graphs)
-        return differences_of(entry, self.models.recipes(entry.sha256, built, decisions=followed))
+        layers: Mapping[str, str] = {}
+        if any(graph.imports for graph in built):
+            from fabula.store.annotations import read_digests
 
-    def settled(self) -> list[Settled]:
-        """Return the graphs of the collection itself, by name."""
+            layers = read_digests(self.store, self.name, entry.id)
+        recipes = self._building().recipes(entry.sha256, built, decisions=followed, layers=layers)
+        return differences_of(entry, recipes)
+
+    def settled(self) -> list[CollectionGraph]:
+        """Return `collection_graphs()`, which this was called before; deprecated."""
+        warn_of_old_name("Collection.settled", "Collection.collection_graphs")
+        return self.collection_graphs()
+
+    def collection_graphs(self) -> list[CollectionGraph]:
+        """Return the graphs that belong to the collection as a whole, by name."""
         records = self.store.collection_parts(self.name)
         installed = graphs()
         entries = list(self.documents()) if records.keys() & installed.keys() else []
         return [
-            Settled(name, record, self._differences(installed[name], record, entries, records))
+            CollectionGraph(
+                name, record, self._differences(installed[name], record, entries, records)
+            )
             for name, record in records.items()
             if name in installed
         ]
@@ -609,7 +779,7 @@ class Collection:
         """Return the gaps of a document, which no model gave, by its graphs' names."""
         return self.store.gaps(self.name, self.document(document).id)
 
-    def check(self, document: str = "") -> Findings:
+    def check(self, document: str = "") -> CheckFindings:
         """Return what is wrong with the collection, or with one document by id, title or file."""
         from fabula.store.integrity import check
 
@@ -623,6 +793,7 @@ class Collection:
         *,
         format: str = "",
         embeddings: bool = False,
+        until: str = "",
     ) -> Written:
         """Write the collection, or one document, to a file.
 
@@ -632,9 +803,11 @@ class Collection:
             format: The format, as jsonl or graphml; '' for the one that the file's name ends in.
                 ttl and nt are RDF, which has facts, events and discourse relations alone.
             embeddings: Write the embeddings as well, which only jsonl can hold.
+            until: The place up to which the reader has read the document, as of a question:
+                nothing of what comes later is written. '' is the end.
 
         Raises:
-            FabulaError: The file can't be written.
+            FabulaError: The file can't be written, or `until` is given together with embeddings.
             NotFound: There is nothing to write.
             StoreError: A document changes meanwhile.
             SpaceError: The embeddings are being replaced at the moment.
@@ -645,23 +818,46 @@ class Collection:
         from fabula.store.export_reader import ExportReader
 
         if rdf := rdf_format(Path(file), format):
-            return write_rdf(self._typed_rows(document), self.name, Path(file), rdf)
+            return write_rdf(self._typed_rows(document, until), self.name, Path(file), rdf)
+        if until and embeddings:
+            raise SettingsError("Embeddings are of whole texts: leave them out, or --until.")
+        if until:
+            place = self.reading_place(until, document)
+            return write_graph(self.read_so_far(place), Path(file), format)
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
         exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
         return write_graph(exported, Path(file), format, embeddings=embeddings)
 
-    def _typed_rows(self, document: str) -> TypedRows:
+    def read_so_far(self, place: ReadingPlace, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
+        """Return what was read of a document, for an export; `reader` may leave something out."""
+        from fabula.export.until import ReadSoFar
+        from fabula.graph.parts_until import restrict_parts
+        from fabula.store.part_reader import read_part
+
+        entry = place.document
+        parts = {
+            name: read_part(self.store, Owner(self.name, name, entry.id)) for name in entry.graphs
+        }
+        from fabula.graph.unread import make_check
+
+        is_unread = make_check(self.store.names_of(entry), place.end)
+        restricted = restrict_parts(parts, graphs(), place.end, is_unread)
+        structure = self.store.structure(entry).up_to(place.end)
+        return (reader or ReadSoFar)(entry, structure, restricted)
+
+    def _typed_rows(self, document: str, until: str = "") -> TypedRows:
         """What a document, or with '' the collection, has for RDF."""
         from fabula.export.rdf import TypedRows
 
-        within = self.document(document).id if document else ""
-        place: dict[str, Any] = {"collection": self.name, "document": within}
+        known = self.known_filters(until, document)
+        facts, events, links = map(read_statement, TYPED_STATEMENTS)
+        within = known.document
         rows = TypedRows(
-            self.store.rows("facts/find_facts", **place, name="", relation="", limit=ALL_ROWS),
-            self.store.rows("discourse/find_events", **place),
-            self.store.rows("discourse/find_links", **place),
+            self.store.read(facts, known, document=within, name="", relation="", limit=ALL_ROWS),
+            self.store.read(events, known, document=within),
+            self.store.read(links, known, document=within),
         )
         if not (rows.facts or rows.events or rows.links):
             raise NotFound(
@@ -671,11 +867,11 @@ class Collection:
             )
         return rows
 
-    def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
+    def sources(self, hits: Sequence[Hit]) -> dict[str, list[Source]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""
         return self.store.sources(self.name, [hit.id for hit in hits])
 
-    def read(self, document: str, at: str | int = "") -> Reading:
+    def read(self, document: str, at: str | int = "", until: str = "") -> Reading:
         """Return the text of a document around a place.
 
         Args:
@@ -683,6 +879,8 @@ class Collection:
             at: Characters as 120-340, a chunk's number, a section's heading, or the id of a
                 passage; for a summary or a detail, the text that it rests on is returned. '' is the
                 beginning.
+            until: The place up to which the reader has read, as of a question: nothing of what
+                comes later is shown. '' is the end.
 
         Raises:
             NotFound: There is no such document or place.
@@ -690,7 +888,43 @@ class Collection:
         """
         from fabula.app.reading import read
 
-        return read(self.store, self.document(document), str(at))
+        entry = self.document(document)
+        if not until:
+            return read(self.store, entry, str(at))
+        return read(self.store, entry, str(at), self.reading_place(until, entry.id).end)
+
+    def recap(
+        self,
+        document: str,
+        *,
+        until: str | int = "",
+        by: str = "",
+        level: int = 0,
+        tokens: int | None = None,
+    ) -> Recap:
+        """Return what a document has told up to a place, in order, and nothing of what follows.
+
+        Each paragraph is an episode, which rests on one stretch of the text; what lies between the
+        last episode and the place is told by sentences of the text. No model is asked.
+
+        Args:
+            document: An id, title or file.
+            until: The place: a section or a page, up to its end; a share as "40%"; a character, or
+                the last of a range as 120-340. '' is the end of the text.
+            by: "chapter" for a paragraph of each chapter, or of each part of one; '' for as few as
+                there are.
+            level: The highest level of episodes, from 1; 0 for any.
+            tokens: The most tokens of all paragraphs, or 0 for any number. None is 1,500, and any
+                number if `by` or `level` is given.
+
+        Raises:
+            NotFound: There is no such document or place, or it has no graph of episodes.
+            SettingsError: An argument has a bad value.
+
+        """
+        from fabula.app.recap import recap
+
+        return recap(self.store, self.document(document), str(until), by, level, tokens)
 
     def structure(self, document: str) -> TextStructure:
         """Return where a document's sections, printed pages and numbered lines begin.
@@ -703,6 +937,68 @@ class Collection:
 
         """
         return self.store.structure(self.document(document))
+
+    def reading_place(self, until: str, document: str = "") -> ReadingPlace:
+        """Return the place up to which a reader has read, as the option `until` of a question says.
+
+        Args:
+            until: A section, a page, a share, words of the text, or a character.
+            document: An id, title or file; '' for the only document of the collection.
+
+        Raises:
+            NotFound: There is no such document or place, it is the name of several, or no document
+                is named and the collection has several.
+
+        """
+        from fabula.app.reading_place import find_reading_place
+
+        if document:
+            return find_reading_place(self.store, self.document(document), until)
+        entries = [*islice(self.store.documents(self.name, 2), 2)]
+        if not entries:
+            raise empty_collection_error(self.name)
+        if len(entries) > 1:
+            raise NotFound(
+                f"{quote_name(until)} is a place in a text, and collection {self.name!r} has "
+                "several: name the document as well. A question may name a whole volume instead.",
+                advice="Name the document, with --document where the command has it.",
+            )
+        return find_reading_place(self.store, entries[0], until)
+
+    def read_volumes(self, until: str, document: str = "") -> ReadVolumes | None:
+        """Return the documents up to the one that `until` names: the volumes that were read.
+
+        It is None if a document is named as well, or the collection has a single one: then `until`
+        is a place in its text.
+
+        Raises:
+            NotFound: Several documents have the name, or too many would be searched.
+
+        """
+        if document or not until.strip() or self.store.count(self.name)[0] < MIN_VOLUMES:
+            return None
+        from fabula.app.volumes import MAX_VOLUMES, read_up_to
+
+        matches = self.store.find_named(self.name, until.strip(), MIN_VOLUMES)
+        if not matches:
+            return None
+        volume = matches[0] if len(matches) == 1 else self.document(until)
+        volumes = read_up_to(list(self.documents()), volume)
+        if len(volumes.entries) > MAX_VOLUMES:
+            raise NotFound(
+                f"{len(volumes.entries)} documents come up to {volume.title}, and {MAX_VOLUMES} "
+                "are the most that are asked so: ask one of them with --document."
+            )
+        return volumes
+
+    def known_filters(self, until: str, document: str = "") -> Filters:
+        """Return the filters of a reader with a place, for `Store.read`; raises as `reading_place`.
+
+        Without a place they let everything through.
+        """
+        if until.strip():
+            return self._filters_until(self.reading_place(until, document))
+        return Filters(self.name, self.document(document).id if document else "")
 
     def read_again(self, document: Entry) -> ReadingChange | None:
         """Return what another ingest of a document's file would change in its text.
@@ -734,16 +1030,31 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
+        from fabula.app.unread_rows import hide_unread_rows
         from fabula.graph.explore import parse_query, shipped_query
         from fabula.store.user_query import run_user_query
 
         parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
         if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
-        table = run_user_query(
-            self.store, parsed.statement, parsed.fill(parameters), timeout_seconds=seconds
-        )
+        values = self.read_place_parameter(parsed.fill(parameters))
+        table = run_user_query(self.store, parsed.statement, values, timeout_seconds=seconds)
+        table = hide_unread_rows(self, table, values)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+    def read_place_parameter(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters of a query with `until`, a reader's place, as a number of characters.
+
+        Raises:
+            NotFound: The document has no such place, or none is named and there are several.
+
+        """
+        until = values.get("until", NO_LIMIT)
+        if until == NO_LIMIT or "document" not in values:
+            # A statement of somebody's own may mean anything by a parameter of this name.
+            return dict(values)
+        place = self.reading_place(str(until), str(values.get("document") or ""))
+        return {**values, "until": place.end, "document": place.document.id}
 
     # Asking
 
@@ -770,14 +1081,26 @@ class Collection:
             FabulaError: The question is empty.
 
         """
-        query = self._query(question, {**options, "fill": False})
-        self.app.connect(stop)
+        query = self.make_query(question, {**options, "fill": False})
+        result, _ = self.find(query, meter=meter, path=path, stop=stop)
+        return [*result.hits]
+
+    def find(
+        self,
+        query: Query,
+        *,
+        meter: Meter | None = None,
+        path: Trace | None = None,
+        stop: Stop | None = None,
+    ) -> tuple[RetrievalResult, Filters]:
+        """Return all that was found for a question, and where was looked; see `retrieve`."""
+        self.app.store_of(self.name, stop)
         filters = self._filters(query)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, self.store, models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
-        return [*result.hits]
+        return result, filters
 
     def context(
         self,
@@ -789,8 +1112,8 @@ class Collection:
         **options: Any,
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
-        query = self._query(question, options)
-        self.app.connect(stop)
+        query = self.make_query(question, options)
+        self.app.store_of(self.name, stop)
         filters = self._filters(query)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, self.store, models, meter, path)
@@ -802,7 +1125,7 @@ class Collection:
         self,
         question: str | Query,
         *,
-        history: Sequence[Turn] = (),
+        history: Sequence[Turn | AskedTurn] = (),
         meter: Meter | None = None,
         path: Trace | None = None,
         stop: Stop | None = None,
@@ -816,17 +1139,24 @@ class Collection:
         Args:
             question: The question, as text or as a `Query`.
             history: The previous turns of a conversation, on which the question may lean: it is
-                searched with as it would stand alone.
+                searched with as it would stand alone. If the question has a place (`until`), only
+                turns that say what they were asked of (`AnswerStream.turn`), and rest on nothing
+                later, are used.
             meter: Counts what is asked of models.
             path: Records each step of retrieval.
             stop: Ends the search or the answer, from any thread.
             **options: Options of a `Query`, in place of the settings' defaults.
 
         """
-        query = self._query(question, options)
+        query = self.make_query(question, options)
         stop = stop or Stop()
-        self.app.connect(stop)
+        self.app.store_of(self.name, stop)
         filters = self._filters(query)
+        turns = known_turns(history, QuestionScope.of(filters))
+        kept: str | None = None
+        title = ""
+        if turns and self.settings.offline:
+            query, filters, kept, title = self._stay_in_document(query, filters, turns)
         stream = answering.answer(
             query,
             filters,
@@ -834,12 +1164,47 @@ class Collection:
             self._asking(stop),
             meter or Meter(),
             path or Trace(),
-            history=latest_turns(history, self.settings.history_tokens),
+            history=latest_turns([each.turn for each in turns], self.settings.history_tokens),
             stop=stop,
         )
+        from fabula.models.offline.guide import has_unknown_pronoun
+
+        # A question by itself has nothing to be explained, and need not import what explains it.
+        is_unclear = turns or has_unknown_pronoun(stream.question, stream.sought)
+        if self.settings.offline and is_unclear:
+            from fabula.ask.follow_up import describe_follow_up
+
+            stream.note = describe_follow_up(stream.question, stream.sought, kept, title)
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream
+
+    def _stay_in_document(
+        self, query: Query, filters: Filters, turns: Sequence[AskedTurn]
+    ) -> tuple[Query, Filters, str | None, str]:
+        """Keep a follow-up without a model to the document that the last answer is from.
+
+        Returns:
+            The query and the filters, with that document if there is one; what
+            `document_of_follow_up` says; and the title of the document if it was added here.
+
+        """
+        from fabula.ask.follow_up import document_of_follow_up
+
+        if filters.document or filters.volumes:
+            return query, filters, None, ""  # the reader said where to look
+        kept = document_of_follow_up(query.question, turns)
+        if kept is None or self.store.count(self.name)[0] < MIN_VOLUMES:
+            return query, filters, None, ""
+        if not kept:
+            return query, filters, kept, ""
+        # An id may also be the beginning of another one, or that of a document removed since.
+        named = self.store.find_named(self.name, kept, MIN_VOLUMES, whole=True)
+        entry = next((entry for entry in named if entry.id == kept), None)
+        if entry is None:
+            return query, filters, None, ""
+        query = replace(query, document=entry.id)
+        return query, self._filters(query), kept, entry.title
 
     def expect_query(
         self,
@@ -867,8 +1232,8 @@ class Collection:
         """
         from fabula.config.expected_models import ExpectedModels
 
-        query = self._query(question, options)
-        self.app.connect(None)
+        query = self.make_query(question, options)
+        self.app.store_of(self.name)
         filters = self._filters(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
@@ -883,7 +1248,7 @@ class Collection:
         self,
         question: str | Query,
         *,
-        history: Sequence[Turn] = (),
+        history: Sequence[Turn | AskedTurn] = (),
         stop: Stop | None = None,
         **options: Any,
     ) -> Answer:
@@ -897,18 +1262,272 @@ class Collection:
         """
         return Conversation(self, options)
 
+    # Words
+
+    def corpus(self, document: str = "", until: str = "") -> Corpus:
+        """Return documents as words: of one, by id, title or file, or of all with ''.
+
+        `until` is the place of a reader in the document; `make_concordance`, `count_collocates`,
+        `find_key_words` and `count_ngrams` of `fabula.app.corpus` count it.
+
+        Raises:
+            NotFound: There is no such document or place, or the collection is empty.
+
+        """
+        from fabula.app.corpus import Corpus
+
+        known = self.known_filters(until, document)
+        if known.document:
+            return Corpus(self.store, [self.document(known.document)], known.until)
+        entries = list(self.documents())
+        if not entries:
+            raise empty_collection_error(self.name)
+        return Corpus(self.store, entries)
+
+    def corpus_against(self, document: str, against: str = "") -> Corpus:
+        """Return what a document is compared with: another one, or all others of the collection.
+
+        Raises:
+            NotFound: There is no such document, or no other one.
+
+        """
+        from fabula.app.corpus import Corpus
+
+        id = self.document(document).id if document else ""
+        if against:
+            other = self.document(against)
+            if other.id == id:
+                raise NotFound(f"{other.title} can't be compared with itself: name another one.")
+            return Corpus(self.store, [other])
+        others = [entry for entry in self.documents() if entry.id != id]
+        if not (others and id):
+            raise NotFound(
+                "There is nothing to compare with: name a document, and another one or another "
+                "collection to compare it with."
+            )
+        return Corpus(self.store, others)
+
+    # Annotations
+
+    def import_annotations(
+        self, *files: str | Path, document: str, layer: str = "", format: str = "", by: str = ""
+    ) -> ImportedAnnotations:
+        """Import annotations of a document from files, as a layer that is kept with it.
+
+        Each is looked for where the file says, and then by its words. What is found nowhere is kept
+        as orphaned. A layer of the same name is replaced. `build` with a graph of
+        `graphs_of_annotations` makes the layer known to questions.
+
+        Args:
+            *files: Paths; several where a format has several files.
+            document: An id, title or file.
+            layer: The name of the layer; '' for the name of the first file, without its end.
+            format: A name of `fabula.export.annotation_formats.FORMATS`; '' to know it by the
+                file's name.
+            by: Who imports them; '' for the user of this process.
+
+        Raises:
+            LoadError: A file can't be read, or has no annotations.
+            NotFound: There is no such document.
+            SettingsError: There is no such format.
+
+        """
+        from fabula.app.annotating import keep_layer
+        from fabula.export.annotation_formats import find_format, read_annotation_files
+
+        paths = [Path(file) for file in files]
+        found = find_format(format, paths[0])
+        limit = self.settings.max_file_mb * 1_000_000
+        return keep_layer(
+            self.store,
+            self.document(document),
+            layer or paths[0].name.partition(".")[0],
+            lambda text: read_annotation_files(paths, found, text, limit),
+            source=paths[0].name,
+            format=found.name,
+            by=by,
+        )
+
+    def annotation_layers(self) -> list[LayerRecord]:
+        """Return the layers of annotations of all documents, without their annotations."""
+        from fabula.store.annotations import read_records
+
+        return read_records(self.store, self.name)
+
+    def annotations(self, document: str, layer: str = "", *, until: str = "") -> list[PlacedLayer]:
+        """Return the layers of annotations of a document, with their places in its present text.
+
+        Args:
+            document: An id, title or file.
+            layer: Only the layer of this name.
+            until: The place up to which the reader has read; '' is the end.
+
+        Raises:
+            NotFound: There is no such document, layer or place.
+
+        """
+        from fabula.app.annotating import annotate, choose_layers
+
+        return choose_layers(annotate(self, document, until=until, found=False).layers, layer)
+
+    def export_annotations(
+        self,
+        out: str | Path,
+        document: str,
+        *,
+        format: str = "",
+        what: Sequence[str] = (),
+        until: str = "",
+    ) -> list[Path]:
+        """Write what is marked in a document to a file, or to several, and return these.
+
+        Args:
+            out: The file; an existing one is replaced.
+            document: An id, title or file.
+            format: A name of `fabula.export.annotation_formats.FORMATS`; '' to know it by the
+                file's name.
+            what: entities, quotations, events and names of layers; all if none is given.
+            until: The place up to which the reader has read; '' is the end.
+
+        Raises:
+            FabulaError: The file can't be written.
+            NotFound: There is no such document, or nothing is marked in it.
+            SettingsError: There is no such format.
+
+        """
+        from fabula.app.annotating import annotate
+        from fabula.export.annotation_formats import (
+            find_format,
+            write_annotation_files,
+            write_annotations,
+        )
+
+        found = find_format(format, Path(out))
+        text = annotate(self, document, until=until)
+        return write_annotation_files(write_annotations(text, found, what), Path(out))
+
+    def remove_annotations(self, document: str, layer: str) -> LayerRecord:
+        """Remove a layer of annotations of a document. Raises NotFound."""
+        from fabula.app.annotating import remove_layer
+
+        return remove_layer(self.store, self.document(document), layer)
+
+    def graphs_of_annotations(self) -> tuple[str, ...]:
+        """Return the names of graphs that are made of annotations: build them after a change."""
+        return tuple(name for name, installed in graphs().items() if installed.imports)
+
+    def add_note(
+        self,
+        document: str,
+        quote: str = "",
+        body: str = "",
+        *,
+        at: str = "",
+        tag: str = "",
+        by: str = "",
+    ) -> Annotation:
+        """Keep a note, or without a body a highlight, on words of a document.
+
+        Args:
+            document: An id, title or file.
+            quote: The words, as the text has them but for white space.
+            body: What is noted.
+            at: Characters as 120-340, in place of the words or where these stand several times.
+            tag: A tag.
+            by: Who notes it; '' for the user of this process.
+
+        Raises:
+            BadValue: It is too long, or does not say what it is on.
+            NotFound: There is no such document, or the text does not have the words just once.
+
+        """
+        from fabula.app.annotating import add_note
+
+        return add_note(self.store, self.document(document), quote, at, body, tag, by)
+
+    def notes(self, document: str = "", words: str = "", *, until: str = "") -> list[PlacedLayer]:
+        """Return notes and highlights, those with all of some words if any are given.
+
+        Args:
+            document: An id, title or file; '' for all documents.
+            words: Words of the note, its tag or what it is on; case and accents do not count.
+            until: The place up to which the reader has read a document; '' is the end.
+
+        Raises:
+            NotFound: There is no such document or place, or there is a place and no document is
+                named of several.
+
+        """
+        from fabula.app.annotating import annotate, find_notes
+        from fabula.graph.annotations import NOTES
+
+        if until.strip() and not document:
+            # A place is one in a single text: that of the only document.
+            document = self.reading_place(until).document.id
+        if document:
+            text = annotate(self, document, until=until, found=False, layer=NOTES)
+            return find_notes(text.layers, words)
+        of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
+        found: list[PlacedLayer] = []
+        for id in of_notes:
+            found += find_notes(annotate(self, id, found=False, layer=NOTES).layers, words)
+        return found
+
+    def edit_note(
+        self,
+        document: str,
+        id: str,
+        body: str | None = None,
+        tag: str | None = None,
+        *,
+        exact: bool = False,
+    ) -> Annotation:
+        """Give a note another text or tag; what is None stays, as do its words and its maker.
+
+        Args:
+            document: An id, title or file.
+            id: The id of the note, or unless `exact` the beginning of it.
+            body: Its new text; '' makes it a highlight.
+            tag: Its new tag; '' for none.
+            exact: See `id`.
+
+        Raises:
+            BadValue: The text or the tag is too long.
+            NotFound: There is no such document or note, or there are several such notes.
+
+        """
+        from fabula.app.annotating import edit_note
+
+        return edit_note(self.store, self.document(document), id, body, tag, exact=exact)
+
+    def remove_note(self, document: str, id: str, *, exact: bool = False) -> Annotation:
+        """Remove a note by its id, or unless `exact` the beginning of that. Raises NotFound."""
+        from fabula.app.annotating import remove_note
+
+        return remove_note(self.store, self.document(document), id, exact=exact)
+
     # Inside
 
     def _asking(self, stop: Stop | None) -> ModelFactory:
         """Return the models for one question.
 
-        A question is compared with the collection's vectors, so the model that made them embeds it.
-        If they are static vectors, they are used whatever model the settings name now: static
-        vectors need no endpoint. Any other model may not be reachable from here.
+        A question is compared with the collection's vectors, so the model that made them embeds it,
+        whatever model the settings name now. The collection may be given other vectors at any time,
+        so its space is read for each question.
+
+        Raises:
+            SpaceError: That model needs an endpoint, and none is set.
+            SettingsError: It needs a package that is not installed.
+
         """
-        space = self.space() if self.models.embedder.model != STATIC else None
-        is_static = space is not None and space.model == STATIC
-        return self.models.view(urgent=True, stop=stop, is_static=is_static)
+        space = self.space()
+        models = self.models if space is None else self.models.for_questions(space.model)
+        return models.view(urgent=True, stop=stop)
+
+    def _building(self) -> ModelFactory:
+        """Return the models with which documents are added to what the collection has."""
+        space = self.space()
+        return self.models if space is None else self.models.for_building(space.model)
 
     def _differences(
         self,
@@ -922,7 +1541,7 @@ class Collection:
         except NotFound:
             return ("documents",)
         decisions = collection_decisions(graph, self.decisions())
-        recipe = self.models.collection_recipe(graph, resting_on, settled, decisions)
+        recipe = self._building().collection_recipe(graph, resting_on, settled, decisions)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(
@@ -937,7 +1556,8 @@ class Collection:
         settings = self.settings
         return find_sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
-    def _query(self, question: str | Query, options: Mapping[str, object]) -> Query:
+    def make_query(self, question: str | Query, options: Mapping[str, object]) -> Query:
+        """Return a question with these options, and the settings' defaults for all others."""
         if isinstance(question, str):
             return Query.of(question, self.settings, **options)
         if not isinstance(question, Query):
@@ -948,21 +1568,44 @@ class Collection:
     def _filters(self, query: Query) -> Filters:
         """Return where to look. Raises NotFound if there is nothing, or no such document."""
         self._refuse_unready()
+        if volumes := self.read_volumes(query.until, query.document):
+            ids = [entry.id for entry in volumes.entries]
+            return query.filters(self.name, "", volumes=ids, place=str(volumes))
+        if query.until.strip():
+            return self._filters_until(self.reading_place(query.until, query.document), query)
         document = self.document(query.document).id if query.document else ""
         return query.filters(self.name, document)
 
+    def _filters_until(self, place: ReadingPlace, query: Query | None = None) -> Filters:
+        """Return where to look for a reader with a place: in what was read of its document."""
+        from fabula.graph.unread import make_check
+
+        check = make_check(self.store.names_of(place.document), place.end)
+        if query is None:
+            return Filters(self.name, place.document.id, until=place.end, is_unread=check)
+        words = f"{place.document.title}, {place}"
+        return query.filters(self.name, place.document.id, place.end, check, place=words)
+
+    def scope(self, question: str | Query, **options: Any) -> QuestionScope:
+        """Return what a question is asked of, with the place of the reader in words.
+
+        Raises:
+            NotFound: The collection has no documents, or no such document or place.
+
+        """
+        query = self.make_query(question, options)
+        self.app.store_of(self.name)
+        return QuestionScope.of(self._filters(query))
+
     def _refuse_unready(self) -> None:
-        """Refuse a collection that is empty, or whose embeddings are of another model."""
+        """Refuse a collection that is empty, or whose model is not to be had here."""
         if self._is_ready:
             return
         space = self.space()
         if space is None or not space.documents:
             raise empty_collection_error(self.name)
-        if space.model == STATIC:
-            # `_asking` has the question embedded by static vectors, too. The collection may be
-            # given other embeddings at any time, so this is checked for each question.
-            return
-        refuse_other_model(space, self.models.embedder.model)
+        self.models.for_questions(space.model)
+        # Only this is kept: `_asking` looks at the model for each question.
         self._is_ready = True
 
     def _explain_nothing_found(self, query: Query, filters: Filters) -> None:
@@ -997,12 +1640,18 @@ class Collection:
         rebuild: bool = False,
         strict: bool = False,
         dry: bool = False,
-        kit: ModelFactory | None = None,
+        models: ModelFactory | None = None,
         stop: Stop | None = None,
+        batch: BatchOptions | None = None,
+        estimate: BatchEstimate | None = None,
+        cluster: WorkerCluster | None = None,
     ) -> BuildRun:
         from fabula.build.outcome import SilentListener
         from fabula.build.run import BuildRun
 
+        if batch and cluster:
+            raise SettingsError("Batches and workers are two ways to build: choose one of them.")
+        models = models or self.models
         names = self.settings.graphs if names is None else names
         requested = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
         if of_collection := [name for name in requested if graph(name).build_collection]:
@@ -1010,18 +1659,26 @@ class Collection:
                 f"{of_collection[0]} belongs to the whole collection, and no ingest builds it: run "
                 f"`fabula build {of_collection[0]}` once the documents are there."
             )
-        self.app.connect(stop)
+        self.app.store_of(self.name, stop)
         space = self.space()
+        if not dry and not (space and (space.documents or space.phase)):
+            self.app.place_new(self.name)
+        if not dry:
+            refuse_moved(self.store, self.name)
         if space and (space.documents or space.phase):
             # Refuse it before anything is paid for.
             refuse_reembedding(space)
-            refuse_other_model(space, self.models.embedder.model)
+            models = models.for_building(space.model)
+            refuse_other_model(space, models.space_name)
+            if models.space_name != self.models.space_name:
+                LOG.warning("%s", describe_other_prefix(space, self.models.space_name))
         if space is None:
             refuse_collection(self.name)
         stop = stop or Stop()
+        models = models.view(stop=stop)
         return BuildRun(
             store=self.store,
-            models=(kit or self.models).view(stop=stop),
+            models=models,
             collection=self.name,
             names=requested,
             listener=listener or SilentListener(),
@@ -1029,4 +1686,7 @@ class Collection:
             strict=strict,
             dry=dry,
             stop=stop,
+            rounds=models.batch_rounds(batch) if batch and not dry else None,
+            estimate=estimate,
+            cluster=cluster,
         )

@@ -11,8 +11,9 @@ from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
 from fabula.models.address import redact_url
+from fabula.models.providers import LOCAL, split_provider
 from fabula.store import Store, schema
-from fabula.store.embedding_space import refuse_other_model
+from fabula.store.embedding_space import describe_other_prefix
 
 OLDEST_PYTHON = (3, 11)
 LIBRARY_PASSAGES = 100_000
@@ -27,6 +28,12 @@ class DoctorCheck:
     name: str
     passed: bool
     message: str
+
+
+_LOCAL_HINT = (
+    ". `pip install 'fabula[local-models]'` brings embedding models that need neither "
+    "(docs/local-models.md)"
+)
 
 
 def examine(collection: Collection) -> Iterator[DoctorCheck]:
@@ -53,6 +60,9 @@ def _python() -> DoctorCheck:
 
 
 def _keys(settings: Settings) -> DoctorCheck:
+    if settings.gateway_url:
+        key = "with a key" if settings.gateway_key else "without a key"
+        return DoctorCheck("endpoint", True, f"gateway {redact_url(settings.gateway_url)}, {key}")
     if settings.base_url:
         has_key = settings.api_key or settings.keyring
         key = "with a key" if has_key else "without a key"
@@ -61,13 +71,14 @@ def _keys(settings: Settings) -> DoctorCheck:
         return DoctorCheck("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
     if settings.keyring:
         return DoctorCheck("endpoint", True, "OpenAI's, with the key of the keyring")
-    if not (settings.offline and settings.embedding_model == STATIC):
+    if not settings.offline or settings.embeds_by_endpoint:
         cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint"
         return DoctorCheck("endpoint", False, f"OpenAI's, without a key: {cure}")
     return DoctorCheck(
         "endpoint",
         True,
-        "none, so Fabula works offline by extraction; set OPENAI_API_KEY or OPENAI_BASE_URL",
+        "none, so Fabula works offline by extraction; set OPENAI_API_KEY or OPENAI_BASE_URL"
+        + ("" if settings.embedding_model != STATIC else _LOCAL_HINT),
     )
 
 
@@ -105,20 +116,29 @@ def _embeddings(collection: Collection) -> str:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
     message = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
-    model = collection.app.models.embedder.model
-    if space.model == STATIC != model and not space.phase:
+    models = collection.app.models
+    models.for_questions(space.model)
+    if space.phase:
+        return f"{message}; being re-embedded with {space.target}"
+    builders = models.for_building(space.model)
+    if builders.space_name != space.model:
+        better = ", which find better" if space.model == STATIC else ""
         return (
             f"{message}: questions are embedded by it, too. `fabula reembed --collection "
-            f"{collection.name}` gives it embeddings of {model}, which find better; until then it "
+            f"{collection.name}` gives it embeddings of {models.space_name}{better}; until then it "
             "takes no further documents"
         )
-    refuse_other_model(space, model)
-    return f"{message}; being re-embedded with {space.target}" if space.phase else message
+    if builders is not models:
+        return f"{message}. {describe_other_prefix(space, models.space_name)}"
+    return message
 
 
 def _model(model: str, ask: Callable[[], object]) -> str:
     if model in (OFFLINE, STATIC):
         return f"{model}, which needs no endpoint"
+    if split_provider(model)[0] == LOCAL:
+        ask()
+        return f"{model}, which runs on this machine, answers"
     ask()
     return f"{model} answers"
 

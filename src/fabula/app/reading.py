@@ -10,8 +10,10 @@ from typing import Any
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit, locate
+from fabula.graph.hits import NO_LIMIT, Hit, locate
+from fabula.graph.installed import graphs
 from fabula.graph.structure import TextStructure
+from fabula.graph.unread import make_check
 from fabula.load.chapters import chapter_number
 from fabula.store import Store
 from fabula.text.locator import parse_labels
@@ -96,7 +98,7 @@ class Reading:
         )
 
 
-def read(store: Store, document: Entry, at: str = "") -> Reading:
+def read(store: Store, document: Entry, at: str = "", until: int = NO_LIMIT) -> Reading:
     """Return the text around a place of a document.
 
     Args:
@@ -105,9 +107,10 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
         at: Characters as 120-340 or 120-150, 300-340, a chunk's number, the path of a section or
             its end, as "BOOK NINE CHAPTER XI", a part of a heading, a page as "p. 113" or lines as
             "ll. 340-352", or the id of a passage; '' is the beginning.
+        until: How many characters the reader has read: nothing of later ones is shown.
 
     Raises:
-        NotFound: There is no such place, or it is the name of several.
+        NotFound: There is no such place, it is the name of several, or it was not read yet.
 
     """
     at = at.strip()
@@ -117,28 +120,33 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
             f"characters, and {MAX_PLACE:,} are the most."
         )
     if not at:
-        return _read_around(store, document, [(0, 0)])
+        return _read_around(store, document, [(0, 0)], until)
     if CHARACTERS.fullmatch(at):
         spans = [(int(start), int(end)) for start, end in SPAN.findall(at)]
         rows = store.find_chunks_of_spans(document, spans)
         if all(any(_overlaps(span, row) for row in rows) for span in spans):
-            return _read_around(store, document, sorted(spans))
+            return _read_around(store, document, sorted(spans), until)
         end = max((row["end"] for row in store.find_chunks(document, 0, END)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
     place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
     if place is None:
-        return _read_around(store, document, [find_span(store, document, at)])
+        return _read_around(store, document, [find_span(store, document, at, until)], until)
     if place.kind == "chunk":
-        return _read_around(store, document, [(place.start, place.end)])
+        return _read_around(store, document, [(place.start, place.end)], until)
     sources = store.sources(document.collection, [place.id])[place.id]
+    growing = {label.lower() for each in graphs().values() for label in each.growing}
+    was_read = [source for source in sources if source.end <= until]
+    if place.kind in growing and was_read and len(was_read) < len(sources):
+        # Its description is of the whole text: only the passages that were read are shown.
+        return _read_around(store, document, [(each.start, each.end) for each in was_read], until)
     spans = [(source.start, source.end) for source in sources]
-    return _read_around(store, document, spans, place)
+    return _read_around(store, document, spans, until, place)
 
 
-def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
+def find_span(store: Store, document: Entry, at: str, until: int = NO_LIMIT) -> tuple[int, int]:
     """Return the characters that a page, a line or a section's path names.
 
-    Of a section it is the first chunk.
+    Of a section it is the first chunk. An error names no heading after the character `until`.
 
     Raises:
         NotFound: There is no such place, or it is the name of several.
@@ -146,33 +154,45 @@ def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
     """
     structure = store.structure(document)
     rows = store.find_chunks(document, 0, END)
-    spans = _find_labelled(structure, at, rows[-1]["end"] if rows else 0)
-    names = [f"characters {start}-{end}" for start, end in spans]
-    if not spans:
-        numbers = find_named_sections(structure.outline, at, _number)
-        numbers = numbers or _find_numbered(structure, at)
-        starts = [structure.outline.sections[number].start for number in numbers]
-        spans = [(start, _chunk_end(rows, start)) for start in starts]
+    spans = find_labelled(structure, at, rows[-1]["end"] if rows else 0)
+    if len(spans) > 1:
+        raise _several(at, document, [f"characters {start}-{end}" for start, end in spans])
+    if spans:
+        return spans[0]
+    numbers = find_sections(structure, at)
+    if not numbers:
+        raise NotFound(_explain_unknown(structure.up_to(until).paths, document, at))
+    sections = structure.outline.sections
+    numbers = [each for each in numbers if sections[each].start < until] or numbers[:1]
+    starts = [structure.outline.sections[number].start for number in numbers]
+    spans = [(start, _chunk_end(rows, start)) for start in starts]
+    if len(spans) > 1:
         paths = [structure.paths[number] for number in numbers]
         # Sections of one path are told apart by their characters.
         names = [
             f"{path} (characters {start}-{end})" if paths.count(path) > 1 else path
             for path, (start, end) in zip(paths, spans, strict=True)
         ]
-    if not spans:
-        raise NotFound(_explain_unknown(structure.paths, document, at))
-    if len(spans) > 1:
-        shown = "".join(f"\n  {name}" for name in names[:MAX_NAMED_PLACES])
-        left = len(names) - MAX_NAMED_PLACES
-        more = f"\n  and {left} more" if left > 0 else ""
-        raise NotFound(
-            f"{quote_name(at)} names {len(spans)} places of {document.title}. Name one of them, as "
-            f"it is here or by the end of it:{shown}{more}"
-        )
+        raise _several(at, document, names)
     return spans[0]
 
 
-def _find_labelled(structure: TextStructure, at: str, length: int) -> list[tuple[int, int]]:
+def find_sections(structure: TextStructure, at: str) -> list[int]:
+    """Return the numbers of the sections that a name fits, by their paths or by parts of titles."""
+    return find_named_sections(structure.outline, at, _number) or _find_numbered(structure, at)
+
+
+def _several(at: str, document: Entry, names: Sequence[str]) -> NotFound:
+    shown = "".join(f"\n  {name}" for name in names[:MAX_NAMED_PLACES])
+    left = len(names) - MAX_NAMED_PLACES
+    more = f"\n  and {left} more" if left > 0 else ""
+    return NotFound(
+        f"{quote_name(at)} names {len(names)} places of {document.title}. Name one of them, as "
+        f"it is here or by the end of it:{shown}{more}"
+    )
+
+
+def find_labelled(structure: TextStructure, at: str, length: int) -> list[tuple[int, int]]:
     """Return the stretches of the text that "p. 113" or "ll. 340-352" names."""
     parsed = parse_labels(at)
     if parsed is None:
@@ -207,27 +227,43 @@ def _number(word: str) -> int:
 
 
 def _read_around(
-    store: Store, document: Entry, lit: Sequence[tuple[int, int]], of: Hit | None = None
+    store: Store,
+    document: Entry,
+    lit: Sequence[tuple[int, int]],
+    until: int,
+    of: Hit | None = None,
 ) -> Reading:
+    if any(end > until for _, end in lit):
+        raise NotFound(f"That place of {document.title} comes after what was read.")
     # The text that a summary rests on is long enough without a margin.
     margin = 0 if of else MARGIN_CHARACTERS
     lines: list[Lines] = []
     chunks: list[str] = []
     for row in store.find_chunks_of_spans(document, _widen(lit, margin)):
-        start, end, text = row["start"], row["end"], row["text"]
+        section = row["section"]
+        if row["end"] > until:
+            # A chunk that is cut may be named after a heading that comes later.
+            section = next(reversed(store.structure(document).up_to(until).paths), "")
+        start, end = row["start"], min(row["end"], until)
+        text = row["text"][: max(0, end - start)]
+        if not text:
+            continue
         marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
         marks = [(a, b) for a, b in marks if a < b]
         if marks:
             chunks.append(row["id"])
         previous = lines[-1] if lines else None
-        if previous and previous.section == row["section"] and previous.end == start:
+        if previous and previous.section == section and previous.end == start:
             shift = len(previous.text)
             marks = [*previous.lit, *((a + shift, b + shift) for a, b in marks)]
             joined = previous.text + text
             lines[-1] = Lines(previous.section, previous.start, joined, _merge(marks))
         else:
-            lines.append(Lines(row["section"], start, text, _merge(marks)))
-    related = store.find_passages_on(document, chunks, MAX_RELATED)
+            lines.append(Lines(section, start, text, _merge(marks)))
+    related = store.find_passages_on(document, chunks, MAX_RELATED, until)
+    if until < NO_LIMIT:
+        is_unread = make_check(store.names_of(document), until)
+        related = [hit for hit in related if not is_unread(hit.text)]
     structures = store.structures(document.collection, [document.id])
     return Reading(
         document,

@@ -5,25 +5,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
-from fabula.ask.answer import AnswerStream, escape_citations
+from fabula.ask.answer import (
+    AnswerCheck,
+    AnswerPieces,
+    AnswerStream,
+    ShorterContext,
+    escape_citations,
+)
 from fabula.ask.choosing import choose_modes
-from fabula.ask.context import fill_with_passages, fill_with_sentences
-from fabula.ask.protocols import QuestionModels, QuestionReader
+from fabula.ask.context import Order, fill_with_passages, fill_with_sentences
+from fabula.ask.context_budget import (
+    BRIEF_TOKENS,
+    MAX_SHORTENINGS,
+    prompt_error,
+    settle_budget,
+    shorten_context,
+)
+from fabula.ask.offline_answer import ExactQuotations, answer_offline
+from fabula.ask.passage_quotes import write_quotes
+from fabula.ask.protocols import AnswerReader, QuestionModels, QuestionReader
 from fabula.ask.query import Query
-from fabula.ask.quotes import quote_closest, write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
-from fabula.graph.hits import Filters, Hit, Passage, Quote, Source, locate
+from fabula.ask.scope import QuestionScope
+from fabula.errors import ModelError
+from fabula.graph.hits import (
+    Filters,
+    Hit,
+    Passage,
+    Quote,
+    locate,
+    name_place,
+)
 from fabula.graph.installed import graph
-from fabula.graph.mode import ModeRun, Pieces
+from fabula.graph.mode import ModeRun
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
-from fabula.models import NO_ANSWER, Reply, Turn
+from fabula.models import NO_ANSWER, NumberedText, Reply, Turn
 from fabula.models.counted import Meter
+from fabula.models.prompts import fill_prompt
 from fabula.models.stop import Stop
-from fabula.text.tokens import count
 
 
 def answer(
@@ -62,28 +85,93 @@ def answer(
         ModelError: A model that retrieval needs has failed.
 
     """
-    alone = _stand_alone(query, history, models, meter)
+    query = settle_budget(query, models, trace, history)
+    alone = stand_alone(query, history, models, meter)
     runs = choose_modes(alone, filters, store, models, meter, trace)
     result = _retrieve(alone, filters, runs, store)
+    return write_answer(
+        query,
+        filters,
+        result,
+        store,
+        models,
+        meter,
+        trace,
+        sought=alone.question,
+        runs=runs,
+        history=history,
+        stop=stop,
+    )
+
+
+def write_answer(
+    query: Query,
+    filters: Filters,
+    result: RetrievalResult,
+    store: AnswerReader,
+    models: QuestionModels,
+    meter: Meter,
+    trace: Trace,
+    *,
+    sought: str = "",
+    runs: Sequence[ModeRun] = (),
+    history: Sequence[Turn] = (),
+    stop: Stop | None = None,
+) -> AnswerStream:
+    """Begin an answer from passages that were found, in one collection or in several.
+
+    Args:
+        query: The question, with the tokens of its context (`settle_budget`).
+        filters: Where was looked.
+        result: What was found.
+        store: The graph, or the graphs of several collections.
+        models: The models that may be asked.
+        meter: Counts the calls to models.
+        trace: Records each step.
+        sought: The question as it was searched with, if it leans on previous turns.
+        runs: The modes that found the passages; a single one may bring its own way of answering.
+        history: The previous turns of the conversation.
+        stop: Ends the calls to models; it is set when the stream is closed.
+
+    """
+    alone = replace(query, question=sought or query.question)
     context = _fill_context(alone, result, trace)
-    pieces = _answer_by_mode(alone, filters, context, runs)
+    structures = _read_structures(store, filters, [*result.hits, *(each.hit for each in context)])
+    context = _locate_passages(context, structures)
+    pieces: AnswerPieces | None = _answer_by_mode(alone, filters, context, runs)
     quotes: list[Quote] = []
+    brief = ""
     if pieces is None and models.offline:
-        quotes = quote_closest(alone.question, _chunks_of(context, store, filters.collection))
+        quotes, context = answer_offline(alone.question, context, filters, store)
+        context = _locate_passages(context, structures)
         pieces = write_quotes(quotes)
     elif pieces is None:
-        pieces = _answer_by_model(query.question, context, models, meter, history)
-    structures = _read_structures(store, filters, [*result.hits, *(each.hit for each in context)])
+        if query.brief:
+            from fabula.ask.brief import write_brief
+
+            brief = write_brief(context, filters, store, BRIEF_TOKENS, trace)
+        asked = replace(query, question=_keep_from_telling(query.question, filters))
+        pieces = _answer_by_model(asked, context, brief, models, meter, trace, history)
+    check: AnswerCheck = ExactQuotations(query.quotations)
+    if not models.offline:
+        # What compares quotations is imported where there is a model alone.
+        from fabula.ask.quotation_check import QuotationCheck
+
+        check = QuotationCheck(query.quotations, store, filters, context, structures)
+        pieces = check.hold_back(pieces)
     return AnswerStream(
         query.question,
         [locate(hit, structures) for hit in result.hits],
-        _locate_passages(context, structures),
+        context,
         pieces,
         meter,
         [replace(quote, hit=locate(quote.hit, structures, quote.matches)) for quote in quotes],
         alone.question,
         stop,
         structures,
+        QuestionScope.of(filters),
+        brief,
+        check,
     )
 
 
@@ -111,17 +199,21 @@ def read(
     trace: Trace,
 ) -> list[Passage]:
     """Return what an answer would be given to read; takes and raises what `answer` does."""
+    query = settle_budget(query, models, trace)
     context = _fill_context(query, find(query, filters, store, models, meter, trace), trace)
     structures = _read_structures(store, filters, [passage.hit for passage in context])
     return _locate_passages(context, structures)
 
 
 def _read_structures(
-    store: QuestionReader, filters: Filters, hits: Sequence[Hit]
+    store: AnswerReader, filters: Filters, hits: Sequence[Hit]
 ) -> Mapping[str, TextStructure]:
     """Return the structures of the documents that hits are of, which have their pages and lines."""
     documents = sorted({hit.document for hit in hits} - {""})
-    return store.structures(filters.collection, documents) if documents else {}
+    structures = store.structures(filters.collection, documents) if documents else {}
+    if filters.is_limited:
+        return {id: structure.up_to(filters.until) for id, structure in structures.items()}
+    return structures
 
 
 def _locate_passages(
@@ -130,7 +222,7 @@ def _locate_passages(
     return [replace(each, hit=locate(each.hit, structures, each.spans)) for each in context]
 
 
-def _stand_alone(
+def stand_alone(
     query: Query, history: Sequence[Turn], models: QuestionModels, meter: Meter
 ) -> Query:
     """Return the question as it can be searched with, without the turns before it."""
@@ -153,72 +245,111 @@ def _retrieve(
 def _fill_context(query: Query, result: RetrievalResult, trace: Trace) -> list[Passage]:
     """Return the numbered passages that an answer is given to read, within the token budget."""
     hits = [*result.hits, *result.further]
-    with trace.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
+    order: Order = "text" if query.order == "text" else "rank"
+    of_what = query.context if query.context == "sentences" else f"{query.context}, by {order}"
+    with trace.step("context", f"{query.budget} tokens of {of_what}") as step:
         if query.context == "sentences":
-            context = fill_with_sentences(query.question, hits, query.context_tokens, result.chunks)
+            context = fill_with_sentences(query.question, hits, query.budget, result.chunks)
         else:
-            context = fill_with_passages(hits, query.context_tokens, result.chunks)
-        used = {passage.hit.id for passage in context}
-        step.record(hits, [hit for hit in hits if used & {hit.id, _chunk_id(result, hit)}])
+            context = fill_with_passages(hits, query.budget, result.chunks, order)
+        step.record(hits, [hit for hit in hits if _is_within(hit, result, context)])
     return context
 
 
-def _chunk_id(result: RetrievalResult, hit: Hit) -> str:
-    """Return the id of the chunk that may have taken a detail's place in the context."""
-    return result.chunks[hit.id].id if hit.id in result.chunks else hit.id
+def _is_within(hit: Hit, result: RetrievalResult, context: Sequence[Passage]) -> bool:
+    """Return whether a passage of the context has a hit, or the chunk in its place."""
+    chunk = result.chunks.get(hit.id, hit)
+    return any(
+        passage.hit.id in (hit.id, chunk.id) or _is_part(chunk, passage.hit) for passage in context
+    )
+
+
+def _is_part(chunk: Hit, passage: Hit) -> bool:
+    """Return whether a chunk is one of the neighbours of which a passage was joined."""
+    is_same_text = chunk.kind == passage.kind == "chunk" and chunk.document == passage.document
+    return is_same_text and passage.start <= chunk.start < chunk.end <= passage.end
 
 
 def _answer_by_mode(
     query: Query, filters: Filters, context: Sequence[Passage], runs: Sequence[ModeRun]
-) -> Pieces | None:
-    """Begin the mode's own answer, if it has one; several modes together have none."""
-    if len(runs) != 1 or not context:
+) -> AnswerPieces | None:
+    """Begin the mode's own answer, if it has one.
+
+    Several modes together have none, and none is given for several volumes: it would read others.
+    """
+    if len(runs) != 1 or not context or filters.volumes:
         return None
     [run] = runs
-    return run.mode.answer and run.mode.answer(query.question, context, filters, run.tools)
+    asked = _keep_from_telling(query.question, filters)
+    return run.mode.answer and run.mode.answer(asked, context, filters, run.tools)
 
 
 def _answer_by_model(
-    question: str,
+    query: Query,
     context: Sequence[Passage],
+    brief: str,
     models: QuestionModels,
     meter: Meter,
+    trace: Trace,
     history: Sequence[Turn],
-) -> Iterator[Reply]:
-    """Begin an answer by one call to the chat model; without passages, no model is asked."""
-    if not context:
-        return iter([Reply(NO_ANSWER)])
-    texts = [escape_citations(passage.text) for passage in context]
-    return models.answerer(meter).answer(question, texts, history)
+) -> AnswerPieces:
+    """Answer by one call to the chat model; without passages, no model is asked.
 
-
-def _chunks_of(context: Sequence[Passage], store: QuestionReader, collection: str) -> list[Passage]:
-    """Return the chunks of a context or, if it has none, those that its passages rest on.
-
-    Only a chunk can be quoted as the book prints it.
+    A model that refuses the passages as too long for its window is given fewer of them.
     """
-    chunks = [passage for passage in context if passage.hit.kind == "chunk"]
-    if chunks or not context:
-        return chunks
-    sources = store.sources(collection, [passage.hit.id for passage in context])
-    quotable: dict[str, Passage] = {}
-    for passage in sorted(context, key=lambda passage: -passage.hit.score):
-        for source in sources.get(passage.hit.id, ()):
-            quotable.setdefault(source.chunk, replace(passage, hit=_as_hit(source, passage.hit)))
-    return list(quotable.values())
+    if not context:
+        yield Reply(NO_ANSWER)
+        return
+    for attempt in range(MAX_SHORTENINGS + 1):
+        pieces = models.answerer(meter).answer(
+            query.question,
+            _list_texts(context),
+            history,
+            brief,
+            in_text_order=query.context == "sentences" or query.order == "text",
+        )
+        try:
+            first = next(pieces, None)
+        except ModelError as error:
+            refusal = prompt_error(error) if attempt < MAX_SHORTENINGS else None
+            if refusal is None:
+                raise
+            from fabula.models.windows import window_in_refusal
+
+            window = window_in_refusal(refusal.details or refusal.message)
+            shorter = shorten_context(context, window, query, models, history)
+            if not shorter:
+                raise
+            note = f"{len(shorter)} of {len(context)} passages, as the model refused them all"
+            with trace.step("shorten", note) as step:
+                step.record([each.hit for each in context], [each.hit for each in shorter])
+            context = shorter
+            yield ShorterContext(tuple(shorter))
+            continue
+        try:
+            if first is not None:
+                yield first
+            yield from pieces
+        finally:
+            if isinstance(pieces, Generator):
+                pieces.close()
+        return
 
 
-def _as_hit(source: Source, hit: Hit) -> Hit:
-    """Return a chunk that a hit rests on, with the hit's score."""
-    return replace(
-        hit,
-        id=source.chunk,
-        kind="chunk",
-        section=source.section,
-        aspect="",
-        level=0,
-        start=source.start,
-        end=source.end,
-        text=source.text,
-        tokens=count(source.text),
-    )
+def _list_texts(context: Sequence[Passage]) -> list[NumberedText]:
+    """Return passages as a prompt lists them; titles only where there are several documents."""
+    documents = {passage.hit.document for passage in context} - {""}
+    return [
+        NumberedText(
+            passage.number,
+            name_place(passage.hit, with_title=len(documents) > 1),
+            escape_citations(passage.text),
+        )
+        for passage in context
+    ]
+
+
+def _keep_from_telling(question: str, filters: Filters) -> str:
+    """Return a question as a model is asked it: one that knows the book must not tell the rest."""
+    is_unread = filters.is_limited or filters.volumes
+    return fill_prompt("unread", question=question) if is_unread else question

@@ -1,6 +1,7 @@
 """Fill the context: what an answer is given to read, each sentence once, within a token budget.
 
-There are two ways: whole passages, best first, or the best sentences of many passages.
+There are two ways: whole passages, or the best sentences of many passages. Whole passages are given
+best first or in the order of the text, where neighbours are joined.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.graph.hits import Hit, Passage
+from fabula.graph.installed import graphs
 from fabula.text import tokens
 from fabula.text.ranking import Scores, bm25, scale
 from fabula.text.sentences import spans
@@ -31,6 +34,14 @@ HEADED = ("entity", "relation", "report")
 heading may be a sentence of the book."""
 GAP = " [...] "
 """Stands between two sentences of a passage where sentences are left out."""
+MAX_JOINED_TOKENS = 600
+"""Neighbouring chunks become one passage up to this length: one number for a longer stretch would
+be a citation that proves little."""
+MAX_SPACE_CHARACTERS = 8
+"""Between two neighbouring chunks of a section there is at most white space: no more than this."""
+
+Order = Literal["rank", "text"]
+"""Best passages first, or the order of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +59,137 @@ class ContextSentence:
 
 
 def fill_with_passages(
-    hits: Sequence[Hit], budget: int, chunks: Mapping[str, Hit] = MappingProxyType({})
+    hits: Sequence[Hit],
+    budget: int,
+    chunks: Mapping[str, Hit] = MappingProxyType({}),
+    order: Order = "rank",
 ) -> list[Passage]:
-    """Return the hits' texts, best first, in whole sentences that fit the budget together.
+    """Return the hits' texts in whole sentences that fit the budget together.
 
-    No sentence comes twice: as measured, repeats between a chunk, its details and its summaries
-    turn the gain of the tree into a loss. A hit that adds no sentence is left out. The first
-    sentence that does not fit ends the context: whole sentences of the best passages are worth more
-    than scraps of others. Only if the very first sentence does not fit, it is cut.
+    The best hits are taken first, whatever the order. No sentence comes twice: as measured, repeats
+    between a chunk, its details and its summaries turn the gain of the tree into a loss. A hit that
+    adds no sentence is left out. The first sentence that does not fit ends the context: whole
+    sentences of the best passages are worth more than scraps of others. Only if the very first
+    sentence does not fit, it is cut.
+
+    In the order of the text, the documents come in the order of their best hits, a summary before
+    the text that it summarises, and neighbouring chunks of a section are one passage. Evidence in
+    the order of the text with room for much of it was answered from better than the trees of RAPTOR
+    (DOS RAG: Laitenberger et al. 2025, arXiv 2506.03989).
 
     Args:
         hits: Best first.
         budget: Tokens of all passages together.
         chunks: The chunk of each detail, by the detail's id. It takes the detail's place if there
             is room.
+        order: The order of the passages.
 
     """
+    chosen = _choose_sentences(hits, budget, chunks)
+    if order == "rank":
+        return _number(chosen)
+    return _number(_join_neighbours(_sort_by_text(chosen)), GAP)
+
+
+def _choose_sentences(
+    hits: Sequence[Hit], budget: int, chunks: Mapping[str, Hit]
+) -> list[list[ContextSentence]]:
+    """Return the sentences of the best hits that fit the budget, those of each hit together."""
     used: set[str] = set()
-    context: list[Passage] = []
+    chosen: list[list[ContextSentence]] = []
     for hit in hits:
         sentences = _new_sentences(hit, used)
         if hit.id in chunks:
-            whole = _new_sentences(chunks[hit.id], used)
+            # The chunk is as good as the detail by which it was found.
+            chunk = replace(chunks[hit.id], score=hit.score)
+            whole = _new_sentences(chunk, used)
             sentences = whole if sum(map(_cost, whole)) <= budget else sentences
         taken: list[ContextSentence] = []
         for sentence in sentences:
             if _cost(sentence) > budget:
-                if not context and not taken:
+                if not chosen and not taken:
                     taken = [_cut(sentence, budget)]
-                return _append(context, taken)
+                return [*chosen, taken] if taken else chosen
             used.add(sentence.key)
             budget -= _cost(sentence)
             taken.append(sentence)
-        context = _append(context, taken)
+        if taken:
+            chosen.append(taken)
+    return chosen
+
+
+def _sort_by_text(chosen: Sequence[list[ContextSentence]]) -> list[list[ContextSentence]]:
+    """Return passages, each as its sentences, in the order of the text.
+
+    Records of a graph (an entity, a relation, a report) rest on many places. They keep their order,
+    and come before the text.
+    """
+    documents = list(dict.fromkeys(sentences[0].hit.document for sentences in chosen))
+    records = {label.lower() for graph in graphs().values() for label in graph.elements}
+
+    def place(sentences: Sequence[ContextSentence]) -> tuple[int, int, int, int, str]:
+        hit = sentences[0].hit
+        if hit.kind in records:
+            return (0, 0, 0, 0, "")
+        return (1, documents.index(hit.document), hit.start, -hit.level, hit.id)
+
+    return sorted(chosen, key=place)
+
+
+def _join_neighbours(passages: Sequence[list[ContextSentence]]) -> list[list[ContextSentence]]:
+    """Return passages, in the order of the text, with neighbouring chunks of a section as one."""
+    joined: list[list[ContextSentence]] = []
+    for sentences in passages:
+        if joined and _are_joinable(joined[-1][0].hit, sentences[0].hit):
+            joined[-1] = _join(joined[-1], sentences)
+        else:
+            joined.append(sentences)
+    return joined
+
+
+def _are_joinable(first: Hit, second: Hit) -> bool:
+    if not first.kind == second.kind == "chunk":
+        return False
+    same_section = (first.document, first.section) == (second.document, second.section)
+    # A chunk's text is the document's own; otherwise offsets in a joined text would be wrong.
+    is_verbatim = all(len(hit.text) == hit.end - hit.start for hit in (first, second))
+    is_next = 0 <= second.start - first.end <= MAX_SPACE_CHARACTERS
+    is_short = first.tokens + second.tokens <= MAX_JOINED_TOKENS
+    return same_section and is_verbatim and is_next and is_short
+
+
+def _join(
+    first: Sequence[ContextSentence], second: Sequence[ContextSentence]
+) -> list[ContextSentence]:
+    """Return the sentences of two neighbouring chunks as those of one hit.
+
+    It has the id and the score of the better chunk: no node is both of them.
+    """
+    hit, neighbour = first[0].hit, second[0].hit
+    # The white space between them, of which only the length is known.
+    space = "\n" * (neighbour.start - hit.end)
+    *begun, last = first
+    if last.end == len(hit.text):
+        first = (*begun, replace(last, end=last.end + len(space)))
+    whole = replace(
+        max(hit, neighbour, key=lambda chunk: chunk.score),
+        start=hit.start,
+        end=neighbour.end,
+        text=hit.text + space + neighbour.text,
+        tokens=hit.tokens + neighbour.tokens,
+    )
+    shift = neighbour.start - hit.start
+    moved = [
+        replace(sentence, start=sentence.start + shift, end=sentence.end + shift)
+        for sentence in second
+    ]
+    return [replace(sentence, hit=whole) for sentence in (*first, *moved)]
+
+
+def _number(passages: Sequence[Sequence[ContextSentence]], gap: str = "") -> list[Passage]:
+    context: list[Passage] = []
+    for sentences in passages:
+        context = _append(context, sentences, gap)
     return context
 
 
@@ -147,13 +256,21 @@ def in_text_order(hits: Sequence[Hit]) -> list[ContextSentence]:
     )
 
 
-def score_sentences(question: str, sentences: Sequence[ContextSentence]) -> Scores:
+def score_sentences(
+    question: str, sentences: Sequence[ContextSentence], words: Scores | None = None
+) -> Scores:
     """Return how well each sentence serves a question, shape (sentences,).
 
     The sentences are in text order, as each gains by what its neighbours score.
+
+    Args:
+        question: Its words are what sentences are compared with.
+        sentences: The sentences of all passages.
+        words: What each sentence scores by its words; None for `score_words`.
+
     """
     passages = np.array([sentence.hit.score for sentence in sentences])
-    words = scale(score_words(question, sentences))
+    words = scale(score_words(question, sentences) if words is None else words)
     alone = WORD_WEIGHT * words + (1 - WORD_WEIGHT) * scale(passages)
     follows = _are_neighbours(sentences)
     scores = alone.copy()

@@ -10,8 +10,10 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from fabula.ask import collapsed, hybrid, naive
+from fabula.ask.agent import AgentOptions
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
+from fabula.graph.method import LazyFunction
 from fabula.graph.mode import Mode
 
 GROUP = "fabula.modes"
@@ -19,13 +21,31 @@ GROUP = "fabula.modes"
 
 
 CORE_MODES = {
-    "collapsed": Mode(collapsed.retrieve, "all levels at once, in one ranking by cosine"),
+    "agent": Mode(
+        LazyFunction("fabula.ask.agent.loop:retrieve"),
+        "a model searches and reads until it can answer (A-RAG)",
+        options=AgentOptions,
+        answer=LazyFunction("fabula.ask.agent.loop:answer"),
+        sentence="A model searches and reads step by step until it can answer; slower "
+        "and dearer than the others.",
+    ),
+    "collapsed": Mode(
+        collapsed.retrieve,
+        "all levels at once, in one ranking by cosine",
+        sentence="Finds the passages and summaries that are nearest in meaning to the question.",
+    ),
     "hybrid": Mode(
         hybrid.retrieve,
         "cosine and BM25 over all levels at once",
         options=hybrid.Options,
+        sentence="Finds passages and summaries by meaning and by words; suits most questions.",
     ),
-    "naive": Mode(naive.retrieve, "chunks alone, by cosine", kinds=("chunk",)),
+    "naive": Mode(
+        naive.retrieve,
+        "chunks alone, by cosine",
+        kinds=("chunk",),
+        sentence="Finds passages of the text alone by meaning, without summaries.",
+    ),
 }
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from fabula.ask.checked_quotation import CheckedQuotation
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit, Passage, Quote, describe_place
 
@@ -19,10 +20,17 @@ FIELDS = ("title", "author", "language", "tokens", "graphs", "gaps", "source", "
 """The columns of a table of documents."""
 
 
-def show_answer(question: str, text: str, quotes: Sequence[Quote], cited: Sequence[Passage]) -> str:
+def show_answer(
+    question: str,
+    text: str,
+    quotes: Sequence[Quote],
+    cited: Sequence[Passage],
+    quotations: Sequence[CheckedQuotation] = (),
+) -> str:
     """Return the HTML of an answer, and under it each cited passage, which can be opened.
 
-    `quotes` are what an answer consists of that no model wrote.
+    `quotes` are what an answer consists of that no model wrote; `quotations` are what it quotes,
+    compared with the books.
     """
     if quotes:
         body = (
@@ -30,7 +38,7 @@ def show_answer(question: str, text: str, quotes: Sequence[Quote], cited: Sequen
             + "".join(_quotation(quote.number, quote.hit, quote.matches) for quote in quotes)
         )
     else:
-        body = f"<p>{_lines(text)}</p>" + "".join(
+        body = f"<p>{_lines(text)}</p>{_quotations(quotations)}" + "".join(
             f"<details><summary>{_head(passage.number, passage.hit, passage.spans)}</summary>"
             f"<blockquote>{_lines(passage.text)}</blockquote></details>"
             for passage in cited
@@ -49,6 +57,18 @@ def list_documents(entries: Sequence[Entry], count: int) -> str:
 def show_text(heading: str, text: str, bold: Iterable[tuple[int, int]]) -> str:
     """Return the HTML of a part of a text under a heading; the spans in `bold` are bold."""
     return f'<div style="{WIDTH}"><p><b>{_lines(heading)}</b></p><p>{_bold(text, bold)}</p></div>'
+
+
+def _quotations(quotations: Sequence[CheckedQuotation]) -> str:
+    """Return a list of the quotations that are not in the books as they are quoted."""
+    items = []
+    for each in quotations:
+        if each.status == "exact" or (each.status == "near" and not each.differs_in_words):
+            continue
+        printed = f" The book has “{_lines(each.printed)}”." if each.is_in_book else ""
+        place = f" ({_lines(each.place)})" if each.place and each.is_in_book else ""
+        items.append(f"<li><b>{each.status}</b>: “{_lines(each.text)}”.{printed}{place}</li>")
+    return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
 def _quotation(number: int, hit: Hit, matches: Iterable[tuple[int, int]]) -> str:

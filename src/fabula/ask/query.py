@@ -11,12 +11,12 @@ request and the arguments of the library are all made from the fields of `Query`
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, get_type_hints
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
@@ -42,7 +42,28 @@ Rewrite = Literal["none", "queries", "answer"]
 Expand = Literal["none", "parents", "neighbours"]
 """What comes with each hit: nothing, the summaries above it, or the chunks beside it."""
 Context = Literal["auto", "passages", "sentences"]
-"""What a context is made of; 'auto' is sentences without a chat model, and passages with one."""
+"""What a context is made of; 'auto' is sentences without a chat model, and with one whole passages
+if there is room for many of them (`fabula.ask.context_budget`)."""
+Order = Literal["auto", "text", "rank"]
+"""In which order passages are given; 'auto' is that of the text with a model, and by rank without
+one. Sentences are always in the order of the text."""
+MIN_CONTEXT_TOKENS = 16
+
+
+def _check_tokens(value: int | str) -> int | str:
+    """Refuse too few tokens. A bound of one part of a union would name the part in its message."""
+    if isinstance(value, int) and value < MIN_CONTEXT_TOKENS:
+        raise ValueError(f"input should be greater than or equal to {MIN_CONTEXT_TOKENS}")
+    return value
+
+
+ContextTokens = Annotated[int | Literal["auto"], AfterValidator(_check_tokens)]
+"""The tokens of a context; 'auto' is what the model has room for, at most 6,000."""
+USUAL_TOKENS = 1700
+"""The tokens of a context without a chat model, or with one whose window is not known."""
+
+Quotations = Literal["mark", "strict", "off"]
+"""What is done with the quotations of an answer: compared and marked, repaired, or nothing."""
 
 
 class Defaults(Protocol):
@@ -88,11 +109,23 @@ class Query:
         DefaultFrom("top_k"),
     ] = 5
     context_tokens: Annotated[
-        int,
-        Field(ge=16, description="maximum tokens of the passages that an answer is given to read"),
+        ContextTokens,
+        Field(
+            description="maximum tokens of the passages that an answer is given to read; auto is "
+            "6,000 with a model whose window has room for them, otherwise 1,700 or what fits"
+        ),
         DefaultFrom("context_tokens"),
-    ] = 1700
+    ] = "auto"
     document: Annotated[str, Field(description="only this document: its id, title or file")] = ""
+    until: Annotated[
+        str,
+        Field(
+            max_length=2000,
+            description="up to where the reader has read the document: a section that was read, as "
+            "'Stave Three', a page as 'p. 113', a share as '40%', or words of the text; without a "
+            "document, a volume of a series; nothing of what comes later is used or shown",
+        ),
+    ] = ""
     aspects: Annotated[
         Sequence[str],
         Field(description="only summaries of these aspects; '' is chunks and details"),
@@ -137,15 +170,39 @@ class Query:
         Context,
         Field(
             description="what an answer is given to read: whole passages, or the best sentences of "
-            "many passages; auto is sentences offline, and passages with a model"
+            "many passages; auto is passages for a model with room for 3,000 tokens, else sentences"
         ),
         DefaultFrom("context"),
     ] = "auto"
+    order: Annotated[
+        Order,
+        Field(
+            description="the order of whole passages: as in the text, neighbours joined, or best "
+            "first (rank); auto is text with a model, and rank offline"
+        ),
+        DefaultFrom("order"),
+    ] = "auto"
+    brief: Annotated[
+        bool,
+        Field(
+            description="give the model the summaries of the whole documents first, at most 300 "
+            "tokens, where a graph has them"
+        ),
+        DefaultFrom("brief"),
+    ] = False
     fill: Annotated[
         bool,
         Field(description="also read passages that are not shown, until the context is full"),
         DefaultFrom("fill"),
     ] = True
+    quotations: Annotated[
+        Quotations,
+        Field(
+            description="compare what an answer quotes with the books: mark tells what is not in "
+            "them; strict also repairs what differs, and takes the marks off what is not there"
+        ),
+        DefaultFrom("quotations"),
+    ] = "mark"
 
     @classmethod
     def of(cls, question: str, settings: Defaults, **options: Any) -> Query:
@@ -166,19 +223,13 @@ class Query:
             hint = did_you_mean(unknown[0], names, f"Its options are {', '.join(names)}.")
             raise TypeError(f"A question has no option {unknown[0]!r}. {hint}")
         values = {name: value for name, value in options.items() if value is not None}
-        if values.get("context") == AUTO:
-            del values["context"]
+        for name in ("context", "order", "context_tokens"):
+            if values.get(name) == AUTO:
+                del values[name]
         for name in ("aspects", "kinds"):
             if isinstance(values.get(name), str):
                 values[name] = (values[name],)
-        defaults = {
-            option.name: getattr(settings, option.setting)
-            for option in query_options().values()
-            if option.setting
-        }
-        if defaults["context"] == AUTO:
-            # Sentences were measured without a model only: with one, passages are the safe choice.
-            defaults["context"] = "sentences" if settings.offline else "passages"
+        defaults = _read_defaults(settings)
         try:
             query = _checker().validate_python({"question": question, **defaults, **values})
         except ValidationError as error:
@@ -189,9 +240,22 @@ class Query:
             raise SettingsError(f"A question's levels {query.levels}: the lowest comes first.")
         return query
 
-    def filters(self, collection: str, document: str) -> Filters:
-        """Return where to look: in one collection, and in the document of this id or '' for all."""
-        from fabula.graph.hits import Filters
+    def filters(
+        self,
+        collection: str,
+        document: str,
+        until: int | None = None,
+        is_unread: Callable[[str], bool] | None = None,
+        volumes: Sequence[str] = (),
+        place: str = "",
+    ) -> Filters:
+        """Return where to look: in one collection, and in the document of this id or '' for all.
+
+        `until` and `is_unread` are what the option `until` means in the document's text; `volumes`
+        are the ids of the documents that it means where it names a volume of a series, and `place`
+        says it in words.
+        """
+        from fabula.graph.hits import NO_LIMIT, Filters
 
         return Filters(
             collection=collection,
@@ -200,6 +264,10 @@ class Query:
             aspects=tuple(self.aspects),
             lowest=self.levels[0],
             highest=self.levels[1],
+            until=NO_LIMIT if until is None else until,
+            is_unread=is_unread,
+            volumes=tuple(volumes),
+            place=place,
         )
 
     @property
@@ -226,8 +294,17 @@ class Query:
         """How many hits are looked for: `k`, or more if the context is to be filled."""
         if not self.fill:
             return self.k
-        wide = min(self.context_tokens // SHORT_HIT_TOKENS, MAX_CANDIDATES)
+        wide = min(self.budget // SHORT_HIT_TOKENS, MAX_CANDIDATES)
         return max(self.k, MIN_CANDIDATES, wide)
+
+    @property
+    def budget(self) -> int:
+        """The tokens of the context.
+
+        While `context_tokens` is still "auto", the window of the model has not been looked up, and
+        this is what fits all of them (`fabula.ask.context_budget.settle_budget` looks it up).
+        """
+        return USUAL_TOKENS if self.context_tokens == "auto" else self.context_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +320,22 @@ class QueryOption:
     default: Any
     description: str
     setting: str
+
+
+def _read_defaults(settings: Defaults) -> dict[str, Any]:
+    """Return what the settings say of each option, with what "auto" stands for without a model."""
+    defaults = {
+        option.name: getattr(settings, option.setting)
+        for option in query_options().values()
+        if option.setting
+    }
+    if defaults["context"] == AUTO and settings.offline:
+        defaults["context"] = "sentences"
+    if defaults["order"] == AUTO:
+        defaults["order"] = "rank" if settings.offline else "text"
+    if defaults["context_tokens"] == AUTO and settings.offline:
+        defaults["context_tokens"] = USUAL_TOKENS
+    return defaults
 
 
 @cache

@@ -25,7 +25,7 @@ class RetrievalResult:
 
     `hits` are shown; `further` come after them and only fill the context. `chunks` has the chunk of
     each hit that rests on a single one, as a detail does, by the id of the hit; it is empty unless
-    more hits are looked for than are shown.
+    the context is filled with more than what is shown (`Query.fill`).
     """
 
     hits: tuple[Hit, ...] = ()
@@ -75,13 +75,16 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     tools = runs[0].tools
     is_wide = query.rerank or query.diversity > 0
     wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
-    questions = _rewrite(query.question, tools, query.rewrite)
+    is_unread = filters.is_limited or bool(filters.volumes)
+    questions = _rewrite(query.question, tools, query.rewrite, is_unread=is_unread)
     rankings: list[list[Hit]] = []
     for run in runs:
         run_tools = replace(run.tools, k=wide.k)
         run_filters = replace(filters, kinds=kinds_of[run.name])
         with tools.trace.step("mode", run.name) if len(runs) > 1 else nullcontext():
-            rankings += [run.mode.retrieve(text, run_filters, run_tools) for text in questions]
+            rankings += [_find(run, text, run_filters, run_tools) for text in questions]
+    if filters.is_limited:
+        rankings = [hide_unread_hits(hits, filters, tools) for hits in rankings]
     hits = rankings[0] if len(rankings) == 1 else _fuse(rankings, wide)
     if query.rerank and hits:
         hits = _rerank(query.question, hits[: WIDENING * query.k], tools)
@@ -89,13 +92,17 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
         hits = _diversify(hits, tools, query.diversity, filters.collection)
     first, further = hits[: query.k], hits[query.k : tools.k]
     if query.expand != "none":
-        first = _expand(first, tools, query.expand, filters.collection)
+        first = _expand(first, tools, query.expand, filters)
+        if filters.is_limited:
+            first = hide_unread_hits(first, filters, tools)
     shown_ids = {hit.id for hit in first}
     further = [hit for hit in further if hit.id not in shown_ids]
     if all(kinds_of[run.name] for run in runs):
         kinds = dict.fromkeys(kind for run in runs for kind in kinds_of[run.name])
         filters = replace(filters, kinds=tuple(kinds))
-    chunks = _chunks_of_details([*first, *further], filters, tools) if tools.k > query.k else {}
+    # Not where the context is only what is shown: a preset "as published" reads details themselves.
+    # It must not depend on `k`: who asks for more passages would be given worse contexts.
+    chunks = _chunks_of_details([*first, *further], filters, tools) if query.fill else {}
     return RetrievalResult(tuple(first), tuple(further), chunks)
 
 
@@ -104,6 +111,36 @@ def _allowed_kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:
     if not mode.kinds:
         return filters.kinds
     return tuple(kind for kind in mode.kinds if not filters.kinds or kind in filters.kinds)
+
+
+def _find(run: ModeRun, question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """Return the hits of a mode; of several volumes that were read, each is searched alone."""
+    if not filters.volumes:
+        return run.mode.retrieve(question, filters, tools)
+    hits: list[Hit] = []
+    for volume in filters.volumes:
+        of_volume = replace(filters, document=volume, volumes=())
+        hits += run.mode.retrieve(question, of_volume, tools)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
+
+
+def hide_unread_hits(hits: Sequence[Hit], filters: Filters, tools: Tools) -> list[Hit]:
+    """Return the hits that a reader with a place may see, whatever the mode has found.
+
+    The statements of Fabula's own modes leave out what was not read. A mode of another package may
+    have statements that know nothing of it.
+    """
+    statement = core_statement("core/find_readable")
+    rows = tools.read(statement, filters, ids=[hit.id for hit in hits])
+    readable = {row["id"] for row in rows}
+    is_unread = filters.is_unread or (lambda text: False)
+    return [
+        hit
+        for hit in hits
+        if hit.id in readable
+        and hit.document == filters.document
+        and (hit.kind == "chunk" or not (is_unread(hit.text) or is_unread(hit.section)))
+    ]
 
 
 def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
@@ -119,18 +156,19 @@ def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> d
         return {}
     with tools.trace.step("chunks", "of details") as step:
         statement = core_statement("core/find_chunks")
-        rows = tools.store.find_related(statement, filters.collection, details)
+        rows = tools.store.find_related(statement, filters, details)
         chunks = {detail: related[0] for detail, related in rows.items()}
         step.record(list({chunk.id: chunk for chunk in chunks.values()}.values()))
     return chunks
 
 
-def _rewrite(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
+def _rewrite(question: str, tools: Tools, rewrite: Rewrite, *, is_unread: bool) -> list[str]:
     if rewrite == "none":
         return [question]
     with tools.trace.step("rewrite") as step:
         written = tools.guide.rewrite(question, rewrite)
-        step.note = " | ".join(written)
+        # A model may know the book, and tell here what the reader has not read.
+        step.note = f"{len(written)} texts" if is_unread else " | ".join(written)
     # A made-up answer is searched with instead of the question; other wordings as well as it.
     return written if rewrite == "answer" else [question, *written]
 
@@ -161,12 +199,12 @@ def _diversify(hits: Sequence[Hit], tools: Tools, diversity: float, collection: 
     return selected
 
 
-def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) -> list[Hit]:
+def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, filters: Filters) -> list[Hit]:
     """Return each hit followed by what belongs to it, nothing twice."""
     with tools.trace.step("expand", expand) as step:
         additions: dict[str, list[Hit]] = {}
         for statement in _expansions(expand):
-            related = tools.store.find_related(statement, collection, [hit.id for hit in hits])
+            related = tools.store.find_related(statement, filters, [hit.id for hit in hits])
             for id, neighbours in related.items():
                 additions.setdefault(id, []).extend(neighbours)
         expanded: dict[str, Hit] = {}

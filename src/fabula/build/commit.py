@@ -7,18 +7,20 @@ It stays with the process that commits, because it is an open transaction of one
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fabula.build.values import BuiltParts
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.locks import ProcessLock, process_lock
+from fabula.store.parts import RunStaging
 
 LOG = logging.getLogger("fabula")
 LOCK_CHECK_SECONDS = 60.0
@@ -43,7 +45,7 @@ class _CheckedProgress:
 
 @contextmanager
 def hold_lock(
-    store: Store, names: Sequence[str], source: str, job: Job, progress: Progress
+    store: Store, names: Sequence[str], source: str, job: TaskGroup, progress: Progress
 ) -> Iterator[tuple[ProcessLock, Progress]]:
     """Keep other processes from making what has these names; wait for one that does already.
 
@@ -71,7 +73,7 @@ def hold_lock(
         if job.failure is not None:
             raise job.failure
 
-    with process_lock(store, names, wait) as lock:
+    with process_lock(store, names, wait, run=uuid.uuid4().hex) as lock:
         yield lock, _CheckedProgress(progress, lock)
 
 
@@ -83,6 +85,8 @@ def commit(
     progress: Progress,
     meter: Meter,
     stop: Stop,
+    prepare: Callable[[int], None] | None = None,
+    staged: RunStaging | None = None,
 ) -> None:
     """Stage the parts and switch them in, all or nothing.
 
@@ -94,6 +98,9 @@ def commit(
         progress: Told of each passage that is staged.
         meter: What the document has asked of models until now.
         stop: Ends the staging. Nobody reads what is staged by then; the next run sweeps it.
+        prepare: Makes the collection ready for embeddings of so many dimensions, unless the run has
+            done that a moment ago; None: it is made ready here.
+        staged: What of the parts was staged while the others were made.
 
     Raises:
         Changed: What the parts rest on was changed meanwhile.
@@ -113,5 +120,10 @@ def commit(
 
     # First, as it fails at once: what follows tries for half a minute where no server answers.
     lock.check()
-    store.prepare(built.parts[0].owner.collection, model, built.dimensions)
-    store.apply(built.parts, model, count_written, lock)
+    if staged is not None:
+        count_written(staged.parts.count_embedded())
+    if prepare is not None:
+        prepare(built.dimensions)
+    else:
+        store.prepare(built.parts[0].owner.collection, model, built.dimensions)
+    store.apply(built.parts, model, count_written, lock, staged)

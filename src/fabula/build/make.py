@@ -8,24 +8,28 @@ worker on another machine can do this step with models of its own:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
-from fabula.graph import Part
+from fabula.errors import ReplyPending
+from fabula.graph import Edge, Node, Part
 from fabula.graph.gaps import GapLimit
 from fabula.graph.installed import graph as installed_graph
-from fabula.graph.method import BuildText, BuildWork, Graph
-from fabula.graph.parts import part_of, text_part
+from fabula.graph.method import BuildText, BuildWork, Graph, PieceListener
+from fabula.graph.parts import part_of, piece_of, text_part
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
 
+PartListener = Callable[[Part, int], None]
+"""Given each part as soon as it is made, and before that pieces of it where its graph gives them
+(`Part.is_whole`), with the number of dimensions of an embedding; returns at once, in any thread."""
 EMBEDDING_PRIORITY = 0
 """The priority of chunks' embeddings, the highest: everything else depends on them."""
 
@@ -35,15 +39,15 @@ class _Context:
     """What the parts of one owner are made with."""
 
     models: ModelFactory
-    job: Job
+    job: TaskGroup
     progress: Progress
     meter: Meter
     strict: bool
     dry: bool
 
-    def work(self) -> BuildWork:
+    def work(self, pieces: PieceListener | None = None) -> BuildWork:
         """Return how a graph makes its calls, with a count of gaps of its own."""
-        return BuildWork(self.job, self.progress, GapLimit(strict=self.strict))
+        return BuildWork(self.job, self.progress, GapLimit(strict=self.strict), pieces)
 
 
 def make(
@@ -51,7 +55,8 @@ def make(
     models: ModelFactory,
     progress: Progress,
     meter: Meter,
-    within: Job | None = None,
+    within: TaskGroup | None = None,
+    listener: PartListener | None = None,
 ) -> BuiltParts:
     """Make the parts of a document: its chunks, if they are new, and then graph after graph.
 
@@ -61,25 +66,44 @@ def make(
         progress: Told of each step.
         meter: Counts what models are asked.
         within: The job of the run that this is part of; it fails with it.
+        listener: Given each part as soon as it is made, and pieces of it before; None where all
+            are wanted together at the end.
 
     Raises:
         BadReply: A model did not give more pieces of a graph than may be missing.
         ModelError: A model can't be asked.
+        ReplyPending: Replies come by a batch. All calls that can be made without them have been
+            collected, those of all graphs.
         Stopped: The run was stopped.
 
     """
-    with Job(models.workers, within=within) as job:
+    with TaskGroup(models.workers, within=within) as job:
         context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         parts: list[Part] = []
         chunks = plan.chunks
         if plan.text_recipe is not None:
             text_of_document, chunks = _make_text(plan, context)
             parts.append(text_of_document)
+            if listener is not None:
+                listener(text_of_document, len(chunks[0].embedding))
         built: dict[str, Part] = {}
+        pending: dict[str, ReplyPending] = {}
         for step in plan.graphs:
+            if waits_for := [pending[name] for name in step.below if name in pending]:
+                pending[step.name] = waits_for[0]
+                continue
             below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
-            text = BuildText(plan.document, chunks, below, step.decisions)
-            built[step.name] = _make_graph(step, text, context)
+            text = BuildText(plan.document, chunks, below, step.decisions, step.layers)
+            try:
+                built[step.name] = _make_graph(step, text, context, listener)
+                if listener is not None:
+                    listener(built[step.name], len(chunks[0].embedding))
+            except ReplyPending as error:
+                # The other graphs go on: one batch takes the calls of all of them.
+                job.join_steps()
+                pending[step.name] = error
+        if pending:
+            raise next(iter(pending.values()))
     return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
 
 
@@ -88,10 +112,10 @@ def make_collection(
     models: ModelFactory,
     progress: Progress,
     meter: Meter,
-    within: Job | None = None,
+    within: TaskGroup | None = None,
 ) -> BuiltParts:
     """Make the part of a collection's own graph; the arguments are those of `make`."""
-    with Job(models.workers, within=within) as job:
+    with TaskGroup(models.workers, within=within) as job:
         context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         build_models = models.models(meter, dry=plan.dry)
         assert plan.graph.build_collection
@@ -127,7 +151,7 @@ def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter)
     batches = [missing[start : start + size] for start in range(0, len(missing), size)]
 
     def embed(batch: Sequence[Chunk]) -> list[Chunk]:
-        embeddings = embedder.embed([chunk.text.strip() for chunk in batch])
+        embeddings = embedder.embed([chunk.text.strip() for chunk in batch], "passage")
         context.progress.done("embeddings", meter.total())
         cut.update(embeddings.cut)
         rows = zip(batch, embeddings.vectors, strict=True)
@@ -141,10 +165,23 @@ def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter)
     return [embedded.get(chunk.id, chunk) for chunk in chunks]
 
 
-def _make_graph(step: GraphPlan, text: BuildText, context: _Context) -> Part:
+def _make_graph(
+    step: GraphPlan, text: BuildText, context: _Context, listener: PartListener | None
+) -> Part:
     graph: Graph[Any] = installed_graph(step.name)
     meter = Meter(context.meter)
     models = context.models.models(meter, dry=context.dry)
+    pieces = _pass_on(listener, graph, text) if listener and not graph.inherits else None
     assert graph.build
-    built = graph.build(text, step.options, models, step.known, context.work())
+    built = graph.build(text, step.options, models, step.known, context.work(pieces))
     return part_of(graph, text, built, step.recipe, meter.usage())
+
+
+def _pass_on(listener: PartListener, graph: Graph[Any], text: BuildText) -> PieceListener:
+    """Return what gives the listener the pieces of a graph's part."""
+    dimensions = len(text.chunks[0].embedding)
+
+    def give(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        listener(piece_of(graph, text.document, nodes, edges), dimensions)
+
+    return give

@@ -15,7 +15,7 @@ from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.text.names import quote_name
 
-Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped"]
+Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Outcome:
         source: The file or address, as it was named.
         status: What became of it. A file in a folder or a zip that no reader knows is 'skipped',
             which is no error. Nor is 'stopped': the run was stopped before the source was done,
-            and what the graph had of it is as it was.
+            and what the graph had of it is as it was. One that is 'waiting' waits for batches: the
+            same run goes on once they have ended.
         document: The document's id; empty where it failed.
         title: Its title; empty where it failed.
         graphs: The graphs that were built.

@@ -14,6 +14,7 @@ from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
+from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs as installed_graphs
@@ -31,6 +32,7 @@ from fabula.graph.recipes import (
     with_relatives,
 )
 from fabula.store import Store
+from fabula.store.annotations import read_digests, read_layers
 from fabula.store.decisions import read_decisions
 from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk, Document, empty_vector
@@ -68,10 +70,6 @@ class Planner:
     """What `_estimate_means` has found, by the graphs' names."""
     _means_lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def find_current(self, document: Document) -> Entry | None:
-        """Return the document of the store that has this text and is up to date, or None."""
-        return self._find(document)[1]
-
     def plan_document(self, document: Document) -> DocumentPlan | Entry:
         """Return what is to be made of a text that was just read.
 
@@ -82,21 +80,24 @@ class Planner:
             Changed: Another process replaced the document while it was read.
 
         """
-        entry, current = self._find(document)
+        entry, current = self.find(document)
         if current is not None:
             return current
         graphs = self._list_graphs(entry)
         decisions = read_decisions(self.store, self.collection)
         follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
         parts = entry.graphs if entry else {}
-        recipes = self.models.recipes(document.sha256, graphs, decisions=follow(parts))
+        layers = self._digests(graphs, entry.id if entry else document.id)
+        recipes = self.models.recipes(
+            document.sha256, graphs, decisions=follow(parts), layers=layers
+        )
         names = find_stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
             names = [TEXT, *(graph.name for graph in graphs)]
         stale_graphs = [graph for graph in graphs if graph.name in names]
         # What is made anew follows all decisions, whatever was in it when they were made.
         followed = follow({name: part for name, part in parts.items() if name not in names})
-        recipes = self.models.recipes(document.sha256, graphs, decisions=followed)
+        recipes = self.models.recipes(document.sha256, graphs, decisions=followed, layers=layers)
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
         plan = self._plan(
             entry, stale_graphs, recipes, document, followed, is_new_text=TEXT in names
@@ -156,7 +157,7 @@ class Planner:
 
     # What is stale
 
-    def _find(self, document: Document) -> tuple[Entry | None, Entry | None]:
+    def find(self, document: Document) -> tuple[Entry | None, Entry | None]:
         """Return the document as the store has it, and the one that is up to date with its text."""
         entries = self.store.find_same(self.collection, [document.id], [document.sha256])
         same_id = next((entry for entry in entries if entry.id == document.id), None)
@@ -179,7 +180,8 @@ class Planner:
         graphs = self._list_graphs(entry)
         decisions = read_decisions(self.store, self.collection)
         followed = decisions_by_graph(graphs, decisions, entry.id, entry.graphs)
-        recipes = self.models.recipes(entry.sha256, graphs, decisions=followed)
+        layers = self._digests(graphs, entry.id)
+        recipes = self.models.recipes(entry.sha256, graphs, decisions=followed, layers=layers)
         return find_stale(graphs, entry, recipes, gaps=gaps)
 
     def _missing(
@@ -197,7 +199,10 @@ class Planner:
         decisions = read_decisions(self.store, self.collection)
         every = [*graphs_by_name.values()]
         followed = decisions_by_graph(every, decisions, entry.id, entry.graphs)
-        recipes = self.models.recipes(entry.sha256, every, base=base, decisions=followed)
+        layers = self._digests(every, entry.id)
+        recipes = self.models.recipes(
+            entry.sha256, every, base=base, decisions=followed, layers=layers
+        )
         # What these rest on or use has to be as the recipes say, too.
         related = with_relatives(graphs_by_name, names)
         candidates = [graph for name, graph in graphs_by_name.items() if name in related]
@@ -209,8 +214,16 @@ class Planner:
             # What is made anew follows all decisions, whatever was in it when they were made.
             stay = {name: part for name, part in entry.graphs.items() if name not in missing}
             followed = decisions_by_graph(every, decisions, entry.id, stay)
-            recipes = self.models.recipes(entry.sha256, every, base=base, decisions=followed)
+            recipes = self.models.recipes(
+                entry.sha256, every, base=base, decisions=followed, layers=layers
+            )
         return graphs, recipes, followed
+
+    def _digests(self, graphs: Sequence[Graph[Any]], document: str) -> Mapping[str, str]:
+        """Return the digests of a document's layers of annotations, if a graph is made of them."""
+        if not any(graph.imports for graph in graphs):
+            return {}
+        return read_digests(self.store, self.collection, document)
 
     # What the store has
 
@@ -242,9 +255,9 @@ class Planner:
             known = self._known(entry, graph, recipes[graph.name], bare)
             options = self.models.graph_options(graph)
             followed = tuple((decisions or {}).get(graph.name, ()))
-            plans.append(
-                GraphPlan(graph.name, options, recipes[graph.name], below, known, followed)
-            )
+            recipe = recipes[graph.name]
+            layers = self._layers(graph, document.id, recipe)
+            plans.append(GraphPlan(graph.name, options, recipe, below, known, followed, layers))
         unchanged = {name for plan in plans for name in plan.below} - names
         is_added = not (entry and any(name in entry.graphs for name in names))
         return DocumentPlan(
@@ -257,6 +270,22 @@ class Planner:
             strict=self.strict,
             dry=self.dry,
         )
+
+    def _layers(
+        self, graph: Graph[Any], document: str, recipe: Recipe
+    ) -> tuple[AnnotationLayer, ...]:
+        """Return a document's layers of annotations, as the recipe of a graph names them.
+
+        Raises:
+            Changed: One was changed since.
+
+        """
+        if not graph.imports:
+            return ()
+        layers = tuple(read_layers(self.store, self.collection, document))
+        if {layer.name: layer.record.digest for layer in layers} != recipe["annotations"]:
+            raise Changed("Annotations were added or removed meanwhile: try again.")
+        return layers
 
     def _read(self, entry: Entry | None, name: str) -> Part:
         """Read a document's part; in a dry run its vectors are replaced by placeholders."""

@@ -11,7 +11,7 @@ from fabula.errors import ModelError, NotFound
 from fabula.models import Embedder
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -79,7 +79,7 @@ class ReembedRun:
         # The model is asked first, so that nothing is recorded for one that does not answer.
         target = (
             self.uncached_embedder.model,
-            self.uncached_embedder.embed(["dimensions"]).vectors.shape[1],
+            self.uncached_embedder.embed(["dimensions"], "passage").vectors.shape[1],
         )
         refuse_dimensions(*target)
         self.store.make_schema()
@@ -121,7 +121,7 @@ class ReembedRun:
         written = 0
         for page in reembedding.find_unembedded(self.store, space, NODES_PER_PAGE):
             check()
-            with Job(self.workers, stop=self.stop) as job:
+            with TaskGroup(self.workers, stop=self.stop) as job:
                 size = self.embedder.batch
                 batches = [page[start : start + size] for start in range(0, len(page), size)]
                 written += sum(job.each(0, partial(self._batch, space), batches))
@@ -129,7 +129,7 @@ class ReembedRun:
 
     def _batch(self, space: Space, nodes: Sequence[Unembedded]) -> int:
         # A chunk's text includes the white space around it, and a build embeds it without.
-        embeddings = self.embedder.embed([node.text.strip() for node in nodes])
+        embeddings = self.embedder.embed([node.text.strip() for node in nodes], "passage")
         vectors = embeddings.vectors
         places = {node.text.strip(): f"the passage or element {node.id}" for node in nodes}
         warn_of_cut_texts(embeddings.cut, self.embedder.model, places)

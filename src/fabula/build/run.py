@@ -12,12 +12,15 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
-from fabula.build.make import make, make_collection
-from fabula.build.outcome import Listener, Outcome, describe
+from fabula.build.early_writer import EarlyWriter
+from fabula.build.make import make_collection
+from fabula.build.outcome import Listener, Outcome, SilentProgress, describe
 from fabula.build.plan import Planner
+from fabula.build.steps import LocalSteps, StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import (
@@ -27,19 +30,21 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    ReplyPending,
     ServerError,
     Stopped,
     StoreError,
     TooLarge,
+    WorkerLost,
 )
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.parts import edition_properties
 from fabula.graph.structure import name_sections
-from fabula.load.source import Source
+from fabula.load.source import DocumentSource
 from fabula.models.counted import Meter
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -48,6 +53,18 @@ from fabula.store.locks import ProcessLock
 from fabula.text.chunk import section_namer
 from fabula.text.document import Document
 
+if TYPE_CHECKING:
+    from fabula.build.cluster import WorkerCluster
+    from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_rounds import BatchRounds
+    from fabula.models.batched import BatchCalls
+
+PREPARED_SECONDS = 60.0
+"""How long a run takes its collection for ready before it looks again. Looking costs a dozen round
+trips, as many as writing a small document."""
+MAX_KEPT_DOCUMENTS = 64
+"""Documents that are kept in memory between the rounds of batches; others are read again."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Work:
@@ -55,16 +72,22 @@ class _Work:
 
     Attributes:
         planner: Decides what is to be made; all documents of the run share it.
+        steps: Reads the document and makes its parts, here or elsewhere.
         job: The document's calls to models, which end with the run.
         meter: Counts them.
         progress: Told of the document's steps, with the usage of all of them.
+        models: The models that make it.
+        batch: Answers and collects its calls, where they are made by batches.
 
     """
 
     planner: Planner
-    job: Job
+    steps: StepRunner
+    job: TaskGroup
     meter: Meter
     progress: Progress
+    models: ModelFactory
+    batch: BatchCalls | None = None
 
 
 Task = Callable[[_Work], Outcome]
@@ -124,6 +147,10 @@ class BuildRun:
         strict: Whether a document fails where a model does not give a single piece of a graph.
         dry: Whether nothing is written and no model asked: the outcomes are then an estimate.
         stop: Once it is set nothing more is begun, and calls under way come to their end.
+        rounds: Sends the calls to models by batches; None to make them at once.
+        estimate: Counts the rounds and batches that a dry run would need.
+        cluster: Workers that read files and make parts; None to do it in this process. A
+            collection's own graph is made here in any case, as it reads the store.
 
     """
 
@@ -136,14 +163,24 @@ class BuildRun:
     strict: bool = False
     dry: bool = False
     stop: Stop = field(default_factory=Stop)
+    rounds: BatchRounds | None = None
+    estimate: BatchEstimate | None = None
+    cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
     _made: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The id and the title of each document that this run has made, by the hash of its text."""
     _text_locks_lock: threading.Lock = field(default_factory=threading.Lock)
     _gate: Gate = field(default_factory=Gate)
+    _documents: dict[str, Document] = field(default_factory=dict)
+    """Documents that were read, by their sources."""
+    _prepared: dict[int, float] = field(default_factory=dict)
+    """When the collection was last made ready for embeddings, by their dimensions."""
+    _preparing: threading.Lock = field(default_factory=threading.Lock)
+    _progress: dict[str, Progress] = field(default_factory=dict)
+    """What is told of the steps of each source; a source is begun once, in whatever round."""
 
-    def ingest(self, sources: Sequence[Source]) -> list[Outcome]:
+    def ingest(self, sources: Sequence[DocumentSource]) -> list[Outcome]:
         """Take in each source as a document.
 
         Besides `names`, the graphs that a document has already are brought up to date with its
@@ -179,12 +216,67 @@ class BuildRun:
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
-        return self._run_all([(self.collection, partial(self._build_collection, graph))])
+        here = replace(self, cluster=None)
+        return here._run_all([(self.collection, partial(here._build_collection, graph))])
 
     # The run
 
     def _run_all(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
         self.listener.expect(len(tasks))
+        if self.rounds is not None:
+            return self._run_rounds(tasks)
+        outcomes = self._run_once(tasks)
+        while self.estimate is not None and self.estimate.end_round():
+            outcomes = self._run_once(tasks)
+        return outcomes
+
+    def _run_rounds(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
+        """Make everything again and again; each time the replies of more batches are there.
+
+        Returns:
+            What became of each source: it waits for batches, where the run does not.
+
+        """
+        assert self.rounds is not None
+        outcomes = [Outcome(name, "waiting") for name, _ in tasks]
+        left = [*range(len(tasks))]
+        while True:
+            self.rounds.begin_round()
+            for row, outcome in zip(
+                left, self._run_once([tasks[row] for row in left]), strict=True
+            ):
+                outcomes[row] = outcome
+            left = [row for row in left if outcomes[row].status == "waiting"]
+            if not left:
+                return outcomes
+            if not self._end_round(self.rounds):
+                break
+        for row in left:
+            if self.stop.is_set():
+                outcomes[row] = Outcome(outcomes[row].source, "stopped")
+            self.listener.end(outcomes[row])
+        return outcomes
+
+    def _end_round(self, rounds: BatchRounds) -> bool:
+        """Send what a round has collected. Returns whether the next round can begin.
+
+        Raises:
+            BudgetSpent: The budget did not allow all calls; the others were sent.
+
+        """
+        is_answered = rounds.submit()
+        if refusal := rounds.refusal():
+            raise refusal
+        if is_answered or not rounds.is_waiting:
+            return True
+        if not rounds.options.wait:
+            return False
+        try:
+            return rounds.wait_for_batches()
+        except Stopped:
+            return False
+
+    def _run_once(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
         # Here, not beside the calls: a run that fails must leave no thread at the store.
         if not self.dry:
             self.store.make_schema()
@@ -197,12 +289,25 @@ class BuildRun:
             strict=self.strict,
             dry=self.dry,
         )
-        job = Job(self.models.document_workers, stop=self.stop)
+        steps = self._open_steps() if tasks else LocalSteps(self.models)
+        try:
+            return self._run_with(planner, steps, tasks)
+        finally:
+            steps.close()
+
+    def _open_steps(self) -> StepRunner:
+        if self.cluster is None or self.dry:
+            return LocalSteps(self.models)
+        return self.cluster.open_run(self.models)
+
+    def _run_with(
+        self, planner: Planner, steps: StepRunner, tasks: Sequence[tuple[str, Task]]
+    ) -> list[Outcome]:
+        job = TaskGroup(steps.document_workers, stop=self.stop)
+        run = partial(self._run, planner, steps, job)
         try:
             with job:
-                futures = [
-                    job.submit(0, self._run, planner, job, name, task) for name, task in tasks
-                ]
+                futures = [job.submit(0, run, name, task) for name, task in tasks]
                 outcomes = [
                     self._result(name, future)
                     for (name, _), future in zip(tasks, futures, strict=True)
@@ -227,30 +332,68 @@ class BuildRun:
                 raise
             return Outcome(name, "stopped")
 
-    def _run(self, planner: Planner, run: Job, name: str, task: Task) -> Outcome:
+    def _run(
+        self, planner: Planner, steps: StepRunner, run: TaskGroup, name: str, task: Task
+    ) -> Outcome:
+        with steps.admit(run):
+            return self._run_task(planner, steps, run, name, task)
+
+    def _run_task(
+        self, planner: Planner, steps: StepRunner, run: TaskGroup, name: str, task: Task
+    ) -> Outcome:
         began = time.monotonic()
-        meter = Meter(self.models.counter)
-        progress = _TotalProgress(self.listener.begin(name), meter)
-        job = Job(self.models.workers, within=run)
+        batch = None if self.rounds is None else self.rounds.begin_build()
+        # What batches brought is counted when it is first used, and not in each round.
+        meter = Meter(None if batch else self.models.counter)
+        progress = _TotalProgress(self._begin(name), meter)
+        job = TaskGroup(self.models.workers, within=run)
+        models = self.models
+        if batch or self.estimate:
+            models = models.view(batch=batch, estimate=self.estimate)
+            steps = LocalSteps(models)
         try:
-            outcome = task(_Work(planner, job, meter, progress))
+            outcome = task(_Work(planner, steps, job, meter, progress, models, batch))
+        except ReplyPending:
+            return Outcome(name, "waiting")
         except Stopped:
             outcome = Outcome(name, "stopped")
-        except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
+        except (LoadError, BadReply, Changed, NotFound, TooLarge, WorkerLost) as error:
             outcome = Outcome(name, "failed", error=_name_source(name, error))
         # Calls that were under way when it ended like that are paid for: they are counted, too.
         job.wait_for_parts()
+        if batch and outcome.status != "stopped":
+            batch.settle()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
         self.listener.end(outcome)
         return outcome
 
+    def _begin(self, name: str) -> Progress:
+        if self.rounds is None:
+            return self.listener.begin(name)
+        with self._text_locks_lock:
+            if name not in self._progress:
+                self._progress[name] = self.listener.begin(name)
+            return self._progress[name]
+
     # One document: plan, make, commit
 
-    def _ingest(self, source: Source, work: _Work) -> Outcome:
-        document = source.read()
+    def _ingest(self, source: DocumentSource, work: _Work) -> Outcome:
+        document = self._read(source, work)
         outcome = self._ingest_once(document, work)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
+
+    def _read(self, source: DocumentSource, work: _Work) -> Document:
+        """Read a source; in rounds of batches, keep it if it can't or needn't be read again."""
+        if source.name in self._documents:
+            return self._documents[source.name]
+        document = work.steps.read(source, work.job)
+        # Standard input can be read only once, and an address is not fetched again.
+        if self.rounds is not None and (
+            len(self._documents) < MAX_KEPT_DOCUMENTS or not _is_file(source.name)
+        ):
+            self._documents[source.name] = document
+        return document
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
         """Take in a document, unless this run has made one of the same text."""
@@ -258,33 +401,34 @@ class BuildRun:
             text_lock = self._text_locks.setdefault(document.sha256, threading.Lock())
         with text_lock:
             twin = self._made.get(document.sha256)
-            is_new = not self.store.find_same(self.collection, [document.id])
-            if twin and twin[0] != document.id and is_new:
-                return Outcome("", "unchanged", *twin)
+            # The first of these texts is the document, unless the store has this one already.
+            other = twin if twin and twin[0] != document.id else None
+            if other and not self.store.find_same(self.collection, [document.id]):
+                return Outcome("", "unchanged", *other)
             outcome = self._ingest_document(document, work)
             self._made.setdefault(document.sha256, (outcome.document, outcome.title))
             return outcome
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
-        self._update_structure(document)
-        if current := work.planner.find_current(document):
+        entry, current = work.planner.find(document)
+        self._update_structure(document, entry)
+        if current is not None:
             return _report_unchanged(current)
         names = (f"document {document.id}", f"text {document.sha256} {self.collection}")
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.source, plan, work)
 
-    def _update_structure(self, document: Document) -> None:
+    def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document what is newly known of the same text: sections, pages and edition.
 
         Nothing is built from these, so nothing becomes stale.
         """
-        if self.dry:
+        if self.dry or entry is None:
             return
-        for entry in self.store.find_same(self.collection, [document.id]):
-            if entry.sha256 == document.sha256 and entry.reading < document.reading:
-                named = partial(name_sections, section_namer(document))
-                self.store.set_structure(entry, edition_properties(document), named)
+        if entry.sha256 == document.sha256 and entry.reading < document.reading:
+            named = partial(name_sections, section_namer(document))
+            self.store.set_structure(entry, edition_properties(document), named)
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:
         if not work.planner.is_missing(entry, names):
@@ -317,12 +461,16 @@ class BuildRun:
         lock: ProcessLock | None,
         work: _Work,
     ) -> Outcome:
+        # Each round goes through all steps again: only writing is progress.
+        progress = SilentProgress() if work.batch else work.progress
         if isinstance(plan, DocumentPlan):
             document = plan.document
-            built = make(plan, self.models, work.progress, work.meter, work.job)
             outcome = Outcome("", plan.status, document.id, document.title)
+            if lock and not work.batch:
+                return describe(outcome, self._make_and_commit(plan, lock, work).parts)
+            built = work.steps.make(plan, progress, work.meter, work.job)
         elif isinstance(plan, CollectionPlan):
-            built = make_collection(plan, self.models, work.progress, work.meter, work.job)
+            built = make_collection(plan, work.models, progress, work.meter, work.job)
             outcome = Outcome("", plan.status)
         else:
             return _report_unchanged(plan) if plan else Outcome("", "unchanged")
@@ -331,10 +479,45 @@ class BuildRun:
             self._commit(built, lock, work)
         return describe(outcome, built.parts)
 
-    def _commit(self, built: BuiltParts, lock: ProcessLock, work: _Work) -> None:
+    def _make_and_commit(self, plan: DocumentPlan, lock: ProcessLock, work: _Work) -> BuiltParts:
+        """Make the parts, and write those that are made while models are asked for the others."""
+        model = self.models.embedder.model
+        early = EarlyWriter(self.store, model, lock, self._prepare, self._gate, self.stop)
+        try:
+            built = work.steps.make(plan, work.progress, work.meter, work.job, early.take)
+            self.stop.check()
+            self._commit(built, lock, work, early)
+        except BaseException:
+            early.close()
+            raise
+        return built
+
+    def _commit(
+        self, built: BuiltParts, lock: ProcessLock, work: _Work, early: EarlyWriter | None = None
+    ) -> None:
         model = self.models.embedder.model
         with self._gate:
-            commit(built, self.store, model, lock, work.progress, work.meter, self.stop)
+            staged = early.finish() if early else None
+            commit(
+                built,
+                self.store,
+                model,
+                lock,
+                work.progress,
+                work.meter,
+                self.stop,
+                self._prepare,
+                staged,
+            )
+
+    def _prepare(self, dimensions: int) -> None:
+        """Make the collection ready for embeddings, unless this run has done that a moment ago."""
+        with self._preparing:
+            now = time.monotonic()
+            if now - self._prepared.get(dimensions, -PREPARED_SECONDS) < PREPARED_SECONDS:
+                return
+            self.store.prepare(self.collection, self.models.embedder.model, dimensions)
+            self._prepared[dimensions] = time.monotonic()
 
 
 def _report_unchanged(entry: Entry) -> Outcome:
@@ -343,8 +526,16 @@ def _report_unchanged(entry: Entry) -> Outcome:
 
 def _name_source(source: str, error: FabulaError) -> FabulaError:
     """Put the source's name before an error of a model, which does not know whose text it read."""
-    if isinstance(error, LoadError):
+    if isinstance(error, LoadError | WorkerLost):
         return error
     named = type(error)(f"{source}: {error}")
     named.__cause__ = error
     return named
+
+
+def _is_file(name: str) -> bool:
+    """Return whether a source is on the disk; a name may be too long for a file."""
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False

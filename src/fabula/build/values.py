@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from fabula.graph import Part
+from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
 from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.recipes import Recipe
@@ -31,6 +32,7 @@ class GraphPlan:
         below: The names of the graphs that it is given the parts of.
         known: What the store has of its previous version, to be used again.
         decisions: What people decided about it.
+        layers: The document's layers of annotations, if it is made of these.
 
     """
 
@@ -40,6 +42,7 @@ class GraphPlan:
     below: tuple[str, ...]
     known: Known
     decisions: tuple[Decision, ...] = ()
+    layers: tuple[AnnotationLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,21 +32,33 @@ COMMANDS = {
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",
+    "history": "List the questions that you asked, show or repeat one.",
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "list": "List the documents and their graphs.",
     "show": "Show a document's graphs and what they cost.",
+    "rename": "Change the title, author and year of a document.",
     "remove": "Remove documents.",
     "reembed": "Embed a collection again with another model.",
+    "collections": "List the collections, or move one to another Neo4j server.",
     "check": "Check the graph for errors.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
+    "concordance": "Show every place of a word, in context.",
+    "collocates": "List the words that stand near a word.",
+    "keyness": "List the words that tell a document from others.",
+    "ngrams": "Count words, and runs of words.",
+    "annotations": "Import, export, list or remove annotations of a document.",
+    "notes": "Note or highlight words of a document; search and export notes.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "plot": "Draw a document as a page to explore, an SVG or a PNG.",
     "serve": "Serve web pages, an HTTP API and MCP.",
+    "gateway": "Share one limit, budget and cache of models among many programs.",
     "mcp": "Connect an assistant on this machine, by MCP.",
     "keys": "Make, list and revoke the keys of the service.",
     "bench": "Run an experiment: systems, questions, measures, a report.",
+    "servers": "List, add and remove the Neo4j servers of a library.",
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
+    "batches": "List the batches of model calls, or cancel one.",
     "cache": "Show or delete the cached replies of models.",
     "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
@@ -56,7 +68,7 @@ GROUP = "fabula.commands"
 
 
 @cache
-def installed() -> Mapping[str, EntryPoint]:
+def find_commands() -> Mapping[str, EntryPoint]:
     """Return the commands that graphs and other packages bring, by name."""
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
 
@@ -80,11 +92,11 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which a newcomer needs them."""
-        return [*COMMANDS, *(name for name in installed() if name not in COMMANDS)]
+        return [*COMMANDS, *(name for name in find_commands() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in COMMANDS and cmd_name not in installed():
+        if cmd_name not in COMMANDS and cmd_name not in find_commands():
             return None
         # Imports create many objects and drop few: collecting garbage took a sixth of their time.
         gc.disable()
@@ -109,7 +121,9 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         with formatter.section("Commands of graphs"):
-            formatter.write_dl([(name, first_line(entry)) for name, entry in installed().items()])
+            formatter.write_dl(
+                [(name, first_line(entry)) for name, entry in find_commands().items()]
+            )
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an error becomes one line, or a traceback with --debug."""
@@ -134,7 +148,7 @@ def _import_command(name: str) -> click.Command:
     else:
         from fabula.graph.installed import load
 
-        command = load(installed()[name])
+        command = load(find_commands()[name])
     return command
 
 

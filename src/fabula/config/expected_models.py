@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fabula.config.model_factory import BuildModels, ModelFactory
-from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide
+from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide, TextKind
 from fabula.models.counted import Meter
 from fabula.models.guide import PromptedGuide
 from fabula.models.offline import OfflineGuide
 from fabula.models.parallel import Workers
+from fabula.models.prices import Cost
 from fabula.models.prompted import PromptedAnswerer
+from fabula.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,18 @@ class ExpectedModels:
         return self.factory.is_static
 
     @property
+    def answer_tokens(self) -> int:
+        """The most tokens of an answer."""
+        return self.factory.answer_tokens
+
+    def window(self) -> int | None:
+        """Return how many tokens the chat model takes; asking for the list of models is free."""
+        return self.factory.window()
+
+    def limit_window(self, tokens: int) -> None:
+        """Do nothing: a placeholder refuses nothing."""
+
+    @property
     def workers(self) -> Workers:
         """The threads of the models."""
         return self.factory.workers
@@ -52,15 +66,19 @@ class ExpectedModels:
         """Return the settings of the graph or mode of this name."""
         return self.factory.table(name)
 
+    def cost(self, steps: Mapping[str, Usage]) -> Cost:
+        """Return what the usage of steps costs, by the settings' prices."""
+        return self.factory.cost(steps)
+
     def counted_embedder(self, meter: Meter) -> Embedder:
         """Return an embedder whose vectors have the collection's dimensions."""
         return _Widened(self.factory.counted_embedder(meter, dry=True), self.dimensions)
 
     def guide(self, meter: Meter) -> Guide:
         """Return a guide that asks a placeholder."""
+        ranker = _keep_order if self.factory.has_ranker else None
         if self.offline:
-            return OfflineGuide()
-        ranker = _keep_order if self.factory.ranks_by_endpoint else None
+            return OfflineGuide(ranker)
         return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def models(self, meter: Meter) -> BuildModels:
@@ -96,8 +114,8 @@ class _Widened:
     def batch(self) -> int:
         return self.inner.batch
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        embeddings = self.inner.embed(texts)
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
+        embeddings = self.inner.embed(texts, kind)
         if not self.dimensions or embeddings.vectors.shape[1] == self.dimensions:
             return embeddings
         shape = (len(texts), self.dimensions)

@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pydantic import SecretStr
+
 from fabula.config.settings import STATIC, Settings
+from fabula.errors import SettingsError, SpaceError
 from fabula.graph import TEXT, Record
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
@@ -24,28 +27,45 @@ from fabula.graph.recipes import (
     with_bases,
 )
 from fabula.models import Prompt
-from fabula.models.batching import BatchingEmbedder
 from fabula.models.budget import Budget, Budgets
-from fabula.models.cache import ResponseCache
-from fabula.models.cached import CachedChat, CachedEmbedder
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter, UsageCounter
 from fabula.models.offline import OfflineGuide, StaticEmbedder
 from fabula.models.parallel import Workers
+from fabula.models.prefixes import (
+    NO_PREFIXES,
+    Prefixes,
+    PrefixingEmbedder,
+    known_prefixes,
+    prefixes_of_space,
+    space_name,
+    split_space_name,
+)
 from fabula.models.purpose import BUILD, Purpose
-from fabula.models.replies import complete
 from fabula.models.roles import Role
 from fabula.models.stop import Stop
 from fabula.text.document import Vectors
 
 if TYPE_CHECKING:
-    from fabula.models import Answerer, Chat, Embedder, Guide
+    from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide
+    from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions
+    from fabula.models.batch_rounds import BatchRounds
+    from fabula.models.batch_store import BatchStore
+    from fabula.models.batched import BatchCalls
+    from fabula.models.cache import ResponseCache
     from fabula.models.endpoint import Endpoint
+    from fabula.models.prices import Cost
+    from fabula.models.usage import Usage
 
 OFFLINE_THREADS = 1
 """Extraction and static vectors compute and do not wait: more threads would only take turns."""
 MAX_DOCUMENTS = 4
 """Documents that are built at once. While the last summaries of one document wait for each other,
 the calls of the next ones fill the gaps."""
+
+
+GATEWAY_DOWN_SECONDS = 120.0
+"""For how long a gateway that can't be reached is waited for: it may be starting again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +95,7 @@ class ModelFactory:
 
     def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
         self._settings = settings
-        remote = not (settings.offline and settings.embedding_model == STATIC)
+        remote = settings.uses_endpoint
         self.workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
         # Questions have threads of their own: behind a build, they would wait for all its calls.
         self._askers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
@@ -84,12 +104,33 @@ class ModelFactory:
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
-        self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
+        self._opening_cache = threading.Lock()
+        self._opened_cache: ResponseCache | None = None
+        self._opened_batches: BatchStore | None = None
         self._purpose = BUILD
+        self._batch: BatchCalls | None = None
+        """What answers and collects the calls of a build that asks by batches."""
+        self._estimate: BatchEstimate | None = None
+        """What counts the rounds of a dry run by batches."""
         self.counter: UsageCounter | None = None
         """Counts all calls that builds make with this factory, beside the builds' own meters."""
         self._whole = self
         """The factory that this is a view of, or itself; the endpoint is opened there, once."""
+
+    @property
+    def _cache(self) -> ResponseCache | None:
+        """The cache of replies, opened when a call first needs it; None if there is to be none."""
+        whole = self._whole
+        if not whole._settings.cache or whole._settings.gateway_url:
+            # A gateway has the cache of all that are behind it.
+            return None
+        with whole._opening_cache:
+            if whole._opened_cache is None:
+                # An offline question needs neither the cache nor SQLite.
+                from fabula.models.cache import ResponseCache
+
+                whole._opened_cache = ResponseCache(whole._settings.cache_folder)
+            return whole._opened_cache
 
     def view(
         self,
@@ -98,7 +139,9 @@ class ModelFactory:
         stop: Stop | None = None,
         budget: Budget | None = None,
         counter: UsageCounter | None = None,
-        is_static: bool = False,
+        settings: Settings | None = None,
+        batch: BatchCalls | None = None,
+        estimate: BatchEstimate | None = None,
     ) -> ModelFactory:
         """Return the same factory for one question, one run or one key of the service.
 
@@ -111,22 +154,86 @@ class ModelFactory:
             budget: What the view may spend, within what this factory may. A view of a view is held
                 to both budgets.
             counter: Counts the calls of builds.
-            is_static: Embed by static vectors, whatever the settings name.
+            settings: Settings in the place of the factory's. They name another embedder at the same
+                endpoint or on this machine, and are otherwise the same.
+            batch: Answers the calls of a build from batches, and collects those without an answer.
+            estimate: Counts the rounds and batches that a dry run would need.
 
         """
         view = copy.copy(self)
-        if is_static:
-            view._settings = self._settings.model_copy(update={"embedding_model": STATIC})
+        if settings is not None:
+            view._settings = settings
         view._purpose = Purpose(urgent or self._purpose.urgent, stop or self._purpose.stop)
         if view._purpose.urgent:
             view.workers = self._askers
         if budget is not None:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
+        view._batch = batch or self._batch
+        view._estimate = estimate or self._estimate
         # These cached properties depend on what was just changed.
-        for name in ("embedder", "_remote"):
+        for name in ("embedder", "_bare_embedder"):
             view.__dict__.pop(name, None)
         return view
+
+    def batch_rounds(self, options: BatchOptions) -> BatchRounds:
+        """Return what sends the calls of builds by batches, at the price of batches.
+
+        Args:
+            options: Whether a run waits for its batches, and what is told how they stand.
+
+        Raises:
+            SettingsError: There is no chat model to ask, no cache, or the endpoint's URL is one
+                that has no files.
+
+        """
+        from fabula.models.batch_rounds import BatchRounds
+        from fabula.models.batch_store import BatchStore
+        from fabula.models.batched import BatchCalls
+
+        settings = self._settings
+        if settings.offline and not settings.embeds_by_endpoint:
+            raise SettingsError("Without a model at an endpoint, there is nothing to batch.")
+        if settings.gateway_url:
+            raise SettingsError(
+                "A gateway passes on single calls and no batches.",
+                advice="Turn serve.gateway off, or leave FABULA_GATEWAY_URL out for this command.",
+            )
+        if self._cache is None:
+            raise SettingsError(
+                "Batches need the response cache, which is turned off.",
+                advice="Turn it on: FABULA_CACHE=true.",
+            )
+        if self._endpoint.batches.has_deployments:
+            raise SettingsError(
+                "An address of Azure with /deployments/ has no batches: use the one that ends with "
+                "/openai/v1."
+            )
+        whole = self._whole
+        with whole._opening_cache:
+            if whole._opened_batches is None:
+                whole._opened_batches = BatchStore(settings.cache_folder)
+                whole._opened_batches.sweep()
+            store = whole._opened_batches
+        calls = BatchCalls(
+            store,
+            self._endpoint,
+            self._cache,
+            self._address,
+            self._budgets,
+            self.counter,
+            self._purpose.stop,
+            owner=options.owner,
+        )
+
+        def embed(texts: Sequence[str]) -> Embeddings:
+            from fabula.models.batching import BatchingEmbedder
+
+            # These texts have their prefixes already.
+            return BatchingEmbedder(self._bare_embedder, self._endpoint.behaviour).embed(texts)
+
+        minimum = settings.batch_min_tokens if settings.embeds_by_endpoint else 0
+        return BatchRounds(calls, embed, minimum, settings.batch_min_calls, options)
 
     @property
     def settings(self) -> Settings:
@@ -134,18 +241,140 @@ class ModelFactory:
         return self._settings
 
     @property
+    def stop(self) -> Stop:
+        """Ends the calls made through this view."""
+        return self._purpose.stop
+
+    @property
     def offline(self) -> bool:
         """Whether there is no chat model."""
         return self._settings.offline
+
+    @property
+    def space_name(self) -> str:
+        """The name of the embedding space that texts are embedded in, as collections record it."""
+        return space_name(self._settings.embedding_model, self.prefixes.passage)
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """What is put before texts to be embedded: the settings', or else the model's own."""
+        settings = self._settings
+        if settings.embedding_model == STATIC:
+            return NO_PREFIXES
+        known = known_prefixes(settings.embedding_model)
+        query, passage = settings.embedding_query_prefix, settings.embedding_passage_prefix
+        if query is None and passage == "" and known.passage:
+            # As in `prefixes_of_space`: bare passages, bare questions.
+            return NO_PREFIXES
+        return Prefixes(
+            known.query if query is None else query,
+            known.passage if passage is None else passage,
+        )
+
+    def for_questions(self, space: str) -> ModelFactory:
+        """Return a factory whose embedder makes vectors of a collection's embedding space.
+
+        A question is compared with the collection's vectors, so the model that made them embeds it,
+        whatever model the settings name.
+
+        Args:
+            space: The name of the space, as the collection records it.
+
+        Raises:
+            SpaceError: Its model needs an endpoint, and none is set.
+            SettingsError: Its model needs a package that is not installed.
+
+        """
+        if space == self.space_name:
+            return self
+        model, _ = split_space_name(space)
+        settings = self._settings.model_copy(update={"embedding_model": model})
+        if settings.embeds_by_endpoint and not self._settings.has_endpoint:
+            raise SpaceError(
+                f"The collection was embedded by {model}, and only that model can embed questions "
+                "to it. No endpoint is set that has it.",
+                advice="Set OPENAI_BASE_URL to the server that has it, or OPENAI_API_KEY; or run "
+                f"`fabula reembed` to embed the collection by {self._settings.embedding_model}.",
+            )
+        from fabula.models.providers import LOCAL, split_provider
+
+        if split_provider(model)[0] == LOCAL:
+            from fabula.models.local.loading import require_fastembed
+
+            require_fastembed(split_provider(model)[1])
+        is_own = model == self._settings.embedding_model
+        prefixes = prefixes_of_space(space, self.prefixes if is_own else known_prefixes(model))
+        if is_own and self._settings.embedding_query_prefix is not None:
+            prefixes = replace(prefixes, query=self._settings.embedding_query_prefix)
+        return self._embedding_by(model, prefixes)
+
+    def for_building(self, space: str) -> ModelFactory:
+        """Return a factory that adds to a collection's embedding space, as far as it is the same.
+
+        A collection whose passages were embedded without the prefix that their model wants, or with
+        another one, goes on so, unless the settings name a prefix. One of another model is none of
+        this factory's: the caller has to compare `space_name`.
+        """
+        settings = self._settings
+        model, passage = split_space_name(space)
+        is_same = model == settings.embedding_model and space != self.space_name
+        if not is_same or settings.embedding_passage_prefix is not None:
+            return self
+        return self._embedding_by(model, replace(self.prefixes, passage=passage))
+
+    def _embedding_by(self, model: str, prefixes: Prefixes) -> ModelFactory:
+        """A view that embeds by a model with these prefixes."""
+        update = {
+            "embedding_model": model,
+            "embedding_query_prefix": prefixes.query,
+            "embedding_passage_prefix": prefixes.passage,
+        }
+        return self.view(settings=self._settings.model_copy(update=update))
 
     @property
     def is_static(self) -> bool:
         """Whether texts are embedded by static vectors, which need no endpoint."""
         return self._settings.embedding_model == STATIC
 
+    @property
+    def answer_tokens(self) -> int:
+        """The most tokens of an answer."""
+        return self._settings.answer_tokens
+
+    def window(self, *, ask: bool = True) -> int | None:
+        """Return how many tokens the chat model takes in a call; None if nobody knows.
+
+        It is what the settings say, what its maker says, or what its server says; less if the model
+        has refused more, or read less than it was sent.
+
+        Args:
+            ask: Whether the server may be asked.
+
+        """
+        settings = self._settings
+        if settings.offline:
+            return None
+        from fabula.models.windows import known_window
+
+        window = settings.model_window or known_window(settings.model)
+        if window is None and ask:
+            return self._endpoint.window(settings.model)
+        with self._whole._opening:
+            opened = self._whole._opened
+        learned = opened.behaviour.window(settings.model) if opened is not None else None
+        return min(filter(None, (window, learned)), default=None)
+
+    def limit_window(self, tokens: int) -> None:
+        """Remember that the chat model takes no more than `tokens` in a call."""
+        self._endpoint.behaviour.limit_window(self._settings.model, tokens)
+
     def table(self, name: str) -> Any:
         """Return the settings of the graph or mode of this name."""
         return self._settings.table(name)
+
+    def cost(self, steps: Mapping[str, Usage]) -> Cost:
+        """Return what the usage of steps costs, by the settings' prices."""
+        return self._settings.cost(steps)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -162,6 +391,7 @@ class ModelFactory:
         graphs: Sequence[Graph[Any]],
         base: Mapping[str, Any] | None = None,
         decisions: Mapping[str, Sequence[Decision]] | None = None,
+        layers: Mapping[str, str] | None = None,
     ) -> dict[str, Recipe]:
         """Return what the parts of a document would be made from now, by the graphs' names.
 
@@ -170,10 +400,11 @@ class ModelFactory:
             graphs: The graphs whose parts are asked for; those that they rest on are added.
             base: What the document's chunks were made from, if they are to stay.
             decisions: What people decided, as far as each part follows it, by the graphs' names.
+            layers: The digests of the document's layers of annotations, by name.
 
         """
         settings = self._settings
-        text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
+        text = text_recipe(sha256, settings.chunk_tokens, self.space_name)
         recipes = {TEXT: dict(base) if base else text}
         # A document may lack a graph that another one of its graphs rests on, so bases are added.
         for graph in with_bases(installed(), [graph.name for graph in graphs]):
@@ -186,6 +417,7 @@ class ModelFactory:
                 recipes,
                 offline=offline,
                 decisions=(decisions or {}).get(graph.name, ()),
+                layers=layers,
             )
         return recipes
 
@@ -196,7 +428,7 @@ class ModelFactory:
         """
         settings = self._settings
         offline = settings.offline
-        text = text_recipe("", settings.chunk_tokens, settings.embedding_model)
+        text = text_recipe("", settings.chunk_tokens, self.space_name)
         return {
             "chunks": {"version": text["version"], **text["settings"]},
             "models": self._built_with,
@@ -243,7 +475,7 @@ class ModelFactory:
         """The models that write into a graph, as recipes record them."""
         settings = self._settings
         models: dict[str, object] = {
-            "embedding_model": settings.embedding_model,
+            "embedding_model": self.space_name,
             "model": settings.model,
         }
         if not settings.offline:
@@ -263,17 +495,49 @@ class ModelFactory:
         settings = self._settings
         if settings.embedding_model == STATIC:
             return self._static
+        return PrefixingEmbedder(
+            self._counting_embedder(meter, cached=cached, dry=dry), self.prefixes
+        )
+
+    def _counting_embedder(self, meter: Meter, *, cached: bool, dry: bool) -> Embedder:
+        """Return the embedder that gets texts with their prefixes."""
+        settings = self._settings
+        bare = self._bare_embedder if cached else self._fresh_embedder
+        is_remote = settings.embeds_by_endpoint
+        is_free = getattr(bare, "is_free", False)
+        address = self._address if is_remote else ""
         if dry:
             from fabula.models.placeholders import PlaceholderEmbedder
 
-            name, batch = self.embedder.model, settings.embedding_batch
-            expected = PlaceholderEmbedder(name, batch, self._static, self._cache, self._address)
-            return CountedEmbedder(expected, meter, "embeddings")
-        paid = CountedEmbedder(self._remote, meter, "embeddings", self._budgets)
-        if not (cached and self._cache):
-            return BatchingEmbedder(paid, self._endpoint.manners)
-        saved = CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
-        return BatchingEmbedder(saved, self._endpoint.manners)
+            name, batch = settings.embedding_model, settings.embedding_batch
+            expected: Embedder = PlaceholderEmbedder(
+                name, batch, self._static, self._cache, address
+            )
+            if self._estimate is not None and is_remote:
+                from fabula.models.batch_estimate import EstimatedEmbedder
+
+                expected = EstimatedEmbedder(expected, self._estimate, self._cache, address)
+            return expected if is_free else CountedEmbedder(expected, meter, "embeddings")
+        if is_free:
+            return bare
+        if self._batch is not None and is_remote and cached:
+            from fabula.models.batched import BatchedEmbedder
+
+            name, batch = settings.embedding_model, settings.embedding_batch
+            return BatchedEmbedder(self._batch, meter, "embeddings", name, batch)
+        embedder: Embedder = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        if cached and self._cache:
+            from fabula.models.cached import CachedEmbedder
+
+            by_kind = getattr(bare, "takes_kind", False)
+            counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+            stop = self._purpose.stop
+            embedder = CachedEmbedder(counted, self._cache, address, stop, by_kind=by_kind)
+        if not is_remote:
+            return embedder
+        from fabula.models.batching import BatchingEmbedder
+
+        return BatchingEmbedder(embedder, self._endpoint.behaviour)
 
     def placeholder_vectors(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vectors that stand in for the model's in a dry run.
@@ -282,7 +546,7 @@ class ModelFactory:
         """
         if self._settings.embedding_model == STATIC or not texts:
             return None
-        return self._static.embed([text.strip() or "-" for text in texts]).vectors
+        return self._static.embed([text.strip() or "-" for text in texts], "passage").vectors
 
     def models(self, meter: Meter, *, dry: bool = False) -> BuildModels:
         """Return the models with which one part of a document is made.
@@ -326,6 +590,10 @@ class ModelFactory:
 
         """
         name = self._name(role)
+        if self._batch is not None:
+            from fabula.models.batched import BatchedChat
+
+            return BatchedChat(self._batch, meter, step, name, self._setting(role))
 
         def open(stop: Stop) -> CountedChat:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
@@ -333,6 +601,8 @@ class ModelFactory:
 
         if not self._cache:
             return open(self._purpose.stop)
+        from fabula.models.cached import CachedChat
+
         return CachedChat(open, self._cache, self._address, name, self._purpose.stop)
 
     def placeholder_chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
@@ -340,10 +610,15 @@ class ModelFactory:
         from fabula.models.placeholders import PlaceholderChat
 
         name = self._name(role)
-        return CountedChat(PlaceholderChat(name, self._cache, self._address), meter, step, name)
+        chat: Chat = PlaceholderChat(name, self._cache, self._address)
+        if self._estimate is not None:
+            from fabula.models.batch_estimate import EstimatedChat
+
+            chat = EstimatedChat(chat, self._estimate, self._cache, self._address, name)
+        return CountedChat(chat, meter, step, name)
 
     @property
-    def ranks_by_endpoint(self) -> bool:
+    def has_ranker(self) -> bool:
         """Whether a model that only ranks is asked to rank passages, and not the chat model."""
         return bool(self._settings.rerank_model)
 
@@ -355,17 +630,30 @@ class ModelFactory:
     def guide(self, meter: Meter) -> Guide:
         """Return what rewrites questions and ranks passages; `meter` counts its calls."""
         settings = self._settings
+        ranker = self._ranker(meter)
         if settings.offline:
-            return OfflineGuide()
+            return OfflineGuide(ranker)
         from fabula.models.guide import PromptedGuide
 
-        ranker = None
-        if settings.rerank_model:
-            from fabula.models.rerank import EndpointRanker
-
-            model = settings.rerank_model
-            ranker = EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
         return PromptedGuide(self.chat(meter, "guide"), ranker)
+
+    def _ranker(self, meter: Meter) -> Callable[[str, Sequence[str]], list[float]] | None:
+        """Return what ranks passages, if the settings name a model that only ranks."""
+        model = self._settings.rerank_model
+        if not model:
+            return None
+        from fabula.models.providers import LOCAL, split_provider
+
+        provider, name = split_provider(model)
+        if provider == LOCAL:
+            from fabula.models.local.ranker import LocalRanker
+
+            return LocalRanker(name, self._settings.models_folder).rank
+        if self._settings.offline and not self._settings.has_endpoint:
+            return None
+        from fabula.models.rerank import EndpointRanker
+
+        return EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Return each role, the name of its model, and a function that makes it a small call.
@@ -373,17 +661,29 @@ class ModelFactory:
         The cache is not used: it would answer for a model that is gone.
         """
         settings = self._settings
-        embedder = self._static if settings.embedding_model == STATIC else self._remote
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
+
+        def embed() -> object:
+            # Opened here: one whose package is missing is reported, too.
+            embedder = self._static if self.is_static else self._fresh_embedder
+            return embedder.embed(["yes"], "passage")
 
         def ask(role: Role) -> Callable[[], object]:
             # A model that goes on after the word is there all the same.
-            return lambda: complete(self._remote_chat(role, self._purpose), word, allow_cut=True)
+            from fabula.models.replies import complete
+
+            return lambda: complete(
+                self._remote_chat(role, self._purpose, fresh=True), word, allow_cut=True
+            )
 
         return [
             ("model", settings.model, ask("model")),
             ("aspect model", self._name("aspect_model"), ask("aspect_model")),
-            ("embedding model", settings.embedding_model, lambda: embedder.embed(["yes"])),
+            (
+                "embedding model",
+                settings.embedding_model,
+                embed,
+            ),
         ]
 
     def limits(self) -> dict[str, float]:
@@ -399,46 +699,107 @@ class ModelFactory:
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
-        if self._cache:
-            self._cache.close()
+        if self._opened_cache:
+            self._opened_cache.close()
+        if self._opened_batches:
+            self._opened_batches.close()
 
     def _name(self, role: Role) -> str:
         """Return the name of a role's model; offline, both roles have the same."""
         return self._settings.judge if role == "aspect_model" else self._settings.model
 
-    def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
+    def _remote_chat(self, role: Role, purpose: Purpose, *, fresh: bool = False) -> Chat:
         from fabula.models.openai import OpenAIChat
 
-        # The variable that a message names where the endpoint does not know the model.
+        name, setting = self._name(role), self._setting(role)
+        return OpenAIChat(self._endpoint, name, setting, purpose, fresh=fresh)
+
+    def _setting(self, role: Role) -> str:
+        """Return the variable that a message names where the endpoint does not know the model."""
         is_separate = role == "aspect_model" and self._settings.aspect_model
-        setting = "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
-        return OpenAIChat(self._endpoint, self._name(role), setting, purpose)
+        return "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
 
     @cached_property
-    def _remote(self) -> Embedder:
+    def _bare_embedder(self) -> Embedder:
+        """The embedder itself, of an endpoint or not, without prefixes, cache and counts."""
+        settings = self._settings
+        if not settings.embeds_by_endpoint:
+            from fabula.models.providers import open_embedder
+
+            return open_embedder(settings.embedding_model, settings.models_folder)
+        return self._endpoint_embedder(fresh=False)
+
+    @property
+    def _fresh_embedder(self) -> Embedder:
+        """The same, past the cache of a gateway."""
+        by_gateway = self._settings.embeds_by_endpoint and self._settings.gateway_url
+        return self._endpoint_embedder(fresh=True) if by_gateway else self._bare_embedder
+
+    def _endpoint_embedder(self, *, fresh: bool) -> Embedder:
         from fabula.models.openai import OpenAIEmbedder
 
         settings = self._settings
         return OpenAIEmbedder(
-            self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
+            *(self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose),
+            fresh=fresh,
         )
 
     @property
     def _address(self) -> str:
-        """The endpoint's address, which is a part of the cache's keys; it is not called."""
-        from fabula.models.address import normalize_url
+        """The endpoint's address, which is a part of the cache's keys; it is not called.
 
-        return normalize_url(self._settings.base_url)
+        It is without secrets, as a gateway tells it, so that both have the same keys, and a new
+        password makes no reply unknown.
+        """
+        from fabula.models.address import normalize_url, redact_url
 
-    def _key(self) -> str | None:
-        """Return the endpoint's key. Only a call needs it, as the keyring may ask the user."""
-        if self._settings.api_key:
-            return self._settings.api_key.get_secret_value()
-        if not self._settings.keyring:
-            return None
-        from fabula.models.keyring import read_key
+        return redact_url(normalize_url(self._settings.base_url))
 
-        return read_key(self._address)
+    def worker_settings(self, concurrency: int) -> Settings:
+        """Return the settings with which another process makes parts as this factory would.
+
+        They have the endpoint's key in them, unless a gateway has it, and nothing of Neo4j. Their
+        budget is not limited: what is left of this factory's changes all the time.
+
+        Args:
+            concurrency: The share of the calls at the same time that the process gets.
+
+        """
+        settings = self._settings
+        is_direct = settings.uses_endpoint and not settings.gateway_url
+        key = settings.endpoint_key() if is_direct else None
+        blank = {"neo4j_uri": None, "neo4j_username": "neo4j", "neo4j_password": SecretStr("")}
+        update: dict[str, Any] = {
+            **blank,
+            "server_passwords": {},
+            "server": "home",
+            "api_key": None if key is None else SecretStr(key),
+            "keyring": False,
+            "concurrency": concurrency,
+            "max_calls": None,
+            "max_tokens": None,
+        }
+        return settings.model_copy(update=update)
+
+    def charge(self, usage: Usage) -> None:
+        """Charge the budget for calls that another process has made for this factory.
+
+        Raises:
+            BudgetSpent: They exceed the budget.
+
+        """
+        if usage.calls:
+            tokens = usage.prompt_tokens + usage.completion_tokens
+            self._budgets.charge(usage.calls, tokens, dict(usage.models))
+
+    def budget_left(self) -> tuple[int | None, int | None]:
+        """Return the calls and tokens that may still be spent, None for any number.
+
+        Raises:
+            BudgetSpent: None may be.
+
+        """
+        return self._budgets.remaining()
 
     @property
     def _endpoint(self) -> Endpoint:
@@ -449,11 +810,37 @@ class ModelFactory:
         settings, whole = self._settings, self._whole
         with whole._opening:  # `cached_property` would not lock
             if whole._opened is None:
-                whole._opened = Endpoint(
-                    settings.base_url,
-                    self._key(),
-                    Limiter(settings.concurrency),
-                    RetryPolicy(settings.timeout, settings.attempts),
-                    whole._cache,
-                )
+                if settings.gateway_url:
+                    whole._opened = _open_gateway(settings, settings.gateway_url)
+                else:
+                    whole._opened = Endpoint(
+                        settings.base_url,
+                        settings.endpoint_key(),
+                        Limiter(settings.concurrency),
+                        RetryPolicy(settings.timeout, settings.attempts),
+                        whole._cache,
+                    )
             return whole._opened
+
+
+def _open_gateway(settings: Settings, url: str) -> Endpoint:
+    """Return a gateway as an endpoint, which limits and caches; the endpoint's key is not sent."""
+    from fabula.config.gateway import GATEWAY_QUEUE_SECONDS
+    from fabula.models.endpoint import Endpoint
+    from fabula.models.limiter import Limiter, RetryPolicy
+    from fabula.models.rate_limit import Unlimited
+
+    key = settings.gateway_key
+    base = url.rstrip("/").removesuffix("/v1")
+    return Endpoint(
+        f"{base}/v1",
+        key.get_secret_value() if key else None,
+        Limiter(Unlimited.MOST, Unlimited()),
+        RetryPolicy(
+            # A call may wait at the gateway, where the time of an answer is watched.
+            GATEWAY_QUEUE_SECONDS + settings.timeout,
+            settings.attempts,
+            unreachable=GATEWAY_DOWN_SECONDS,
+        ),
+        is_gateway=True,
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import json
 import logging
 import os
 import re
@@ -34,12 +35,21 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from fabula.ask.query import AUTO, REMOVED_MODES, Context, Expand, Rewrite, default_field
-from fabula.config import serving
+from fabula.ask.query import (
+    AUTO,
+    REMOVED_MODES,
+    Context,
+    ContextTokens,
+    Expand,
+    Order,
+    Quotations,
+    Rewrite,
+    default_field,
+)
+from fabula.config import gateway, serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.options import FlatOptions
 from fabula.models.address import redact_url
-from fabula.models.strong_model import STRONG, strong_model
 from fabula.text.names import name_problem, quote_name
 
 if typing.TYPE_CHECKING:
@@ -91,9 +101,16 @@ CONVENTIONAL = {
 }
 """Settings whose environment variable is one that other programs use too."""
 
-SECRET = ("api_key", "neo4j_password")
+SECRET = (
+    *("api_key", "gateway_key", "neo4j_password", "server_passwords"),
+    "serve.oidc_client_secret",
+)
 """Settings that are never shown, and have no flags: other users of the machine could read them."""
-OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices", "serve.*")
+OWN = (
+    *SECRET,
+    *("keyring", "base_url", "gateway_url", "neo4j_*", "home", "cache_folder", "prices"),
+    *("serve.*", "gateway.*"),
+)
 """Settings that the file in the working folder may not hold; nor may it hold any path. The folder
 may have come from a stranger, who would then choose which programs run, and who is sent texts and
 passwords."""
@@ -102,7 +119,7 @@ OFF_ONLY = ("fetch",)
 network, which the user's own file may have turned off."""
 DETECTION_STEPS = ("aspects", "route")
 """Steps in which earlier versions, which recorded no models, asked `aspect_model`."""
-ADDRESSES = ("neo4j_uri", "base_url")
+ADDRESSES = ("neo4j_uri", "base_url", "gateway_url")
 """Settings that may contain a user name and a password, which are not shown."""
 
 
@@ -122,6 +139,14 @@ class Settings(BaseModel):
     neo4j_username: str = Field("neo4j", description="user at that server")
     neo4j_password: SecretStr = Field(SecretStr(""), description="password at that server")
     neo4j_database: str = Field("neo4j", description="database at that server")
+    server_passwords: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description='passwords of other servers (`fabula servers`), as {"shelf2": "..."}; those '
+        "that are not named are in the system's keyring",
+    )
+    server: str = Field(
+        "home", description="server on which a new collection is made, as `fabula servers` lists it"
+    )
     neo4j_heap: str = Field(
         "512m", pattern=r"^\d+[mg]$", description="heap of the private Neo4j, as 512m or 2g"
     )
@@ -144,6 +169,14 @@ class Settings(BaseModel):
         False, description="take the key from the system's keyring, where `fabula init` saves it"
     )
     base_url: str | None = Field(None, description="URL of an OpenAI-compatible endpoint")
+    gateway_url: str | None = Field(
+        None,
+        description="URL of a `fabula gateway`, which has the endpoint's key, the limit and the "
+        "cache of all programs behind it",
+    )
+    gateway_key: SecretStr | None = Field(
+        None, description="key of that gateway, as `fabula gateway keys make` prints it"
+    )
     model: str = Field(
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
     )
@@ -154,7 +187,25 @@ class Settings(BaseModel):
     )
     embedding_model: str = Field(
         "text-embedding-3-small",
-        description=f"embedding model, or '{STATIC}' for static vectors without an endpoint",
+        description=f"embedding model; '{STATIC}' for static vectors without an endpoint; or one "
+        "of this machine, as 'fastembed:BAAI/bge-small-en-v1.5' "
+        "(pip install 'fabula[local-models]')",
+    )
+    embedding_query_prefix: str | None = Field(
+        None,
+        description="what the embedding model wants before a question; without it, what is known "
+        "of the model; 'none' for nothing",
+    )
+    embedding_passage_prefix: str | None = Field(
+        None,
+        description="what it wants before a passage, likewise; another prefix needs `fabula "
+        "reembed`, as another model does",
+    )
+    model_window: int | None = Field(
+        None,
+        ge=1,
+        description="tokens that the chat model takes in a call, prompt and reply together; "
+        "otherwise as the list of known models or the endpoint says",
     )
     temperature: float = Field(0.5, ge=0, le=2, description="temperature while building")
     answer_temperature: float = Field(0.0, ge=0, le=2, description="temperature of answers")
@@ -165,13 +216,19 @@ class Settings(BaseModel):
     cache: bool = Field(True, description="save every reply that was paid for, and use it again")
     cache_folder: Path = Field(
         Path(platformdirs.user_cache_dir("fabula", appauthor=False)),
-        description="folder of the response cache, which may be deleted at any time",
+        description="folder of the response cache; delete it when no batches are under way",
     )
     prices: Path | None = Field(
         None, description="TOML file with prices of models, in addition to those that Fabula knows"
     )
     max_calls: int | None = Field(None, ge=1, description="stop when so many model calls are made")
     max_tokens: int | None = Field(None, ge=1, description="stop when so many tokens are spent")
+    batch_min_tokens: int = Field(
+        100_000, ge=0, description="with --batch, embed fewer tokens than this at once"
+    )
+    batch_min_calls: int = Field(
+        0, ge=0, description="with --batch, make a round of fewer chat calls than this at once"
+    )
     embedding_batch: int = Field(128, ge=1, le=2048, description="texts in one embedding call")
 
     # Loading
@@ -190,16 +247,28 @@ class Settings(BaseModel):
     rewrite: Rewrite = default_field("rewrite")
     rerank: bool = default_field("rerank")
     rerank_model: str | None = Field(
-        None, description="model for the endpoint's /rerank; without it, the chat model ranks"
+        None,
+        description="model for the endpoint's /rerank, or one of this machine, as "
+        "'fastembed:Xenova/ms-marco-MiniLM-L-6-v2'; without it, the chat model ranks",
     )
     diversity: float = default_field("diversity")
     expand: Expand = default_field("expand")
     context: Context = default_field("context")
-    context_tokens: int = default_field("context_tokens")
+    context_tokens: ContextTokens = default_field("context_tokens")
+    order: Order = default_field("order")
+    brief: bool = default_field("brief")
     history_tokens: int = Field(
         1000, ge=0, description="maximum tokens of the previous turns that a question is read with"
     )
+    question_history: int = Field(
+        500,
+        ge=0,
+        le=10_000,
+        description="questions of `fabula query` that `fabula history` keeps in Fabula's folder; 0 "
+        "for none",
+    )
     fill: bool = default_field("fill")
+    quotations: Quotations = default_field("quotations")
 
     tables: dict[str, SerializeAsAny[BaseModel]] = Field(
         default_factory=dict, repr=False, description="settings of each graph and mode, by its name"
@@ -210,6 +279,25 @@ class Settings(BaseModel):
     def _split_names(cls, value: Any) -> Any:
         """Split the names that a variable or a flag holds in one text."""
         return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+
+    @field_validator("server_passwords", mode="before")
+    @classmethod
+    def _read_passwords(cls, value: Any) -> Any:
+        """Read what a variable holds in one text, as JSON."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError('is not JSON, as {"shelf2": "..."}') from None
+
+    @field_validator("embedding_query_prefix", "embedding_passage_prefix")
+    @classmethod
+    def _read_prefix(cls, value: str | None) -> str | None:
+        r"""Read 'none' as no prefix, as an empty variable is none, and '\n' as a line's end."""
+        if value is None:
+            return None
+        return "" if value.strip().lower() == "none" else value.replace("\\n", "\n")
 
     @field_validator("collection")
     @classmethod
@@ -271,10 +359,93 @@ class Settings(BaseModel):
         return self.model == OFFLINE
 
     @property
+    def embeds_by_endpoint(self) -> bool:
+        """Whether the embedding model is one of an endpoint."""
+        if self.embedding_model == STATIC:
+            return False
+        from fabula.models.providers import split_provider
+
+        return not split_provider(self.embedding_model)[0]
+
+    @property
+    def uses_endpoint(self) -> bool:
+        """Whether the chat model or the embedding model is one of an endpoint."""
+        return not self.offline or self.embeds_by_endpoint
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether an endpoint is set: a gateway, an address, or a key for OpenAI's."""
+        return bool(self.gateway_url or self.base_url or self.api_key or self.keyring)
+
+    def endpoint_key(self) -> str | None:
+        """Return the endpoint's key; None if there is none.
+
+        Only a call needs it, as the keyring may ask the user.
+
+        Raises:
+            SettingsError: The keyring has no key for the endpoint.
+
+        """
+        if self.api_key:
+            return self.api_key.get_secret_value()
+        if not self.keyring:
+            return None
+        from fabula.models.address import normalize_url
+        from fabula.models.keyring import read_key
+
+        return read_key(normalize_url(self.base_url))
+
+    def server_password(self, name: str, uri: str = "") -> str:
+        """Return the password of another server; '' if there is none.
+
+        Args:
+            name: The name of the server.
+            uri: Its address, if the keyring has the password.
+
+        """
+        if name in self.server_passwords:
+            return self.server_passwords[name].get_secret_value()
+        if not uri:
+            return ""
+        from fabula.models.keyring import find_secret
+
+        return find_secret(uri)
+
+    def without_endpoint(self) -> Self:
+        """Return settings with which nothing is asked of an endpoint, so that nothing costs money.
+
+        There is no chat model, and a collection that was embedded at an endpoint can't be asked.
+        """
+        from fabula.models.providers import LOCAL, split_provider
+
+        ranker = self.rerank_model
+        has_own_ranker = ranker is not None and split_provider(ranker)[0] == LOCAL
+        update: dict[str, Any] = {
+            "model": OFFLINE,
+            "aspect_model": None,
+            "rerank_model": ranker if has_own_ranker else None,
+            "base_url": None,
+            "api_key": None,
+            "keyring": False,
+            "gateway_url": None,
+        }
+        if self.embeds_by_endpoint:
+            update["embedding_model"] = STATIC
+        return self.model_copy(update=update)
+
+    @property
+    def models_folder(self) -> Path:
+        """The folder of the files of models that run on this machine."""
+        return self.home / "models"
+
+    @property
     def judge(self) -> str:
         """The name of the chat model that detects aspects; offline, OFFLINE."""
         if self.offline or not self.aspect_model:
             return self.model
+        # Builds alone need it.
+        from fabula.models.strong_model import STRONG, strong_model
+
         return strong_model(self.model) if self.aspect_model == STRONG else self.aspect_model
 
     def model_of(self, step: str) -> str:
@@ -324,8 +495,8 @@ class Settings(BaseModel):
 
         The strongest source wins: flags, then the environment, then the file of the working folder
         or the one that FABULA_CONFIG names, then the user's own file, then the preset. The file of
-        the working folder may not hold the settings of `OWN`. Without a base URL and without a key,
-        here or in the keyring, the models are OFFLINE and STATIC.
+        the working folder may not hold the settings of `OWN`. Without a gateway, without a base URL
+        and without a key, here or in the keyring, the models are OFFLINE and STATIC.
 
         Args:
             **flags: Settings by their names; None counts as not given. The name of a setting in a
@@ -343,7 +514,7 @@ class Settings(BaseModel):
             for path in resolve_name(name):
                 values.setdefault(path, value)
         has_key = values.get("api_key") or _is_on(values.get("keyring"))
-        if not has_key and not values.get("base_url"):
+        if not (has_key or values.get("base_url") or values.get("gateway_url")):
             values.setdefault("model", OFFLINE)
             values.setdefault("embedding_model", STATIC)
         core = {name: value for name, value in values.items() if "." not in name}
@@ -356,11 +527,14 @@ class Settings(BaseModel):
 
 @cache
 def table_models() -> dict[str, type[BaseModel]]:
-    """Return the model of each table, by its name: of `serve`, of each graph and of each mode."""
+    """Return the model of each table, by name: `serve`, `gateway`, each graph's, each mode's."""
     from fabula.ask.modes import modes
     from fabula.graph.installed import graphs
 
-    tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
+    tables: dict[str, type[BaseModel]] = {
+        serving.TABLE: serving.Serving,
+        gateway.TABLE: gateway.GatewaySettings,
+    }
     tables |= {name: graph.options for name, graph in graphs().items()}
     of_modes = {name: mode.options for name, mode in modes().items() if mode.options.model_fields}
     # A graph and a mode may have the same name if they share one table.
@@ -501,7 +675,7 @@ def _holds_path(annotation: Any) -> bool:
 
 def _read_file(file: Path) -> Values:
     for key, value in _read_toml(file).items():
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or key == "server_passwords":
             yield key, value, f"{file}: {key}"
             continue
         for name, inner in value.items():

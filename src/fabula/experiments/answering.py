@@ -9,7 +9,7 @@ from typing import Any
 
 from fabula.app.collection import Collection
 from fabula.config.model_factory import ModelFactory
-from fabula.experiments.model import Question, Result, Retrieved
+from fabula.experiments.model import BenchQuestion, Result, Retrieved
 from fabula.experiments.plan import TestedSystem
 from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
@@ -23,6 +23,10 @@ from fabula.text import tokens
 CHOICE_TOKENS = 100
 """Enough for a number in JSON and a few words before it."""
 
+COSINE_DIGITS = 6
+"""Decimal digits of a recorded score. Neo4j adds up a product of vectors in another order once Java
+has compiled the loop, so the last digits of a score differ between two runs of one question."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionRunner:
@@ -33,7 +37,7 @@ class QuestionRunner:
     models: ModelFactory
     documents: Mapping[str, str]
 
-    def __call__(self, question: Question) -> Result:
+    def __call__(self, question: BenchQuestion) -> Result:
         """Return the result, not scored yet; errors of the collection and models are raised."""
         began = time.monotonic()
         where: dict[str, Any] = dict(self.system.filters)
@@ -77,7 +81,7 @@ class QuestionRunner:
         )
 
 
-def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
+def choose(chat: Chat, question: BenchQuestion, context: Sequence[str]) -> int:
     """Return the index of the option that the model chooses. May raise ModelError."""
     numbered = "\n\n".join(number_texts(context))
     listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
@@ -101,6 +105,6 @@ def _make_retrieved(passage: Passage) -> Retrieved:
         section=hit.section,
         start=hit.start,
         end=hit.end,
-        cosine=hit.score,
+        cosine=round(hit.score, COSINE_DIGITS),
         text=passage.text,
     )

@@ -8,12 +8,15 @@ from functools import partial
 
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
-from fabula.config.settings import STATIC
-from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
+from fabula.errors import BadReply, BudgetSpent, LoadError, ReplyPending, TooLarge
 from fabula.experiments.model import Text
 from fabula.experiments.plan import TestedSystem
-from fabula.models.parallel import Job, Workers
+from fabula.load import read_text
+from fabula.load.source import DocumentSource
+from fabula.models.batch_options import BatchOptions
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.usage import Usage, sum_usage
+from fabula.text.document import Document
 
 MAX_PARALLEL = 4
 """How many texts are ingested at the same time if models are asked."""
@@ -25,18 +28,25 @@ def ingest_texts(
     system: TestedSystem,
     collection: Collection,
     report: Callable[[str], None],
+    batch: BatchOptions | None = None,
 ) -> dict[str, str]:
     """Return the document of each text by the id of the text; texts that fail are left out.
 
     `report` is called for each text, with '' or the reason why it failed. Errors that are not about
-    one text are raised, as `ingest_text` does.
+    one text are raised, as `ingest_text` does. With `batch`, models are asked by batches.
+
+    Raises:
+        ReplyPending: Texts wait for batches.
+
     """
+    if batch is not None:
+        return _ingest_by_batches(texts, set, collection, report, batch)
     settings = system.settings
-    uses_models = not (settings.offline and settings.embedding_model == STATIC)
+    uses_models = not settings.offline or settings.embeds_by_endpoint
     ingest_one = partial(_ingest_one, set, collection, report)
     workers = Workers(MAX_PARALLEL if uses_models else 1)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             # The first text alone, as it creates the indexes.
             outcomes = [*job.each(0, ingest_one, texts[:1]), *job.each(0, ingest_one, texts[1:])]
     except BudgetSpent:
@@ -49,6 +59,39 @@ def ingest_texts(
         for text, outcome in zip(texts, outcomes, strict=True)
         if outcome is not None
     }
+
+
+def _ingest_by_batches(
+    texts: Sequence[Text],
+    set: str,
+    collection: Collection,
+    report: Callable[[str], None],
+    batch: BatchOptions,
+) -> dict[str, str]:
+    """Ingest all texts in the same rounds, so that their calls share batches."""
+    sources = [DocumentSource(_source(set, text), _reader(set, collection, text)) for text in texts]
+    outcomes = collection.ingest_sources(sources, batch=batch)
+    waiting = sum(outcome.status == "waiting" for outcome in outcomes)
+    if waiting:
+        raise ReplyPending(f"{waiting:,} of {len(texts):,} texts wait for batches.")
+    documents: dict[str, str] = {}
+    for text, outcome in zip(texts, outcomes, strict=True):
+        report(f"{text.title or text.id}: {outcome.error}" if outcome.error else "")
+        if outcome.error is None:
+            documents[text.id] = outcome.document
+    return documents
+
+
+def _reader(set: str, collection: Collection, text: Text) -> Callable[[], Document]:
+    return partial(
+        read_text,
+        text.text,
+        source=_source(set, text),
+        collection=collection.name,
+        title=text.title,
+        author=text.author,
+        language=text.language,
+    )
 
 
 def ingest_cost(

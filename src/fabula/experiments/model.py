@@ -47,7 +47,7 @@ class GoldTriple:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BenchQuestion:
     """A question about one text, with what is known about its answer.
 
     Without words it asks nothing of a system: its text's graph is compared with `triples`.
@@ -86,7 +86,7 @@ class DataSet:
 
     name: str
     texts: tuple[Text, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[BenchQuestion, ...]
     sha256: Mapping[str, str]
     subset: str = ""
 
@@ -96,6 +96,7 @@ class Retrieved:
     """One passage of a context, as the answering model saw it.
 
     `cosine` is the score of the hit; a mode that fuses rankings gives a fused score, not a cosine.
+    It is rounded to six digits.
     """
 
     id: str

@@ -11,12 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from fabula.ask.agent import PROMPTS as READING_PROMPTS
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings, presets, resolve_name, setting_fields
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, describe_subset, read
 from fabula.experiments.metrics import judging
-from fabula.experiments.model import DataSet, Question
+from fabula.experiments.model import BenchQuestion, DataSet
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
 from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
@@ -78,7 +79,7 @@ def limit_questions(data: DataSet, texts: int | None, questions: int | None, see
     order of the data set stays.
     """
     draw = random.Random(seed)
-    by_text: dict[str, list[Question]] = {}
+    by_text: dict[str, list[BenchQuestion]] = {}
     for question in data.questions:
         by_text.setdefault(question.text, []).append(question)
     for questions_of_text in by_text.values():
@@ -94,7 +95,7 @@ def limit_questions(data: DataSet, texts: int | None, questions: int | None, see
     )
 
 
-def _interleave(lists: Sequence[Sequence[Question]]) -> list[Question]:
+def _interleave(lists: Sequence[Sequence[BenchQuestion]]) -> list[BenchQuestion]:
     """Return the first of each list, then the second of each, and so on."""
     longest = max(map(len, lists), default=0)
     return [
@@ -212,7 +213,7 @@ def version_info() -> dict[str, str]:
     of_graphs = [graph.prompts for graph in graphs().values() if graph.prompts]
     texts = {
         f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
-        for folder in (prompts.FOLDER, judging.FOLDER, *of_graphs)
+        for folder in (prompts.FOLDER, judging.FOLDER, READING_PROMPTS, *of_graphs)
         for file in folder.glob("*.txt")
     }
     return {"fabula": version("fabula"), "prompts": _digest(texts)}

@@ -18,17 +18,18 @@ from typing import Any, Protocol
 from fabula.app import Fabula
 from fabula.app.collection import Collection
 from fabula.config.model_factory import ModelFactory
-from fabula.errors import BadReply, BudgetSpent
+from fabula.errors import BadReply, BudgetSpent, ReplyPending
 from fabula.experiments import record as records
 from fabula.experiments.answering import QuestionRunner
 from fabula.experiments.ingesting import count_nodes, ingest_cost, ingest_texts
 from fabula.experiments.log import Log, lock_folder
-from fabula.experiments.model import DataSet, Question
+from fabula.experiments.model import BenchQuestion, DataSet
 from fabula.experiments.plan import TestedSystem, limit_questions, plan_systems, read_data
 from fabula.experiments.scoring import RunMetrics, choose_metrics
 from fabula.experiments.suite import Suite
+from fabula.models.batch_options import BatchOptions
 from fabula.models.budget import Budget
-from fabula.models.parallel import Job
+from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.server import ProgressReport
@@ -56,6 +57,7 @@ class BenchRun:
         texts: The maximum number of texts, if it is less than the suite's.
         questions: The maximum number of questions, if it is less than the suite's.
         command: The command line that repeats the run.
+        batch: How graphs ask models by batches; None to call them directly.
     """
 
     suite: Suite
@@ -65,15 +67,20 @@ class BenchRun:
     texts: int | None = None
     questions: int | None = None
     command: str = ""
+    batch: BatchOptions | None = None
 
 
 @dataclass(slots=True)
 class RunOutcome:
-    """The outcome of a run: existing and expected results, and messages about failures."""
+    """The outcome of a run: existing and expected results, and messages about failures.
+
+    `waiting` says of which graphs texts wait for batches.
+    """
 
     results: int = 0
     expected: int = 0
     failed: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
 
 
 def run(
@@ -135,7 +142,11 @@ def _run_systems(systems: Sequence[_System], report: ProgressReport | None) -> N
     first = systems[0].system.settings
     budget = Budget(first.max_calls, first.max_tokens)
     for system in systems:
-        system.run(budget, report)
+        try:
+            system.run(budget, report)
+        except ReplyPending as error:
+            # The graphs of the other systems are sent as well, and not when this one is done.
+            system.done.waiting.append(f"{system.system.name}: {error.message}")
         system.record.write(system.log)
 
 
@@ -195,14 +206,14 @@ class _System:
             return
         settings = self.system.settings
         models = ModelFactory(settings, budget)
-        with Fabula(settings, report=report, kit=models) as fabula:
+        with Fabula(settings, report=report, models=models) as fabula:
             self.record.versions["neo4j"] = fabula.store.version()
             documents = self._ingest(fabula, missing)
             answerable = [question for question in missing if question.text in documents]
             within = documents if self.bench.suite.data.scope == "document" else {}
             self._ask(QuestionRunner(self.system, fabula, models, within), answerable, models)
 
-    def _ingest(self, collection: Collection, missing: Sequence[Question]) -> dict[str, str]:
+    def _ingest(self, collection: Collection, missing: Sequence[BenchQuestion]) -> dict[str, str]:
         graph = self.system.settings.collection
         documents = self.documents.setdefault(graph, {})
         needed = {question.text for question in missing}
@@ -214,7 +225,9 @@ class _System:
         report_piece = self._begin("texts", len(texts))
         began = time.monotonic()
         try:
-            documents |= ingest_texts(texts, self.data.name, self.system, collection, report_piece)
+            documents |= ingest_texts(
+                texts, self.data.name, self.system, collection, report_piece, self._batch
+            )
         finally:
             self.record.add_seconds("ingest", graph, time.monotonic() - began)
         self.record.graphs[graph] = ingest_cost(
@@ -223,14 +236,21 @@ class _System:
         self.record.nodes[graph] = count_nodes(collection, self.data.name, self.data.texts)
         return documents
 
+    @property
+    def _batch(self) -> BatchOptions | None:
+        """How this system's graph is built by batches; without models there is nothing to batch."""
+        settings = self.system.settings
+        uses_models = not settings.offline or settings.embeds_by_endpoint
+        return self.bench.batch if uses_models else None
+
     def _ask(
-        self, asking: QuestionRunner, questions: Sequence[Question], models: ModelFactory
+        self, asking: QuestionRunner, questions: Sequence[BenchQuestion], models: ModelFactory
     ) -> None:
         score = self.metrics.by(models, self.system, self._baseline_answers())
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
 
-        def ask_one(question: Question) -> None:
+        def ask_one(question: BenchQuestion) -> None:
             try:
                 result = asking(question)
                 answered = time.monotonic()
@@ -250,7 +270,7 @@ class _System:
         report_piece = self._begin("questions", len(questions))
         began = time.monotonic()
         try:
-            with Job(models.workers) as job:
+            with TaskGroup(models.workers) as job:
                 job.each(0, ask_one, questions)
         except BudgetSpent:
             # Wait for calls that are under way: they are paid for.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, Metric, metric, missing
-from fabula.experiments.model import DataSet, Need, Question, Result
+from fabula.experiments.model import BenchQuestion, DataSet, Need, Result
 from fabula.experiments.plan import TestedSystem
 from fabula.experiments.suite import Ask, Suite
 from fabula.models.counted import Meter
@@ -29,13 +29,13 @@ class RunMetrics:
 
     def by(
         self, models: ModelFactory, system: TestedSystem, baseline: Mapping[str, str] | None = None
-    ) -> Callable[[Question, Result], Result]:
+    ) -> Callable[[BenchQuestion, Result], Result]:
         """Return a function that scores a result; the system's models judge, within its budget.
 
         `baseline` has the answers of the first system by question; none for that system itself.
         """
 
-        def score_result(question: Question, result: Result) -> Result:
+        def score_result(question: BenchQuestion, result: Result) -> Result:
             meter = Meter()
             judges = _judges(models, system, meter, self.languages, baseline or {})
             values = {

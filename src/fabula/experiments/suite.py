@@ -39,6 +39,8 @@ RUNNING = (
     "api_key",
     "keyring",
     "base_url",
+    "gateway_url",
+    "gateway_key",
     "concurrency",
     "timeout",
     "attempts",
@@ -48,6 +50,8 @@ RUNNING = (
     "max_calls",
     "max_tokens",
     "embedding_batch",
+    "batch_min_tokens",
+    "batch_min_calls",
     "max_file_mb",
     "history_tokens",
 )

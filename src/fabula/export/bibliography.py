@@ -41,7 +41,7 @@ _PERCENT = {c: f"%{ord(c):02X}" for c in '\\{}^`"<> '}
 """Characters of a URL that are percent-encoded, as TeX escapes would become part of the URL."""
 
 
-class Person(NamedTuple):
+class PersonName(NamedTuple):
     """A name in two parts; a name of one part is a family name."""
 
     family: str
@@ -51,11 +51,14 @@ class Person(NamedTuple):
 class CitedPlaces(NamedTuple):
     """The labels of the printed pages and numbered lines that are cited of a document.
 
-    They are as "113-114, 120"; '' for none.
+    They are as "113-114, 120"; '' for none. `publisher` and `address`, where it was published, are
+    what a person says of the edition that is cited; '' for nothing.
     """
 
     pages: str = ""
     lines: str = ""
+    publisher: str = ""
+    address: str = ""
 
 
 def bibtex(
@@ -90,12 +93,12 @@ def csl(
     ]
 
 
-def people(author: str) -> list[Person]:
+def people(author: str) -> list[PersonName]:
     """Return the persons in an author field.
 
     It may be written as "Dickens, Charles" or as "C. Dickens and W. Collins".
     """
-    persons: list[Person] = []
+    persons: list[PersonName] = []
     for part in _SEPARATORS.split(author):
         name = _YEARS.sub("", part).strip()
         parts = [part.strip() for part in name.split(",")]
@@ -106,17 +109,17 @@ def people(author: str) -> list[Person]:
     return [person for person in persons if person.family]
 
 
-def _split_name(name: str) -> Person:
+def _split_name(name: str) -> PersonName:
     family, comma, given = (part.strip() for part in name.partition(","))
     if comma:
         # A third part, such as "Sir", is neither a given name nor a family name.
-        return Person(family, given.partition(",")[0].rstrip())
+        return PersonName(family, given.partition(",")[0].rstrip())
     words = name.split() or [""]
     # Lower-case words before the last belong to the family name: Ludwig van Beethoven.
     first = len(words) - 1
     while first > 1 and words[first - 1].islower():
         first -= 1
-    return Person(" ".join(words[first:]), " ".join(words[:first]))
+    return PersonName(" ".join(words[first:]), " ".join(words[:first]))
 
 
 def _with_keys(entries: Iterable[Entry]) -> Iterable[tuple[str, Entry]]:
@@ -153,6 +156,11 @@ def _bibtex(key: str, entry: Entry, places: CitedPlaces) -> str:
         fields["date"] = entry.published
     if entry.edition:
         fields["edition"] = _tex(entry.edition)
+    fields |= {
+        name: _tex(value)
+        for name, value in (("publisher", places.publisher), ("address", places.address))
+        if value
+    }
     if places.pages:
         fields["pages"] = _tex(places.pages).replace("-", "--")
     elif places.lines:
@@ -168,7 +176,7 @@ def _bibtex(key: str, entry: Entry, places: CitedPlaces) -> str:
     return f"@book{{{key},\n{lines}}}\n"
 
 
-def _tex_name(person: Person) -> str:
+def _tex_name(person: PersonName) -> str:
     # Braces protect an "and" or a comma within a family name.
     family = f"{{{_tex(person.family)}}}"
     return f"{family}, {_tex(person.given)}" if person.given else family
@@ -193,6 +201,8 @@ def _csl(key: str, entry: Entry, places: CitedPlaces) -> dict[str, Any]:
         item["issued"] = {"literal": entry.published}
     if entry.edition:
         item["edition"] = entry.edition
+    of_edition = {"publisher": places.publisher, "publisher-place": places.address}
+    item |= {name: value for name, value in of_edition.items() if value}
     if places.pages:
         item["locator"] = places.pages
     elif places.lines:

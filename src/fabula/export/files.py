@@ -22,7 +22,13 @@ from fabula.export.graph_xml import (
 from fabula.export.graph_xml import Written as Written
 
 if TYPE_CHECKING:
-    from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
+    from fabula.export.until import ReadSoFar
+    from fabula.store.export_reader import (
+        ExportedNode,
+        ExportedRelationship,
+        ExportReader,
+        JoinedReader,
+    )
 
 FORMATS = ("jsonl", "graphml")
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
@@ -33,7 +39,11 @@ NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
 def write_graph(
-    exported: ExportReader, file: Path, format: str, *, embeddings: bool = False
+    exported: ExportReader | JoinedReader | ReadSoFar,
+    file: Path,
+    format: str,
+    *,
+    embeddings: bool = False,
 ) -> Written:
     """Write a graph to a file.
 
@@ -111,7 +121,9 @@ def refuse_special_file(file: Path) -> None:
     )
 
 
-def _write_json_lines(exported: ExportReader, stream: IO[str], embeddings: bool) -> Written:
+def _write_json_lines(
+    exported: ExportReader | JoinedReader | ReadSoFar, stream: IO[str], embeddings: bool
+) -> Written:
     """Write a line for each node, then one for each relationship, as apoc.export.json does."""
     nodes = exported.nodes(embeddings=embeddings)
     return Written(
@@ -154,7 +166,7 @@ def _write_each(items: Iterable[Any], stream: IO[str], to_line: Callable[[Any], 
     return count
 
 
-def _write_graphml(exported: ExportReader, stream: IO[str]) -> Written:
+def _write_graphml(exported: ExportReader | JoinedReader | ReadSoFar, stream: IO[str]) -> Written:
     """Write GraphML, without embeddings."""
     types = {name: _graphml_type(cypher_types) for name, cypher_types in exported.types().items()}
     # A property may be called anything, even "label", and the id of an attribute must be a word.

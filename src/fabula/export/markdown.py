@@ -5,12 +5,67 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from fabula.ask.answer import CITATION, Answer
-from fabula.ask.quotes import quote_cited
+from fabula.ask.passage_quotes import quote_cited
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Quote, describe_place
+
+
+class VerifiedQuotation(Protocol):
+    """A quotation that was compared with the books: a `CheckedQuotation`, or the view of one."""
+
+    @property
+    def text(self) -> str:
+        """What is quoted."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """Whether the books have it."""
+        ...
+
+    @property
+    def printed(self) -> str:
+        """The book's own words."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where these are."""
+        ...
+
+    @property
+    def differs_in_words(self) -> bool:
+        """Whether it differs by more than white space and marks."""
+        ...
+
+    @property
+    def change(self) -> str:
+        """What was done to it."""
+        ...
+
+    @property
+    def original(self) -> str:
+        """What the model wrote, if it was repaired."""
+        ...
+
+
+class UnprovenSentence(Protocol):
+    """A sentence with a citation that does not bear it: a `WeakCitation`, or the view of one."""
+
+    @property
+    def number(self) -> int:
+        """The number of the cited passage."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """The sentence."""
+        ...
+
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -51,6 +106,7 @@ def format_answer(
     extracts: bool,
     heading: str = "#",
     series: str = "",
+    warnings: Sequence[str] = (),
 ) -> str:
     """Return a question and its answer as Markdown.
 
@@ -61,13 +117,47 @@ def format_answer(
         extracts: The answer has no text of its own: show the quotes.
         heading: The mark of the heading.
         series: A prefix of footnotes, so that those of several answers differ.
+        warnings: What is to be said of its quotations; see `describe_quotations`.
     """
-    title = f"{heading} {_escape(question)}"
+    title = f"{heading} {escape_markdown(question)}"
     if extracts:
         return "\n\n".join([title, *map(_quotation, quotes)])
     text = CITATION.sub(lambda cited: _references(cited, series), text)
     notes = "\n".join(_footnote(quote, series) for quote in quotes)
-    return "\n\n".join(filter(None, [title, text, notes]))
+    listed = "\n".join(f"- {warning}" for warning in warnings)
+    return "\n\n".join(filter(None, [title, text, listed, notes]))
+
+
+def describe_quotations(quotations: Sequence[VerifiedQuotation]) -> list[str]:
+    """Return what a reader has to know of the quotations of an answer, as lines of Markdown.
+
+    Nothing is said of those that are exact, or differ in white space and marks alone.
+    """
+    return [line for line in map(_describe_quotation, quotations) if line]
+
+
+def describe_weak(weak: Sequence[UnprovenSentence], series: str = "") -> list[str]:
+    """Return a line of Markdown for each citation whose passage does not bear its sentence."""
+    return [
+        f"Weak citation[^{series}{each.number}]: the passage has no word of "
+        f"“{escape_markdown(each.sentence)}”."
+        for each in weak
+    ]
+
+
+def _describe_quotation(quotation: VerifiedQuotation) -> str:
+    quoted = f"“{escape_markdown(quotation.original or quotation.text)}”"
+    printed, place = f"“{escape_markdown(quotation.printed)}”", escape_markdown(quotation.place)
+    if quotation.status == "not found":
+        undone = " Its marks were taken off." if quotation.change == "unmarked" else ""
+        closest = f" The closest is {printed}." if quotation.printed else ""
+        return f"Not found in the books: {quoted}.{undone}{closest}"
+    if quotation.status == "elsewhere":
+        return f"Not where it is cited: {quoted} ({place})."
+    if quotation.status == "near" and quotation.differs_in_words:
+        changed = " The quotation was repaired." if quotation.change == "repaired" else ""
+        return f"The book has {printed}, not {quoted} ({place}).{changed}"
+    return f"Could not be compared: {quoted}." if quotation.status == "unchecked" else ""
 
 
 def _answer(answer: Answer, heading: str, series: str) -> str:
@@ -79,6 +169,12 @@ def _answer(answer: Answer, heading: str, series: str) -> str:
         extracts=extracts,
         heading=heading,
         series=series,
+        warnings=()
+        if extracts
+        else [
+            *describe_quotations(answer.quotations),
+            *describe_weak(answer.weak_citations, series),
+        ],
     )
 
 
@@ -88,15 +184,16 @@ def _references(cited: re.Match[str], series: str) -> str:
 
 def _footnote(quote: Quote, series: str) -> str:
     sentences = " ".join(quote.hit.text[start:end] for start, end in quote.matches)
-    where = _escape(describe_place(quote.hit, quote.matches))
+    where = escape_markdown(describe_place(quote.hit, quote.matches))
     return f"[^{series}{quote.number}]: {where}" + (
-        f": “{_escape(sentences)}”" if sentences else ""
+        f": “{escape_markdown(sentences)}”" if sentences else ""
     )
 
 
 def _books(books: Sequence[Entry]) -> list[str]:
     lines = [
-        f"- {f'{_escape(book.author)}: ' if book.author else ''}*{_escape(book.title)}*"
+        f"- {f'{escape_markdown(book.author)}: ' if book.author else ''}"
+        f"*{escape_markdown(book.title)}*"
         for book in books
     ]
     return ["**Books**", "\n".join(lines)] if books else []
@@ -104,10 +201,10 @@ def _books(books: Sequence[Entry]) -> list[str]:
 
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
-    quoted = "\n>\n".join(f"> {_escape(paragraph)}" for paragraph in paragraphs)
-    return f"{quoted}\n>\n> — {_escape(describe_place(quote.hit))}"
+    quoted = "\n>\n".join(f"> {escape_markdown(paragraph)}" for paragraph in paragraphs)
+    return f"{quoted}\n>\n> — {escape_markdown(describe_place(quote.hit))}"
 
 
-def _escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text on one line, with the special characters of Markdown escaped."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

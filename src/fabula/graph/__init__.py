@@ -16,6 +16,8 @@ from fabula.text.document import Vector
 
 TEXT = "text"
 """The graph that all others rest on: documents and the chunks that tile their texts."""
+CHUNK = "Chunk"
+"""The label of its chunks, on which the nodes of all other graphs rest."""
 RESERVED = frozenset(
     {"id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage"}
     | {"updated_at", "gaps", *COUNTS}
@@ -106,9 +108,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """All that one owner holds.
+    """All that one owner holds, or a piece of it.
 
-    `elements` are labels of nodes that are elements though they have an embedding.
+    A piece has some of the nodes and edges of a part that is still being made, exactly as the whole
+    part will have them, and no record. `is_whole` is False for it.
+
+    `elements` are labels of nodes that are elements though they have an embedding. `growing` are
+    labels of elements that are known from the first chunk on that they rest on (`Graph.growing`),
+    and `inherits` types of edges along which a node also rests on what the other one rests on.
     """
 
     owner: Owner
@@ -116,6 +123,9 @@ class Part:
     edges: tuple[Edge, ...]
     record: Record
     elements: frozenset[str] = field(default=frozenset(), compare=False)
+    growing: frozenset[str] = field(default=frozenset(), compare=False)
+    inherits: frozenset[str] = field(default=frozenset(), compare=False)
+    is_whole: bool = field(default=True, compare=False)
 
     def is_passage(self, node: Node) -> bool:
         """Whether this node of the part is found by the core's own modes."""

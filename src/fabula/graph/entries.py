@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import full_title
 
+_OFFLINE = "offline"
+"""The name of the chat model where there is none (`fabula.config.settings.OFFLINE`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -46,6 +49,12 @@ class Entry:
     def usage(self) -> dict[str, Usage]:
         """What each step of all its graphs asked of models, by the step."""
         return sum_usage(record.usage for record in self.graphs.values())
+
+    @property
+    def is_extracted(self) -> bool:
+        """Whether no model wrote anything in its graphs: their texts are extracts of the book."""
+        models = (record.made_from.get("models", {}) for record in self.graphs.values())
+        return {names["model"] for names in models if names.get("model")} == {_OFFLINE}
 
     @property
     def gaps(self) -> int:

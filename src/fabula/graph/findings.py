@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PERSON, PLACE = "person", "place"
-"""The types of entities that are measured; a graph may have any others."""
+PERSON, PLACE, GROUP = "person", "place", "group"
+"""The types of entities that are measured; a graph may have any others. A group is of persons: the
+Cratchits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,18 @@ class SharedScenes:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a graph found in one document; each is empty where a graph finds no such things."""
+    """All that a graph found in one document; each is empty where a graph finds no such things.
+
+    `finds_quotations` and `finds_events` say that a graph looks for these: if it found none in a
+    text that has some, it missed them.
+    """
 
     entities: tuple[FoundEntity, ...] = ()
     scenes: tuple[SharedScenes, ...] = ()
     quotations: tuple[FoundQuotation, ...] = ()
     events: tuple[FoundEvent, ...] = ()
+    finds_quotations: bool = False
+    finds_events: bool = False
 
 
 @dataclass(frozen=True, slots=True)

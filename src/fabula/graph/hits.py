@@ -7,8 +7,8 @@ in `cli/commands/query.py` and `service/core/views.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.graph.structure import TextStructure
@@ -16,12 +16,23 @@ from fabula.text.document import excerpt
 from fabula.text.locator import name_labels
 from fabula.text.names import quote_name
 
+NO_LIMIT = 2**62
+"""The place of a reader who may see everything: after all characters, and after `NEVER`."""
+NEVER = 2**53
+"""The `last` of what no reader with a place may see, as it rests on no single text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Where retrieval looks: in one collection. What is empty lets all through.
 
-    '' is the aspect of what has none, as chunks and details; levels are inclusive.
+    '' is the aspect of what has none, as chunks and details; levels are inclusive. `until` is how
+    many characters of `document` the reader has read: what rests on later ones is not found.
+    `is_unread` says of a text that was made from the document whether it prints a name that the
+    characters up to `until` do not have; it is None where there is no limit. `volumes` are the ids
+    of the documents of a series that the reader has read, where not all count: each is searched
+    alone, with the `document` set, so that nothing of another one can come in. `place` says in
+    words what the reader has read, to be shown.
     """
 
     collection: str
@@ -30,6 +41,25 @@ class Filters:
     aspects: tuple[str, ...] = ()
     lowest: int = 0
     highest: int = 99
+    until: int = NO_LIMIT
+    is_unread: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
+    volumes: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a place without a text: it would hide other documents in part only."""
+        if self.is_limited and not self.document:
+            raise ValueError("A place up to which a reader has read is one of a single document.")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the reader has a place, after which nothing may be shown."""
+        return self.until < NO_LIMIT
+
+    @property
+    def open(self) -> Filters:
+        """The same collection, document and place, with all kinds, aspects and levels."""
+        return Filters(self.collection, self.document, until=self.until, is_unread=self.is_unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +82,7 @@ class Hit:
     its chunk; a summary those of the stretch of text that it summarises. `pages` and `lines` are
     the labels of the printed pages and the numbered lines that are meant, as "113-114", where the
     document has them. No statement returns these: `locate` reads them from the structure.
+    `collection` is named only where several collections were asked together.
     """
 
     id: str
@@ -69,6 +100,7 @@ class Hit:
     score: float
     pages: str = ""
     lines: str = ""
+    collection: str = ""
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.3f}: {describe_hit(self)}>"
@@ -109,11 +141,13 @@ class Quote:
 
     `number` is that of the passage in the context; `matches` are the stretches of `hit.text`, in
     characters, that are meant: sentences with the question's words, or with those of what cites it.
+    `key` is the stretch that an excerpt begins from; it is empty if none is better than others.
     """
 
     number: int
     hit: Hit
     matches: tuple[tuple[int, int], ...]
+    key: tuple[int, int] = (0, 0)
 
     def __repr__(self) -> str:
         return f"<Quote {self.number}: {describe_hit(self.hit)}>"
@@ -122,12 +156,32 @@ class Quote:
 def describe_place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
     """Return where a hit is, for people: document, section, what it is, character offsets.
 
+    Where several collections were asked, the collection comes first.
+
     `spans` are the stretches of its text that are meant; all of it if there are none.
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
     where = ", ".join(f"{start}-{end}" for start, end in document_spans(hit, spans))
     labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
-    parts = [hit.title, hit.section, *labels, what, f"characters {where}"]
+    parts = [hit.collection, hit.title, hit.section, *labels, what, f"characters {where}"]
+    return " · ".join(part for part in parts if part)
+
+
+def name_place(hit: Hit, *, with_title: bool = False) -> str:
+    """Return where a hit is as a prompt says it: its section, pages or lines, and what it is.
+
+    A chunk is the book's own text, which needs no word; anything else is named, as "summary, plot".
+
+    Args:
+        hit: The hit, with the labels of its pages and lines.
+        with_title: Whether the document's title comes first, and before it the collection, where
+            several were asked.
+
+    """
+    what = "" if hit.kind == "chunk" else f"{hit.kind}, {hit.aspect}" if hit.aspect else hit.kind
+    labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
+    book = (hit.collection, hit.title) if with_title else ()
+    parts = [*book, hit.section, *labels, what]
     return " · ".join(part for part in parts if part)
 
 
@@ -147,6 +201,7 @@ def locate(
     structure = structures.get(hit.document)
     if structure is None or not (structure.pages.labels or structure.lines.labels):
         return hit
+    # Not the whole passage, where a sentence is meant: a reader looks the page up.
     meant = document_spans(hit, spans)
     return replace(hit, pages=structure.pages.range(meant), lines=structure.lines.range(meant))
 

@@ -15,8 +15,22 @@ from fabula.graph.queries import read_statement_file
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
 LABELS = (
-    *("Chunk", "Collection", "Decision", "Document", "Element", GAP, "Lock", "Part", "Passage"),
-    *("Retired", "Schema", "Staged"),
+    *(
+        "AnnotationSlice",
+        "Chunk",
+        "Collection",
+        "CollectionCopy",
+        "CollectionPlace",
+        "Decision",
+        "Document",
+        "Element",
+        GAP,
+        "Lock",
+        "MovedCollection",
+        "Part",
+        "Passage",
+    ),
+    *("Retired", "Schema", "Server", "Staged"),
 )
 """Labels of the core, which no graph may give to its nodes."""
 
@@ -80,10 +94,20 @@ def graph(name: str) -> Graph[Any]:
 
 def parent_statements() -> list[str]:
     """Return the statements by which graphs find the passages above others."""
+    return _statements("find_parents.cypher")
+
+
+def brief_statements() -> list[str]:
+    """Return the statements by which graphs find what whole documents are about."""
+    return _statements("find_brief.cypher")
+
+
+def _statements(file: str) -> list[str]:
+    """Return the statements of this name, of all graphs that have it."""
     return [
-        read_statement_file(graph.cypher / "find_parents.cypher")
+        read_statement_file(graph.cypher / file)
         for graph in graphs().values()
-        if graph.cypher and (graph.cypher / "find_parents.cypher").is_file()
+        if graph.cypher and (graph.cypher / file).is_file()
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -19,9 +19,11 @@ from fabula.graph.gaps import GapLimit
 from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
+    from fabula.graph.annotations import AnnotationLayer
     from fabula.graph.findings import Findings, GivenName, JoinedNames
     from fabula.graph.mode import Mode
-    from fabula.models.parallel import Job
+    from fabula.graph.reading_tools import ReadingTool
+    from fabula.models.parallel import TaskGroup
     from fabula.models.progress import Progress
 from fabula.models.roles import Models
 
@@ -38,6 +40,8 @@ class BuildText:
         below: Its parts of the graphs that this one rests on or uses, by the graphs' names. Their
             embeddings may be left out; a graph that is only used may be missing.
         decisions: What people decided about the graph, in the order in which they did.
+        layers: The annotations that were imported into the document, for a graph that is made of
+            them (`Graph.imports`). Their places are those of the text of when they were imported.
 
     """
 
@@ -45,6 +49,7 @@ class BuildText:
     chunks: tuple[Chunk, ...]
     below: Mapping[str, Part] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
+    layers: tuple[AnnotationLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,10 @@ class Built:
     gaps: tuple[Gap, ...] = ()
 
 
+PieceListener = Callable[[Sequence[Node], Sequence[Edge]], None]
+"""Given nodes of a part that is still being made, and edges that begin at them."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuildWork:
     """What a build makes its calls with.
@@ -116,12 +125,18 @@ class BuildWork:
         job: Runs them in parallel.
         progress: Is told how many are done.
         gaps: Decides whether a piece without a usable reply may be left out as a gap.
+        pieces: Given nodes and edges of the part as soon as they are final, so that they can be
+            written while models are asked for the others; each node once, and exactly as the built
+            part has it. Any thread may call it, and it returns at once. None: nobody wants them.
+            A build need not give any; one whose `Graph.inherits` has types can't, as its nodes'
+            sources are known at the end.
 
     """
 
-    job: Job
+    job: TaskGroup
     progress: Progress
     gaps: GapLimit = field(default_factory=GapLimit)
+    pieces: PieceListener | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,10 @@ def _no_sentences(facts: Mapping[str, Any]) -> Sequence[str]:
     return ()
 
 
+def _no_tools() -> tuple[ReadingTool, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Graph(Generic[OptionsType]):
     """A graph as its package declares it.
@@ -167,13 +186,25 @@ class Graph(Generic[OptionsType]):
         passages: Labels of its nodes that every mode finds, by vector and by words.
         elements: Labels of all its other nodes. They may have an embedding, too, by which only the
             graph's own modes find them.
+        growing: Those of its elements that grow with the text, as an entity does: a reader knows
+            of one from the first chunk on that it rests on. Whatever shows such an element has to
+            show of it what the chunks up to the reader's place say ($until). Any other node is
+            hidden from a reader who has not read all that it rests on.
+        restrict: Returns a part as a reader has it who has read only some chunks. It is given the
+            part without the nodes that rest on others, in which growing elements are still whole,
+            the restricted parts of other graphs, and the ids of the chunks that were read.
+        inherits: Types of edges along which a node also rests on what the other node rests on, as
+            a report does on all of its community, whatever it cites.
         edges: Types of its relationships. Labels and types are closed lists.
+        connects: What each type connects, as the label of the start, the type, and the label of the
+            end, which may be of a graph below. The diagrams of the documentation are made from it.
         rests_on: Graphs without which it can't be built; with them it becomes stale.
         uses: Graphs that it uses where they exist; with them it becomes stale, too.
         modes: The modes that it brings, by name.
         prompts: The folder of its prompts.
-        cypher: The folder of its statements. Each `check_*.cypher` there is an invariant, and
-            `find_parents.cypher` finds what is above a passage.
+        cypher: The folder of its statements. Each `check_*.cypher` there is an invariant,
+            `find_parents.cypher` finds what is above a passage, and `find_brief.cypher` what whole
+            documents are about.
         settings: Returns the settings that the result depends on; its second argument says
             whether there is no chat model.
         not_in_prompts: Settings on which no question to a model depends: if one of them changes,
@@ -184,10 +215,15 @@ class Graph(Generic[OptionsType]):
         decisions: What people can decide about it; None if nothing.
         follows: The name of a graph whose decisions are part of what it is made from; its own, or
             that of another one; '' for none.
+        imports: Whether it is made of the annotations that were imported into a document
+            (`BuildText.layers`): with each change of these it becomes stale.
         find: Reads what a part of a document found as values that gold annotations can be compared
             with; `fabula bench run gold` builds and measures each graph that has it.
+        tools: Returns what a model that reads for itself may call where the graph is built.
         join_names: Joins names that it is given, with the text and its language, as a build joins
             those that it found.
+        title: What a reader of books would call what it holds, such as "People and places"; '' to
+            use its name.
 
     """
 
@@ -201,7 +237,11 @@ class Graph(Generic[OptionsType]):
     ) = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
+    growing: tuple[str, ...] = ()
+    inherits: tuple[str, ...] = ()
+    restrict: Callable[[Part, Mapping[str, Part], Set[str]], Part] | None = None
     edges: tuple[str, ...] = ()
+    connects: tuple[tuple[str, str, str], ...] = ()
     rests_on: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     modes: Mapping[str, Mode] = field(default_factory=dict)
@@ -214,8 +254,11 @@ class Graph(Generic[OptionsType]):
     aspects: Callable[[OptionsType], Mapping[str, str]] = _no_aspects
     decisions: DecisionRules | None = None
     follows: str = ""
+    title: str = ""
+    imports: bool = False
     find: Callable[[BuildText, Part], Findings] | None = None
     join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
+    tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

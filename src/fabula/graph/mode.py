@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,9 +13,13 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
 from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Models
+from fabula.models.usage import Usage
 from fabula.text.document import Vector
+
+if TYPE_CHECKING:
+    from fabula.models.prices import Cost
 
 Kind = Literal["fact", "reasoning", "overview", "comparison", "creative"]
 """What a question asks for: one fact, a conclusion from several passages, what a long stretch is
@@ -63,9 +67,9 @@ class GraphReader(Protocol):
         ...
 
     def find_related(
-        self, statement: str, collection: str, passages: Sequence[str]
+        self, statement: str, filters: Filters, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
-        """Return what a statement finds for some passages, by their ids."""
+        """Return what a statement finds for some passages, by their ids, as far as it was read."""
         ...
 
     def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
@@ -103,6 +107,12 @@ class GraphReader(Protocol):
         ...
 
 
+def _no_prices(usage: Mapping[str, Usage]) -> Cost:
+    from fabula.models.prices import Cost
+
+    return Cost(unpriced=tuple(usage))
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a mode works with.
@@ -118,6 +128,7 @@ class Tools:
         options: The mode's own settings, of the class that it names.
         graph_options: Those of the graph that it walks; None if it walks none.
         workers: The threads that wait for models.
+        cost: Returns what usage costs, by steps.
 
     """
 
@@ -131,19 +142,20 @@ class Tools:
     options: Any
     graph_options: Any
     workers: Workers
+    cost: Callable[[Mapping[str, Usage]], Cost] = _no_prices
 
     def run_each(self, do: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         """Return the results of `do`, a call to a model, for all items; they run in parallel.
 
         The first failure is raised.
         """
-        with Job(self.workers) as job:
+        with TaskGroup(self.workers) as job:
             return job.each(0, do, items)
 
     def embed(self, question: str) -> Vector:
         """Return the question's embedding, a unit vector of shape (dimensions,)."""
         with self.trace.step("embed", self.embedder.model):
-            vectors: list[Vector] = [*self.embedder.embed([question]).vectors]
+            vectors: list[Vector] = [*self.embedder.embed([question], "query").vectors]
         return vectors[0]
 
     def find_hits(
@@ -192,6 +204,9 @@ class Tools:
             The value; None if one of the `graphs` has no part.
 
         """
+        if filters.is_limited:
+            # What is made for one reader's place is not for another's.
+            name = f"{name} until {filters.until}"
         return self.store.cached(name, filters.collection, filters.document, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
@@ -279,6 +294,8 @@ class Mode:
         gains: For which kinds of question it was measured to be better than the usual mode. With
             `auto` a mode is chosen only by these; a mode without a certain one only by name.
         uses: Graphs that it reads where they exist, and without which its gains do not hold.
+        sentence: What it does, in one sentence for somebody who reads books and knows nothing of
+            retrieval; '' to use `about`.
 
     """
 
@@ -290,6 +307,7 @@ class Mode:
     kinds: tuple[str, ...] = ()
     gains: tuple[MeasuredGain, ...] = ()
     uses: tuple[str, ...] = ()
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

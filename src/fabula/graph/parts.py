@@ -164,7 +164,36 @@ def part_of(
         nodes.append(node)
         edges += [Edge(LACKS, node.id, id, {"weight": w}) for id, w in gap.rests_on.items()]
     record = Record(made_from, usage, built.facts, len(built.gaps))
-    return Part(owner, tuple(nodes), tuple(edges), record, frozenset(graph.elements))
+    return Part(
+        owner,
+        tuple(nodes),
+        tuple(edges),
+        record,
+        frozenset(graph.elements),
+        frozenset(graph.growing),
+        frozenset(graph.inherits),
+    )
+
+
+def piece_of(
+    graph: Graph[Any], document: Document, nodes: Sequence[Node], edges: Sequence[Edge]
+) -> Part:
+    """Return some nodes and edges of a graph's part of a document that is still being made.
+
+    Raises:
+        FabulaError: The graph breaks its own closed lists of labels and edges.
+
+    """
+    _refuse_unlisted(graph, Built(tuple(nodes), tuple(edges)))
+    return Part(
+        Owner(document.collection, graph.name, document.id),
+        tuple(nodes),
+        tuple(edges),
+        Record({}, {}),
+        frozenset(graph.elements),
+        frozenset(graph.growing),
+        is_whole=False,
+    )
 
 
 def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:

@@ -42,6 +42,7 @@ def recipe(
     *,
     offline: bool,
     decisions: Sequence[Decision] = (),
+    layers: Mapping[str, str] | None = None,
 ) -> Recipe:
     """Return what a graph's part of a document is made from.
 
@@ -52,17 +53,20 @@ def recipe(
         base: The recipes of the document's text and its parts of other graphs.
         offline: Whether no chat model is asked: prompts change nothing then.
         decisions: What people decided, as far as the part follows it.
+        layers: The digests of the layers of annotations of the document, by name.
 
     """
+    imported = {"annotations": dict(layers or {})} if graph.imports else {}
     made_from = {
         "graph": graph.name,
         "version": graph.version,
         "settings": dict(settings),
         "models": dict(models),
+        # Without a model no prompt is sent, so that a changed one changes nothing.
         "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: fingerprint(base[name]) for name in _below(graph, base)},
     }
-    return made_from | _with_decisions(decisions)
+    return made_from | imported | _with_decisions(decisions)
 
 
 def _with_decisions(decisions: Sequence[Decision]) -> Recipe:
@@ -210,6 +214,7 @@ def find_stale(
     bases = {graph.name: (TEXT, *_all_below(graph)) for graph in graphs}
     for name, base in ({TEXT: ()} | bases).items():
         is_made = name in parts and parts[name].fingerprint == fingerprint(recipes[name])
+        # Graphs come after those below them: one pass finds all that follows from a stale part.
         is_whole = is_made and not (gaps and parts[name].gaps)
         if not is_whole or any(below in stale for below in base):
             stale.append(name)
@@ -230,14 +235,17 @@ def is_reusable(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
     """Return whether what is known of a part can be used for another, even of another text.
 
     It can if both are made in the same way, apart from the settings that their graph lists as
-    `not_in_prompts` and from what people decided: no question to a model depends on these.
+    `not_in_prompts`, from what people decided, and from what was imported: no question to a model
+    depends on these.
     """
     graph = graphs().get(str(now["graph"]))
     unasked = graph.not_in_prompts if graph else frozenset()
 
     def method(recipe: Mapping[str, Any]) -> dict[str, Any]:
         settings = {k: v for k, v in recipe.get("settings", {}).items() if k not in unasked}
-        same = {k: v for k, v in recipe.items() if k not in ("text", "rests_on", "decisions")}
+        # The prompts of unchanged stretches are the same whatever changed elsewhere in the text.
+        left_out = ("text", "rests_on", "decisions", "annotations")
+        same = {k: v for k, v in recipe.items() if k not in left_out}
         return same | {"settings": settings}
 
     return method(was) == method(now)
@@ -269,6 +277,7 @@ def with_relatives(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> 
         for below in _all_below(graph)
         if below in graphs
     ]
+    # In both directions and repeatedly: a graph above may use a third one beside this.
     while more := {name for tie in ties if included & tie for name in tie} - included:
         included |= more
     return included

@@ -17,7 +17,7 @@ from fabula.text.names import name_problem, quote_name
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
-def shipped(package: str) -> tuple[str, ...]:
+def list_shipped(package: str) -> tuple[str, ...]:
     """Return the names of the sets in a package."""
     names = (entry.name for entry in resources.files(package).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
@@ -64,13 +64,13 @@ def refuse_names(name_or_path: str, what: str, names: Iterable[str]) -> None:
 
 
 def _text(name_or_path: str, package: str, what: str) -> str:
-    if name_or_path in shipped(package):
+    if name_or_path in list_shipped(package):
         return (resources.files(package) / f"{name_or_path}.toml").read_text(encoding="utf-8")
     path = Path(name_or_path)
     if not path.is_file():
         raise SettingsError(
             f"There is no {what} {name_or_path!r}: neither a file nor one of the shipped ones, "
-            f"{', '.join(shipped(package))}."
+            f"{', '.join(list_shipped(package))}."
         )
     try:
         return path.read_text(encoding="utf-8-sig")

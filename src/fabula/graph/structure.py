@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from fabula.text.document import Document, Section
-from fabula.text.locator import Labels, Locator, LocatorKind, labels_of
+from fabula.text.locator import Locator, LocatorKind, LocatorLabels, labels_of
 from fabula.text.sections import TextOutline, outline, span_of_sections
 
 SECTIONS = ("section_starts", "section_titles", "section_levels", "section_depths")
@@ -29,24 +30,46 @@ class TextStructure:
     """
 
     outline: TextOutline = field(default_factory=TextOutline)
-    pages: Labels = field(default_factory=Labels)
-    lines: Labels = field(default_factory=Labels)
+    pages: LocatorLabels = field(default_factory=LocatorLabels)
+    lines: LocatorLabels = field(default_factory=LocatorLabels)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """The path of each section."""
         return self.outline.paths
 
+    def section_at(self, character: int) -> str:
+        """Return the path of the section that a character is in; '' before the first heading."""
+        starts = [section.start for section in self.outline.sections]
+        number = bisect_right(starts, character) - 1
+        return self.paths[number] if number >= 0 else ""
+
     @property
     def locators(self) -> tuple[Locator, ...]:
         """The pages and lines in text order."""
-        kinds: tuple[tuple[LocatorKind, Labels], ...] = (("page", self.pages), ("line", self.lines))
+        kinds: tuple[tuple[LocatorKind, LocatorLabels], ...] = (
+            ("page", self.pages),
+            ("line", self.lines),
+        )
         locators = [
             Locator(kind, label, start)
             for kind, labels in kinds
             for start, label in zip(labels.starts, labels.labels, strict=True)
         ]
         return tuple(sorted(locators, key=lambda locator: locator.start))
+
+    def up_to(self, until: int) -> TextStructure:
+        """Return the structure of the text up to a character: what begins before it."""
+        sections = self.outline.sections
+        count = sum(section.start < until for section in sections)
+        pages, lines = (
+            LocatorLabels(labels.starts[:number], labels.labels[:number])
+            for labels in (self.pages, self.lines)
+            for number in [sum(start < until for start in labels.starts)]
+        )
+        return TextStructure(
+            TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count])), pages, lines
+        )
 
     def properties(self) -> dict[str, list[Any]]:
         """Return the structure as properties of a document's node."""
@@ -104,6 +127,6 @@ def read_structure(properties: Mapping[str, Sequence[Any] | None]) -> TextStruct
     sections = map(Section, read("section_titles"), read("section_starts"), read("section_levels"))
     return TextStructure(
         TextOutline(tuple(sections), read("section_depths")),
-        Labels(read("page_starts"), read("page_labels")),
-        Labels(read("line_starts"), read("line_labels")),
+        LocatorLabels(read("page_starts"), read("page_labels")),
+        LocatorLabels(read("line_starts"), read("line_labels")),
     )

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
+from fabula.load.content import FileContent
 from fabula.load.files import (
     is_epub_folder,
     is_folder,
@@ -23,13 +24,14 @@ from fabula.load.files import (
     walk_files,
 )
 from fabula.load.includes import included_files
-from fabula.load.readers import PLAIN, READERS, reader
+from fabula.load.readers import READERS
 
 if TYPE_CHECKING:
     from fabula.text.document import Document
 
 __all__ = [
     "SUFFIXES",
+    "FileContent",
     "FoundFiles",
     "find",
     "find_in_zip",
@@ -38,22 +40,20 @@ __all__ = [
     "load",
     "load_content",
     "load_from_zip",
-    "load_stored",
+    "open_document",
+    "open_in_zip",
+    "open_stored",
     "printable",
     "read_text",
     "readable_suffixes",
     "real_path",
+    "recognise_content",
     "too_large",
 ]
 
 SUFFIXES = tuple(READERS)
 """The suffixes of files that can be read as documents."""
 ZIP_SUFFIX = ".zip"
-
-_MAX_UNPACKED_RATIO = 4
-"""The most that a packed book may unpack to, as a multiple of the largest file."""
-_MAX_UNCONFINED_BYTES = 1_000_000
-"""Plain text up to this size is read without the sandbox: it takes seconds in any case."""
 
 
 class FoundFiles(NamedTuple):
@@ -126,19 +126,24 @@ def load(path: Path, collection: str, max_bytes: int) -> Document:
         LoadError: The file can't be read as a document; the message names it.
 
     """
+    return open_document(path, collection, max_bytes).parse()
+
+
+def open_document(path: Path, collection: str, max_bytes: int) -> FileContent:
+    """Return the content of a file, or of the folder of an unpacked EPUB; see `load`."""
     from fabula.load.formats import format_of
 
     name = printable(path)
     if is_epub_folder(path):
         data = read_epub_folder(path, name, max_bytes)
-        return _read(data, ".epub", name, real_path(path), collection, max_bytes)
+        return FileContent(data, ".epub", name, real_path(path), collection, max_bytes)
     suffix = format_of(name)
     data = read_file(path, name, max_bytes)
     if READERS[suffix] == "xml":
         from fabula.load import includes
 
         data = includes.pack(path, data, max_bytes)
-    return _read(data, suffix, name, real_path(path), collection, max_bytes)
+    return FileContent(data, suffix, name, real_path(path), collection, max_bytes)
 
 
 def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Document:
@@ -148,17 +153,22 @@ def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Doc
         LoadError: The file can't be read as a document; the message names both.
 
     """
+    return open_in_zip(path, book, collection, max_bytes).parse()
+
+
+def open_in_zip(path: Path, book: str, collection: str, max_bytes: int) -> FileContent:
+    """Return the content of a file of a zip; see `load_from_zip`."""
     from fabula.load import zips
     from fabula.load.formats import format_of
 
     name = in_zip(printable(path), book)
     suffix = format_of(name)
     data = zips.unpack(path, book, name, max_bytes)
-    return _read(data, suffix, name, in_zip(real_path(path), book), collection, max_bytes)
+    return FileContent(data, suffix, name, in_zip(real_path(path), book), collection, max_bytes)
 
 
-def load_stored(path: Path, book: str, source: str, collection: str, max_bytes: int) -> Document:
-    """Return the document in a file that is stored under a name of our own, as uploads are.
+def open_stored(path: Path, book: str, source: str, collection: str, max_bytes: int) -> FileContent:
+    """Return the content of a file that is stored under a name of our own, as uploads are.
 
     Args:
         path: The stored file.
@@ -168,7 +178,7 @@ def load_stored(path: Path, book: str, source: str, collection: str, max_bytes: 
         max_bytes: The largest file.
 
     Raises:
-        LoadError: The file can't be read as a document.
+        LoadError: The file can't be read, or its format is not recognised.
 
     """
     if book:
@@ -177,7 +187,7 @@ def load_stored(path: Path, book: str, source: str, collection: str, max_bytes: 
         data = zips.unpack(path, book, source, max_bytes)
     else:
         data = read_file(path, source, max_bytes)
-    return load_content(data, source, collection, max_bytes)
+    return recognise_content(data, source, collection, max_bytes)
 
 
 def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> Document:
@@ -187,9 +197,14 @@ def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> D
         LoadError: The content can't be read as a document.
 
     """
+    return recognise_content(data, source, collection, max_bytes).parse()
+
+
+def recognise_content(data: bytes, source: str, collection: str, max_bytes: int) -> FileContent:
+    """Return a file's content together with its format; see `load_content`."""
     from fabula.load.formats import recognise
 
-    return _read(data, recognise(data, source), source, source, collection, max_bytes)
+    return FileContent(data, recognise(data, source), source, source, collection, max_bytes)
 
 
 def read_text(
@@ -235,21 +250,6 @@ def in_zip(zip_path: str, book: str) -> str:
 def is_zip(file: Path) -> bool:
     """Return whether a file has the suffix of a zip."""
     return file.suffix.lower() == ZIP_SUFFIX
-
-
-def _read(
-    data: bytes, suffix: str, name: str, source: str, collection: str, max_bytes: int
-) -> Document:
-    from fabula.load.document import document
-
-    max_unpacked = _MAX_UNPACKED_RATIO * max_bytes
-    if suffix in PLAIN and len(data) <= _MAX_UNCONFINED_BYTES:
-        draft = reader(suffix)(data, name, max_unpacked)
-    else:
-        from fabula.load import sandbox
-
-        draft = sandbox.read(data, suffix, name, max_bytes, max_unpacked)
-    return document(draft, source, collection)
 
 
 def _is_readable(file: Path) -> bool:

@@ -1,16 +1,16 @@
-"""Recognise headings of chapters by their line of text, in the languages of headings.toml."""
+"""Recognise headings of chapters by their line of text, in the languages of the table."""
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import pairwise
+
+from fabula.text.heading_words import IDEOGRAPHIC, heading_words
 
 MAX_HEADING_CHARACTERS = 90
 """A longer line is not a heading."""
@@ -137,7 +137,7 @@ class _Number:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of headings.toml, folded.
+    """The words of `heading_words`, folded.
 
     Attributes:
         keywords: The rank and the languages of each keyword.
@@ -593,7 +593,7 @@ def fold(text: str) -> str:
 
 @functools.cache
 def _words() -> _Words:  # noqa: C901
-    table = tomllib.loads(files("fabula.load").joinpath("headings.toml").read_text("utf-8"))
+    table = heading_words()
     ranks: dict[str, int] = {}
     keyword_languages: defaultdict[str, set[str]] = defaultdict(set)
     printed: dict[str, str] = {}
@@ -601,9 +601,9 @@ def _words() -> _Words:  # noqa: C901
     stems: defaultdict[str, dict[str, int]] = defaultdict(dict)
     tens: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for language, values in table.items():
-        if language in ("zh", "ko"):
+        if language in IDEOGRAPHIC:
             continue
-        for rank, name in enumerate(RANKS):
+        for rank, name in [*enumerate(RANKS), (_CHAPTER_RANK, "letter")]:
             for keyword in values.get(name, "").split():
                 ranks.setdefault(fold(keyword), rank)
                 printed.setdefault(fold(keyword), keyword)

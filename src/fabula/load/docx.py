@@ -30,7 +30,7 @@ from fabula.load.office import (
     split_reading,
 )
 from fabula.load.paratext import remove_library_text
-from fabula.load.references import CONTEXT_CHARACTERS, raised
+from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
 from fabula.load.symbols import SYMBOL_LETTERS
 from fabula.load.titles import real_author, real_title
@@ -377,9 +377,9 @@ class _Walk:
             if is_end:
                 self._end(element)
                 continue
-            if children := self._begin(element):
+            if children := list(self._begin(element)):
                 stack.append((element, True))
-                stack += ((child, False) for child in reversed(list(children)))
+                stack += ((child, False) for child in reversed(children))
         for depth in sorted(self._carried):
             if rest := lines(self._carried[depth]):
                 self.blocks.append(Block(rest))
@@ -510,7 +510,7 @@ class _Walk:
         if self._open and self._open[-1].raised:
             paragraph = self._open[-1]
             before = "".join(paragraph.pieces[-3:])[-CONTEXT_CHARACTERS:]
-            paragraph.pieces.append(raised(paragraph.raised, before))
+            paragraph.pieces.append(mark_raised(paragraph.raised, before))
             paragraph.raised = ""
 
     def _mark(self, mark: str) -> None:

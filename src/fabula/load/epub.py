@@ -98,7 +98,7 @@ class _Book:
             title=title,
             author=metadata.authors() or writer,
             language=metadata.first("language"),
-            published=metadata.published(),
+            published=metadata.publication_date(),
             left_out=dict(+self._left_out),
             warnings=(*self._warnings, *self._archive.warnings),
         )
@@ -365,7 +365,7 @@ class _Metadata:
         authors = [name for role, name in people if role.lower() in ("", "aut")]
         return ", ".join(dict.fromkeys(authors or [name for _, name in people[:1]]))
 
-    def published(self) -> str:
+    def publication_date(self) -> str:
         """The date of the text; a library's own release of an old text has none."""
         dates = [(attribute(e, "event").lower(), text) for e, text in self._all("date") if text]
         is_release = "gutenberg" in self.first("publisher").casefold()

@@ -19,7 +19,7 @@ from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import remove_library_text
-from fabula.load.references import CONTEXT_CHARACTERS, note_label, raised
+from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
 from fabula.load.titles import real_author, real_title
 from fabula.load.wrap import join_source_lines
 
@@ -605,7 +605,7 @@ class _BlockBuilder:
         elif is_note:
             self._text[frame.start :] = [f"[{label}]" + (" " if is_first else "")]
         elif frame.role == "raised":
-            self._text[frame.start :] = [raised(text, before[-CONTEXT_CHARACTERS:])]
+            self._text[frame.start :] = [mark_raised(text, before[-CONTEXT_CHARACTERS:])]
 
     def _start_picture(self, alt: str) -> None:
         initial = _INITIAL.fullmatch(one_line(alt))

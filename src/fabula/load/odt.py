@@ -22,7 +22,7 @@ from fabula.load.office import (
     heading_style,
 )
 from fabula.load.paratext import remove_library_text
-from fabula.load.references import CONTEXT_CHARACTERS, raised
+from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
 from fabula.load.titles import real_author, real_title
 
@@ -169,7 +169,7 @@ def _move_text_boxes(root: Element) -> None:
         element, paragraph, around = stack.pop()
         for child in element:
             if paragraph is not None and around is not None and local_name(child) == "frame":
-                if any(elements(child, "text-box")):
+                if next(iter(elements(child, "text-box")), None) is not None:
                     moves.append((element, child, paragraph, around))
             elif paragraph is None and local_name(child) in ("p", "h"):
                 stack.append((child, child, element))
@@ -193,7 +193,7 @@ def _mark_raised(root: Element, styles: _Styles) -> None:
         before = parent.text or ""
         for child in parent:
             if _attribute(child, "style-name") in styles.raised and not len(child):
-                child.text = raised(child.text or "", before[-CONTEXT_CHARACTERS:])
+                child.text = mark_raised(child.text or "", before[-CONTEXT_CHARACTERS:])
             before += (child.text or " ") + (child.tail or "")
 
 

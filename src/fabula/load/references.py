@@ -21,7 +21,7 @@ def note_label(text: str) -> str:
     return text if _LABEL.fullmatch(text) else ""
 
 
-def raised(text: str, before: str) -> str:
+def mark_raised(text: str, before: str) -> str:
     """Return raised text so that it is not taken for a part of the word before it.
 
     The number of a note becomes `[1]`, and an exponent has the raised digits of Unicode. Other

@@ -24,7 +24,7 @@ from fabula.load.office import (
     split_reading,
 )
 from fabula.load.paratext import remove_library_text
-from fabula.load.references import CONTEXT_CHARACTERS, raised
+from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
 from fabula.load.symbols import SYMBOL_LETTERS
 from fabula.load.titles import real_author, real_title
@@ -117,10 +117,10 @@ class _Paragraphs:
 
     def text(self) -> str:
         """All of the text on one line."""
-        parts = [*(block.text.replace(EMPTY, "") for block in self.blocks), self.joined()]
+        parts = [*(block.text.replace(EMPTY, "") for block in self.blocks), self.join_pieces()]
         return one_line(" ".join(parts))
 
-    def joined(self) -> str:
+    def join_pieces(self) -> str:
         """The text of the present paragraph."""
         text = ""
         pending = ""
@@ -129,10 +129,10 @@ class _Paragraphs:
                 pending += piece
                 continue
             if pending:
-                text += raised(pending, text[-CONTEXT_CHARACTERS:])
+                text += mark_raised(pending, text[-CONTEXT_CHARACTERS:])
                 pending = ""
             text += piece
-        return text + (raised(pending, text[-CONTEXT_CHARACTERS:]) if pending else "")
+        return text + (mark_raised(pending, text[-CONTEXT_CHARACTERS:]) if pending else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +395,7 @@ class _Parser:
                 around.after.append(Block(f"[{self._notes}] {text}"))
 
     def _end_paragraph(self, output: _Paragraphs) -> None:
-        joined = output.joined()
+        joined = output.join_pieces()
         output.pieces.clear()
         # RTF writes characters beyond U+FFFF as surrogate pairs.
         text = lines(joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -8,26 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from fabula.errors import LoadError
 from fabula.load import (
+    FileContent,
     find,
     find_in_zip,
     in_zip,
     is_zip,
-    load,
-    load_content,
-    load_from_zip,
+    open_document,
+    open_in_zip,
     printable,
     readable_suffixes,
     real_path,
+    recognise_content,
     too_large,
 )
-from fabula.load.source import Source
-
-if TYPE_CHECKING:
-    from fabula.text.document import Document
+from fabula.load.source import DocumentSource
 
 STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "standard input"
@@ -37,7 +35,7 @@ STANDARD_INPUT_NAME = "standard input"
 class Sources(NamedTuple):
     """The documents that can be read, and the other files in the same folders and zips."""
 
-    read: list[Source]
+    read: list[DocumentSource]
     skipped: list[str]
 
 
@@ -76,7 +74,7 @@ def find_sources(
 
     """
     options = _Options(collection, max_file_mb * 1_000_000, name or STANDARD_INPUT_NAME, fetch)
-    by_place: dict[str, Source] = {}
+    by_place: dict[str, DocumentSource] = {}
     skipped: dict[str, None] = {}
     if wrong := [path for path in paths if not isinstance(path, (str, os.PathLike))]:
         raise TypeError(
@@ -91,7 +89,7 @@ def find_sources(
     return Sources(list(by_place.values()), list(skipped))
 
 
-def _find(path: str | Path, options: _Options) -> tuple[dict[str, Source], list[str]]:
+def _find(path: str | Path, options: _Options) -> tuple[dict[str, DocumentSource], list[str]]:
     """The documents at a path, by their real paths, and the names of files that can't be read."""
     name = printable(path)
     try:
@@ -104,7 +102,7 @@ def _find(path: str | Path, options: _Options) -> tuple[dict[str, Source], list[
         files, others = find([Path(path)])
     except LoadError as error:
         return _failure(name, error), []
-    by_place: dict[str, Source] = {}
+    by_place: dict[str, DocumentSource] = {}
     skipped = [printable(other) for other in others]
     if not files:
         nothing = LoadError(f"{name} has no file that Fabula reads: {readable_suffixes()}.")
@@ -115,12 +113,12 @@ def _find(path: str | Path, options: _Options) -> tuple[dict[str, Source], list[
             by_place |= books
             skipped += beside
         else:
-            read = partial(load, file, options.collection, options.max_bytes)
-            by_place[os.path.realpath(file)] = Source(printable(file), read)
+            content = partial(open_document, file, options.collection, options.max_bytes)
+            by_place[os.path.realpath(file)] = DocumentSource.of_file(printable(file), content)
     return by_place, skipped
 
 
-def _books(file: Path, options: _Options) -> tuple[dict[str, Source], list[str]]:
+def _books(file: Path, options: _Options) -> tuple[dict[str, DocumentSource], list[str]]:
     """The books in a zip, and the names of its other files."""
     name = printable(file)
     try:
@@ -128,15 +126,15 @@ def _books(file: Path, options: _Options) -> tuple[dict[str, Source], list[str]]
     except LoadError as error:
         return _failure(name, error), []
     return {
-        in_zip(real_path(file), book): Source(
+        in_zip(real_path(file), book): DocumentSource.of_file(
             in_zip(name, book),
-            partial(load_from_zip, file, book, options.collection, options.max_bytes),
+            partial(open_in_zip, file, book, options.collection, options.max_bytes),
         )
         for book in books
     }, [in_zip(name, other) for other in others]
 
 
-def _address(name: str, options: _Options) -> dict[str, Source]:
+def _address(name: str, options: _Options) -> dict[str, DocumentSource]:
     """The document at a URL, which is fetched when it is read."""
     if not options.fetch:
         raise LoadError(
@@ -147,25 +145,24 @@ def _address(name: str, options: _Options) -> dict[str, Source]:
 
     url = address(name)
 
-    def read() -> Document:
-        return load_content(
-            fetch(url, options.max_bytes), url, options.collection, options.max_bytes
-        )
+    def content() -> FileContent:
+        data = fetch(url, options.max_bytes)
+        return recognise_content(data, url, options.collection, options.max_bytes)
 
-    return {url: Source(url, read)}
+    return {url: DocumentSource.of_file(url, content)}
 
 
-def _read_input(options: _Options) -> dict[str, Source]:
+def _read_input(options: _Options) -> dict[str, DocumentSource]:
     """The document on standard input; it is read here, as Ctrl-C can't end a thread that waits."""
     data = sys.stdin.buffer.read(options.max_bytes + 1)
     if len(data) > options.max_bytes:
         raise too_large(options.name, len(data), options.max_bytes)
-    read = partial(load_content, data, options.name, options.collection, options.max_bytes)
-    return {STANDARD_INPUT: Source(options.name, read)}
+    content = partial(recognise_content, data, options.name, options.collection, options.max_bytes)
+    return {STANDARD_INPUT: DocumentSource.of_file(options.name, content)}
 
 
-def _failure(name: str, error: LoadError) -> dict[str, Source]:
-    return {name: Source(name, partial(_raise, error))}
+def _failure(name: str, error: LoadError) -> dict[str, DocumentSource]:
+    return {name: DocumentSource(name, partial(_raise, error))}
 
 
 def _raise(error: LoadError) -> NoReturn:

@@ -24,6 +24,33 @@ NO_ANSWER = "The passages found do not answer this question."
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool that a model may call: its name, what it does, and its arguments."""
+
+    name: str
+    about: str
+    arguments: type[BaseModel]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """The tools that a model may call in its reply.
+
+    The reply's text is JSON in either case: {"calls": [{"tool": name, "arguments": {...}}]}, made
+    from the calls of an endpoint that has tools, or written so by a model at one that has none.
+
+    Attributes:
+        tools: The tools.
+        instructions: How to call them by JSON. They are added to the prompt where the endpoint
+            refuses tools, and the reply is asked for in the prompt's schema.
+
+    """
+
+    tools: tuple[OfferedTool, ...]
+    instructions: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """One request to a chat model.
 
@@ -36,6 +63,7 @@ class Prompt:
         correction: What was wrong with the previous reply; it is sent after `user`. It is not part
             of the response cache's key, as it asks for the same thing again.
         sample: A number that distinguishes several replies to the same prompt.
+        offer: The tools that the model may call; None for none.
         placeholder: Makes a reply in the form that is asked for, and about as long as the model's
             would be. A dry run continues with it.
 
@@ -48,6 +76,7 @@ class Prompt:
     schema: type[BaseModel] | None = None
     correction: str = ""
     sample: int = 0
+    offer: ToolOffer | None = None
     placeholder: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
 
@@ -65,6 +94,7 @@ class Reply:
         cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.
         incomplete: Whether the reply, or the streamed reply that this piece is the last of, did not
             end by itself: it was cut at a limit of tokens or withheld. It is never cached.
+        batched: Whether it came by a batch, and is paid at the price of batches.
 
     """
 
@@ -76,6 +106,7 @@ class Reply:
     cached: bool = False
     cached_tokens: int = 0
     incomplete: bool = False
+    batched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +154,11 @@ class Chat(Protocol):
         ...
 
 
+TextKind = Literal["query", "passage"]
+"""What a text is to an embedder: a question to search with, or what is found. Many models embed
+them differently. Texts that are compared with each other are all passages."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
 
@@ -136,11 +172,12 @@ class Embedder(Protocol):
         """The number of texts to send at once."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text, in the same order.
 
         Args:
             texts: At most `batch` texts, none of them empty.
+            kind: What the texts are.
 
         """
         ...
@@ -166,18 +203,34 @@ class Guide(Protocol):
         ...
 
 
+class NumberedText(NamedTuple):
+    """A passage as a prompt lists it: its number, where it is in its work, and its text."""
+
+    number: int
+    place: str
+    text: str
+
+
 class Answerer(Protocol):
     """Writes an answer from passages."""
 
     def answer(
-        self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
+        self,
+        question: str,
+        context: Sequence[NumberedText],
+        history: Sequence[Turn] = (),
+        brief: str = "",
+        *,
+        in_text_order: bool = False,
     ) -> Iterator[Reply]:
-        """Yield pieces of an answer that cites the passages of `context` as [1], [2], ...
+        """Yield pieces of an answer that cites the passages of `context` by their numbers.
 
         Args:
             question: The question to answer.
-            context: The passages, best first.
+            context: The passages, in the order in which they are given.
             history: The conversation's previous turns.
+            brief: What the works are about as wholes; it is no evidence, and is not cited.
+            in_text_order: Whether the passages are in the order of the text; otherwise best first.
 
         """
         ...

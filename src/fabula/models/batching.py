@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fabula.errors import BadReply
-from fabula.models import Embedder, Embeddings
-from fabula.models.manners import Manners
+from fabula.models import Embedder, Embeddings, TextKind
+from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.text import tokens
 from fabula.text.document import excerpt
 
@@ -39,17 +39,17 @@ class BatchingEmbedder:
     It stands around the cache, so that what each call brings is saved before the next one.
     """
 
-    def __init__(self, embedder: Embedder, manners: Manners) -> None:
-        self._embedder, self._manners = embedder, manners
+    def __init__(self, embedder: Embedder, behaviour: LearnedBehaviour) -> None:
+        self._embedder, self._behaviour = embedder, behaviour
         self.model = embedder.model
 
     @property
     def batch(self) -> int:
         """The number of texts to send at once, as far as it is known."""
         most = self._embedder.batch
-        return min(most, self._manners.batch(self.model) or most)
+        return min(most, self._behaviour.batch(self.model) or most)
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text.
 
         Raises:
@@ -58,7 +58,7 @@ class BatchingEmbedder:
         """
         parts: list[tuple[Sequence[int], Embeddings]] = []
         for indices in self._batches(texts):
-            parts += self._embed(texts, indices)
+            parts += self._embed(texts, indices, kind)
         if len(parts) == 1:
             return parts[0][1]
         rows = {
@@ -77,7 +77,7 @@ class BatchingEmbedder:
 
     def _batches(self, texts: Sequence[str]) -> list[Sequence[int]]:
         """The indices of the texts of each call; texts that may be too long have their own."""
-        limit = self._manners.longest_refused(self.model)
+        limit = self._behaviour.longest_refused(self.model)
         if limit is None or len(texts) == 1:
             return [range(len(texts))]
         lengths = tokens.count_all(texts)
@@ -86,7 +86,7 @@ class BatchingEmbedder:
         return [batch for batch in (short, *([index] for index in long)) if batch]
 
     def _embed(
-        self, texts: Sequence[str], indices: Sequence[int]
+        self, texts: Sequence[str], indices: Sequence[int], kind: TextKind
     ) -> list[tuple[Sequence[int], Embeddings]]:
         """Embed the texts of some indices: what each call has brought, with its indices."""
         parts: list[tuple[Sequence[int], Embeddings]] = []
@@ -94,24 +94,26 @@ class BatchingEmbedder:
         while start < len(indices):
             batch = indices[start : start + self.batch]
             try:
-                parts.append((batch, self._embedder.embed([texts[index] for index in batch])))
+                sent = [texts[index] for index in batch]
+                parts.append((batch, self._embedder.embed(sent, kind)))
             except BatchRefused as refusal:
                 if refusal.size is not None:
-                    self._manners.limit_batch(self.model, min(refusal.size, len(batch) - 1))
+                    self._behaviour.limit_batch(self.model, min(refusal.size, len(batch) - 1))
                     continue
-                parts += self._embed_halves(texts, batch)
+                parts += self._embed_halves(texts, batch, kind)
             start += len(batch)
         return parts
 
     def _embed_halves(
-        self, texts: Sequence[str], batch: Sequence[int]
+        self, texts: Sequence[str], batch: Sequence[int], kind: TextKind
     ) -> list[tuple[Sequence[int], Embeddings]]:
         """Embed a batch that was refused for an unknown reason: its number, or one of its texts."""
         half = (len(batch) + 1) // 2
-        parts = self._embed(texts, batch[:half]) + self._embed(texts, batch[half:])
+        parts = self._embed(texts, batch[:half], kind)
+        parts += self._embed(texts, batch[half:], kind)
         if not any(part.cut for _, part in parts):
             # Each of the texts is taken, so that there were too many.
-            self._manners.limit_batch(self.model, max(len(indices) for indices, _ in parts))
+            self._behaviour.limit_batch(self.model, max(len(indices) for indices, _ in parts))
         return parts
 
 

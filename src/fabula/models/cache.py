@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fabula.models import Prompt, Reply
+from fabula.models import Prompt, Reply, ToolOffer
 from fabula.models.shared_streams import SharedStreams
 from fabula.models.stop import Stop
 
@@ -63,16 +63,35 @@ def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
 
     """
     schema = _schema_json(prompt.schema) if prompt.schema else None
+    # What changes a reply is in the key, and nothing else: prices, time limits and the number of
+    # parallel calls may change without a reply being paid for again. `float`, as 0 and 0.0 are the
+    # same temperature and have different JSON.
     limits = (prompt.max_tokens, float(prompt.temperature), schema, prompt.sample)
-    return _digest("chat", endpoint, model, prompt.system, prompt.user, *limits)
+    offer = [_offer_json(prompt.offer)] if prompt.offer else []
+    return _digest("chat", endpoint, model, prompt.system, prompt.user, *limits, *offer)
 
 
-def embedding_key(endpoint: str, model: str, text: str) -> bytes:
-    """Return the key of a vector: a hash, 32 bytes, of checked URL, model and text."""
-    return _digest("embedding", endpoint, model, text)
+def embedding_key(endpoint: str, model: str, text: str, kind: str = "") -> bytes:
+    """Return the key of a vector: a hash, 32 bytes, of checked URL, model and text.
+
+    `kind` is that of the text, for an embedder that is told it beside the text, and otherwise ''.
+    """
+    return _digest("embedding", endpoint, model, text, *([kind] if kind else []))
 
 
-def manner_key(endpoint: str, model: str) -> bytes:
+def wire_key(endpoint: str, path: str, body: Mapping[str, Any]) -> bytes:
+    """Return the key of an answer to a request that is not one of Fabula's own.
+
+    Args:
+        endpoint: The endpoint's checked URL.
+        path: The call, as /chat/completions.
+        body: The request without the fields that only say how the answer travels.
+
+    """
+    return _digest("wire", endpoint, path, json.dumps(body, sort_keys=True))
+
+
+def behaviour_key(endpoint: str, model: str) -> bytes:
     """Return the key of what was learned of a model: a hash, 32 bytes, of checked URL and model."""
     return _digest("manner", endpoint, model)
 
@@ -84,8 +103,25 @@ def _digest(*parts: object) -> bytes:
 
 @functools.cache
 def _schema_json(schema: type[BaseModel]) -> str:
-    """A schema as JSON; remembered, as pydantic takes half a millisecond to make it."""
-    return json.dumps(schema.model_json_schema(), sort_keys=True)
+    """A schema as JSON; remembered, as pydantic takes half a millisecond to make it.
+
+    Without `minItems`: a reply whose lists may not be empty is the same reply, and those that were
+    paid for before schemas said so are still used.
+    """
+    return json.dumps(_without_bounds(schema.model_json_schema()), sort_keys=True)
+
+
+@functools.cache
+def _offer_json(offer: ToolOffer) -> str:
+    """The tools of a prompt as JSON."""
+    tools = [[tool.name, tool.about, _schema_json(tool.arguments)] for tool in offer.tools]
+    return json.dumps([tools, offer.instructions])
+
+
+def _without_bounds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_bounds(part) for name, part in value.items() if name != "minItems"}
+    return [_without_bounds(part) for part in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +179,7 @@ class ResponseCache:
 
         """
         stop = stop or Stop()
+        # Locks of this process only: two processes that ask the same thing at once both pay for it.
         with stop.calling(self._wake), self._unlocked:
             self._unlocked.wait_for(lambda: stop.is_set() or self._locked.isdisjoint(keys))
             stop.check()
@@ -218,6 +255,7 @@ class ResponseCache:
 
     def _find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         def find(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+            # A statement for each key: with a list of keys there is one to prepare for each length.
             rows = {key: connection.execute(SELECT, (key,)).fetchone() for key in keys}
             return {key: zlib.decompress(row[0]) for key, row in rows.items() if row}
 
@@ -242,6 +280,7 @@ class ResponseCache:
                     return work(self._connect())
                 except (sqlite3.Error, zlib.error, TypeError, UnicodeDecodeError) as error:
                     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+                    # The lower byte is the error's kind; the higher ones say more about it.
                     if code & 0xFF not in DAMAGED:
                         raise
                     self._set_aside(error)
@@ -258,7 +297,9 @@ class ResponseCache:
         if self._connection is None:
             # Replies about a text are as private as the text.
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self._path, BUSY_SECONDS, check_same_thread=False)
+            self._connection = sqlite3.connect(
+                self._path, timeout=BUSY_SECONDS, check_same_thread=False
+            )
             self._opened = self._path.stat()
             # Refused while another process turns it on; it is then on for both.
             with contextlib.suppress(sqlite3.OperationalError):
@@ -277,6 +318,7 @@ class ResponseCache:
 
     def _set_aside(self, error: Exception) -> None:
         """Rename the damaged file, unless another process has done so."""
+        # If it is gone, another process has renamed it, and the name may be that of a new one.
         is_there = self._is_there()
         self.close()
         if is_there:

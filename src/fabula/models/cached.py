@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.errors import FabulaError
-from fabula.models import Embeddings, Prompt, Reply
+from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, CountedEmbedder
 from fabula.models.stop import Stop
@@ -77,6 +77,8 @@ class CachedChat:
         """
         key = chat_key(self._endpoint, self._model, prompt)
         while True:
+            # Not by the lock alone, as in `complete`: the second reader would wait for the whole
+            # reply, where both can read its pieces as they come.
             with self._cache.streams.join(key, partial(self._open_stream, key, prompt)) as (
                 call,
                 is_own,
@@ -91,6 +93,7 @@ class CachedChat:
                         yield piece if is_own else replace(piece, cached=True)
                     return
                 except FabulaError:
+                    # After the first piece nobody begins again: its text would be read twice.
                     if is_own or text or self._stop.is_set():
                         raise
                 finally:
@@ -133,7 +136,8 @@ class CachedChat:
 class CachedEmbedder:
     """An embedder whose vectors are cached, text by text, by endpoint and model.
 
-    Texts that the cache has the vectors of are counted as saved.
+    Texts that the cache has the vectors of are counted as saved. A prefix is a part of its text.
+    With `by_kind`, the kind of a text is a part of the key, too.
     """
 
     def __init__(
@@ -142,25 +146,32 @@ class CachedEmbedder:
         cache: ResponseCache,
         endpoint: str,
         stop: Stop | None = None,
+        *,
+        by_kind: bool = False,
     ) -> None:
         self._embedder, self._cache, self._endpoint = embedder, cache, endpoint
-        self._stop = stop or Stop()
+        self._stop, self._by_kind = stop or Stop(), by_kind
         self.model, self.batch = embedder.model, embedder.batch
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text; each text that is not cached is asked for once."""
-        keys = [embedding_key(self._endpoint, self.model, text) for text in texts]
+        key_kind = kind if self._by_kind else ""
+        keys = [embedding_key(self._endpoint, self.model, text, key_kind) for text in texts]
+        # All keys at once: one by one, two threads with the same texts in another order could each
+        # hold what the other waits for.
         with self._cache.lock(keys, self._stop):
-            return self._embed(dict(zip(keys, texts, strict=True)), keys)
+            return self._embed(dict(zip(keys, texts, strict=True)), keys, kind)
 
-    def _embed(self, texts: Mapping[bytes, str], keys: Sequence[bytes]) -> Embeddings:
+    def _embed(
+        self, texts: Mapping[bytes, str], keys: Sequence[bytes], kind: TextKind
+    ) -> Embeddings:
         rows = self._cache.vectors(keys)
         missing = {key: text for key, text in texts.items() if key not in rows}
         cached = [text for key, text in texts.items() if key in rows]
-        answers = [self._ask(missing, rows)] if missing else []
+        answers = [self._ask(missing, rows, kind)] if missing else []
         if len({row.shape for row in rows.values()}) > 1:
             # The name stood for another model before, so that the cached vectors are of no use.
-            answers.append(self._ask(texts, rows))
+            answers.append(self._ask(texts, rows, kind))
             cached = []
         saved = sum(tokens.count_all(cached))
         if cached:
@@ -174,10 +185,12 @@ class CachedEmbedder:
             cut={text: kept for answer in answers for text, kept in answer.cut.items()},
         )
 
-    def _ask(self, texts: Mapping[bytes, str], rows: dict[bytes, Vector]) -> Embeddings:
+    def _ask(
+        self, texts: Mapping[bytes, str], rows: dict[bytes, Vector], kind: TextKind
+    ) -> Embeddings:
         """Ask for texts by key; their vectors are saved at once, and put in `rows`."""
         values = [*texts.values()]
-        answer = self._embedder.embed(values)
+        answer = self._embedder.embed(values, kind)
         vectors = dict(zip(texts, answer.vectors, strict=True))
         self._cache.save_vectors(self.model, vectors)
         rows |= vectors

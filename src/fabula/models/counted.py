@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply
+from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.budget import Budget, Budgets
 from fabula.models.usage import Usage
 from fabula.text import tokens
@@ -77,9 +77,12 @@ class CountedChat:
             BudgetSpent: The budget does not allow another call.
 
         """
-        with self._budget.call(_prompt_tokens(prompt)) as bill:
+        with self._budget.call(_prompt_tokens(prompt), model=self._model) as bill:
             reply = self._chat.complete(prompt)
-            bill.add(sum(_tokens(prompt, reply.text, reply)))
+            # Only a gateway's cache can reply here; the local one stands before this.
+            if not reply.cached:
+                sent, received = _tokens(prompt, reply.text, reply)
+                bill.add(sent + received, received=received)
         self.count(prompt, reply.text, reply)
         return reply
 
@@ -93,12 +96,14 @@ class CountedChat:
         text, counts = [], Reply("")
         prompt_tokens = _prompt_tokens(prompt)
         try:
-            with self._budget.call(prompt_tokens) as bill:
+            with self._budget.call(prompt_tokens, model=self._model) as bill:
                 for piece in self._chat.stream(prompt):
                     # Charged piece by piece by our own count: many readers leave before the end,
                     # and some endpoints never report tokens.
                     charge = tokens.count(piece.text)
-                    bill.add(charge if bill.answered else charge + prompt_tokens)
+                    if not piece.cached:
+                        sent = 0 if bill.answered else prompt_tokens
+                        bill.add(sent + charge, received=charge)
                     text.append(piece.text)
                     if piece.prompt_tokens or piece.completion_tokens or piece.cached:
                         counts = piece
@@ -126,7 +131,11 @@ class CountedChat:
             usage = Usage(saved=1, saved_prompt_tokens=sent, saved_completion_tokens=received)
         else:
             usage = Usage(
-                1, sent, received, faults=counts.faults, cached_tokens=counts.cached_tokens
+                *(1, sent, received),
+                faults=counts.faults,
+                cached_tokens=counts.cached_tokens,
+                batch_prompt_tokens=sent * counts.batched,
+                batch_completion_tokens=received * counts.batched,
             )
         self._meter.add(self._step, Usage.of_model(self._model, usage))
 
@@ -145,7 +154,7 @@ class CountedEmbedder:
         self._budget = budget
         self.model, self.batch = embedder.model, embedder.batch
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return the embedder's vectors.
 
         Raises:
@@ -153,13 +162,17 @@ class CountedEmbedder:
 
         """
         expected = sum(tokens.count_all(texts))
-        with self._budget.call(expected) as bill:
-            embeddings = self._embedder.embed(texts)
+        with self._budget.call(expected, model=self.model) as bill:
+            embeddings = self._embedder.embed(texts, kind)
             sent = embeddings.tokens or expected
-            bill.add(sent)
+            if not embeddings.cached:
+                bill.add(sent)
         if embeddings.cached:
             self.count_saved(embeddings.saved_tokens)
         else:
+            if embeddings.saved_tokens:
+                # A gateway has had the vectors of some of the texts.
+                self.count_saved(embeddings.saved_tokens, calls=0)
             usage = Usage(1, sent, faults=embeddings.faults)
             self._meter.add(self._step, Usage.of_model(self.model, usage))
         return embeddings
@@ -177,4 +190,8 @@ def _tokens(prompt: Prompt, text: str, counts: Reply) -> tuple[int, int]:
 
 
 def _prompt_tokens(prompt: Prompt) -> int:
-    return sum(tokens.count_all((prompt.system, prompt.user, prompt.correction)))
+    texts = [prompt.system, prompt.user, prompt.correction]
+    if prompt.offer is not None:
+        # About what the schemas of the tools take.
+        texts.append(prompt.offer.instructions)
+    return sum(tokens.count_all(texts))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from fabula.errors import ModelError
+
 TEMPORARY_STATUSES = frozenset({408, 409, 429})
 """Statuses of errors that may be gone at the next try, like all from 500 up."""
 NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 429, 503, 504})
@@ -76,6 +78,10 @@ class Tries:
     failed: int = 0
     refused: int = 0
     """Those that were answered with 429, too many requests."""
+    down_since: float | None = None
+    """Since when the gateway can't be reached, by `time.monotonic`; None if it can."""
+    cached: bool = False
+    """Whether the last answer is a gateway's, from its cache."""
 
     @property
     def faults(self) -> int:
@@ -243,6 +249,37 @@ class EndpointError:
                 "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
             )
         return f"{url} refused the request to {model} ({self.status}): {message}"
+
+
+class ErrorResponse(Exception):
+    """An answer of an endpoint that is an error; it never leaves `fabula.models`.
+
+    Attributes:
+        error: The error.
+        headers: The answer's headers, which may say how long to wait.
+        in_body: Whether the answer's status was that of a good one.
+
+    """
+
+    def __init__(
+        self, error: EndpointError, headers: Mapping[str, str], *, in_body: bool = False
+    ) -> None:
+        super().__init__(error.message)
+        self.error, self.headers, self.in_body = error, headers, in_body
+
+
+class EmptyStream(ModelError):
+    """A stream that ended properly and had nothing in it, as some servers answer any error."""
+
+
+def error_reported(exception: BaseException) -> EndpointError | None:
+    """Return the error that an endpoint answered a call with, for which `exception` was raised."""
+    cause: BaseException | None = exception
+    while cause is not None:
+        if isinstance(cause, ErrorResponse):
+            return cause.error
+        cause = cause.__cause__
+    return None
 
 
 def requested_wait(headers: Mapping[str, str]) -> float | None:

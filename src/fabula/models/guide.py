@@ -6,10 +6,19 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fabula.errors import BadReply
 from fabula.models import Chat, Prompt, Rewriting, Turn
 from fabula.models.prompted import format_history
-from fabula.models.prompts import fill_prompt, number_texts, usual_text
-from fabula.models.replies import ask, read_queries, read_question, read_ranking, read_summary
+from fabula.models.prompts import fill_prompt, number_texts, read_prompt, usual_text
+from fabula.models.replies import (
+    ECHO,
+    ask,
+    is_echo,
+    read_queries,
+    read_question,
+    read_ranking,
+    read_summary,
+)
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
 
@@ -45,7 +54,7 @@ class PromptedGuide:
                 temperature=0,
                 placeholder=lambda: usual_text(question, ANSWER_TOKENS // 2),
             )
-            return [ask(self.chat, request, read_summary)]
+            return [ask(self.chat, request, lambda reply: _read_passage(reply, "suppose"))]
         request = Prompt(
             system=fill_prompt("reword_system"),
             user=fill_prompt("reword", question=question, count=QUERY_COUNT),
@@ -56,7 +65,10 @@ class PromptedGuide:
                 {"queries": [f"{question} {number}" for number in range(QUERY_COUNT)]}
             ),
         )
-        return list(ask(self.chat, request, lambda reply: read_queries(reply, QUERY_COUNT)))
+        instructions = _instructions("reword")
+        return [
+            *ask(self.chat, request, lambda reply: read_queries(reply, QUERY_COUNT, instructions))
+        ]
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how relevant each text is, higher is better; all are ranked in one call."""
@@ -88,4 +100,18 @@ class PromptedGuide:
             temperature=0,
             placeholder=lambda: question,
         )
-        return ask(self.chat, request, read_question)
+        instructions = _instructions("stand_alone")
+        return ask(self.chat, request, lambda reply: read_question(reply, instructions))
+
+
+def _read_passage(reply: str, name: str) -> str:
+    """Return a made-up passage. Raises BadReply if it repeats the instructions of its prompt."""
+    passage = read_summary(reply)
+    if is_echo(passage, _instructions(name)):
+        raise BadReply(ECHO)
+    return passage
+
+
+def _instructions(name: str) -> str:
+    """Return what a prompt says beside the texts that it is about, with its system message."""
+    return f"{read_prompt(f'{name}_system')}\n{read_prompt(name)}"

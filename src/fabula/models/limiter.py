@@ -32,6 +32,8 @@ class RetryPolicy:
         first_wait: The seconds before the second try, unless the endpoint says how long; before
             each further one, twice as many.
         refusals: The seconds of nothing but refusals after which a call fails.
+        unreachable: The seconds for which a gateway that can't be reached is waited for; such tries
+            do not count as attempts.
 
     """
 
@@ -39,6 +41,59 @@ class RetryPolicy:
     attempts: int = 6
     first_wait: float = 0.5
     refusals: float = 600.0
+    unreachable: float = 0.0
+
+
+class CallOrder:
+    """Decides which call may start now: those of questions go before those of builds.
+
+    It has no clock and no threads, so that threads (`Limiter`) and an event loop (the gateway's
+    `CallQueue`) wait by the same rules. All times are in seconds, of any one clock.
+    """
+
+    def __init__(self, rate_limit: RateLimit) -> None:
+        """Order the calls that a rate limit lets start."""
+        self.rate_limit = rate_limit
+        self.urgent_waiting = 0
+        """The questions' calls that wait; calls of builds wait until there are none."""
+        self._urgent_at = -math.inf
+        self._builds = 0
+
+    def wait(self, now: float, *, urgent: bool) -> float:
+        """Return the seconds until a call may start; infinity until something else has changed."""
+        if urgent:
+            self._urgent_at = now
+        else:
+            ceiling = self.rate_limit.ceiling
+            reserved = 0
+            if now - self._urgent_at < RESERVED_SECONDS:
+                # If the endpoint allows only one call at once, builds have to use that one.
+                reserved = min(max(1, ceiling // RESERVED_SHARE), ceiling - 1)
+            if self.urgent_waiting or self._builds >= ceiling - reserved:
+                return math.inf
+        return self.rate_limit.wait(now)
+
+    def start(self, now: float, *, urgent: bool) -> Call:
+        """Start a call; `wait` has to return 0 before."""
+        self._builds += not urgent
+        return self.rate_limit.start(now)
+
+    def end(self, now: float, call: Call, *, urgent: bool, answered: bool) -> None:
+        """End a call that was answered, or that failed."""
+        self._builds -= not urgent
+        if answered:
+            self.rate_limit.end_answered(now, call)
+        else:
+            self.rate_limit.end_call(now, call)
+
+    def limits(self) -> dict[str, float]:
+        """Return the most calls at once, the calls under way, and the seconds between starts."""
+        limit = self.rate_limit
+        return {
+            "at_once": float(limit.ceiling),
+            "under_way": float(limit.under_way),
+            "seconds_apart": limit.interval,
+        }
 
 
 class Limiter:
@@ -48,12 +103,17 @@ class Limiter:
     interrupted program does not have to wait for a long Retry-After.
     """
 
-    def __init__(self, most: int) -> None:
-        """Begin without knowing the endpoint's limits; `most` is the most calls at once."""
-        self.rate_limit = RateLimit(most)
+    def __init__(self, most: int, rate_limit: RateLimit | None = None) -> None:
+        """Begin without knowing the endpoint's limits.
+
+        Args:
+            most: The most calls at once.
+            rate_limit: What decides in the place of a rate limit that is learned from answers.
+
+        """
+        self.rate_limit = rate_limit or RateLimit(most)
+        self._order = CallOrder(self.rate_limit)
         self._answered_at = time.monotonic()
-        self._urgent_at = -math.inf
-        self._urgent_waiting = self._builds = 0
         self._changed = threading.Condition()
         self._is_closed = False
 
@@ -61,6 +121,11 @@ class Limiter:
     def silent_for(self) -> float:
         """The seconds since a call was last answered, or since the beginning."""
         return time.monotonic() - self._answered_at
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether the endpoint seems to work on one call at a time."""
+        return self.rate_limit.is_serial
 
     @contextmanager
     def slot(self, purpose: Purpose = BUILD) -> Iterator[Call]:
@@ -78,18 +143,17 @@ class Limiter:
         try:
             yield call
         except BaseException:
+            # Also GeneratorExit: a reader who leaves a stream has to give the slot back.
             with self._changed:
-                self._builds -= not purpose.urgent
-                self.rate_limit.failed(time.monotonic(), call)
+                self._order.end(time.monotonic(), call, urgent=purpose.urgent, answered=False)
                 self._changed.notify_all()
             raise
         with self._changed:
-            self._builds -= not purpose.urgent
             self._answered_at = time.monotonic()
-            self.rate_limit.accepted(self._answered_at, call)
+            self._order.end(self._answered_at, call, urgent=purpose.urgent, answered=True)
             self._changed.notify_all()
 
-    def refused(self, call: Call, after: float | None) -> None:
+    def report_refusal(self, call: Call, after: float | None) -> None:
         """Report that the endpoint refused a call as one too many.
 
         Args:
@@ -98,27 +162,22 @@ class Limiter:
 
         """
         with self._changed:
-            self.rate_limit.refused(time.monotonic(), call, after)
+            self.rate_limit.end_refused(time.monotonic(), call, after)
 
     def allowance(self, call: Call, left: float, reset: float) -> None:
         """Report what an answer's headers say is `left`, until `reset` seconds from its start."""
         with self._changed:
             self.rate_limit.allowance(call, left, reset)
 
-    def late(self, call: Call) -> None:
+    def report_lateness(self, call: Call) -> None:
         """Report that the endpoint did not answer in time."""
         with self._changed:
-            self.rate_limit.late(time.monotonic(), call)
+            self.rate_limit.end_late(time.monotonic(), call)
 
     def limits(self) -> dict[str, float]:
         """Return the most calls at once, the calls under way, and the seconds between starts."""
         with self._changed:
-            limit = self.rate_limit
-            return {
-                "at_once": float(limit.ceiling),
-                "under_way": float(limit.under_way),
-                "seconds_apart": limit.interval,
-            }
+            return self._order.limits()
 
     def pause(self, seconds: float, purpose: Purpose = BUILD) -> None:
         """Sleep without a slot, until the purpose is stopped or the limiter is closed at most."""
@@ -145,33 +204,20 @@ class Limiter:
         purpose.stop.check()
 
     def _enter(self, purpose: Purpose) -> Call:
+        # The stop is entered before the lock: it calls `_wake`, which needs the lock, from another
+        # thread. The other way round both threads would wait for ever.
         with purpose.stop.calling(self._wake), self._changed:
-            self._urgent_waiting += purpose.urgent
+            self._order.urgent_waiting += purpose.urgent
             try:
                 while True:
                     self._check_stopped(purpose)
                     now = time.monotonic()
-                    if purpose.urgent:
-                        self._urgent_at = now
-                    wait = self._wait(now, purpose)
+                    wait = self._order.wait(now, urgent=purpose.urgent)
                     if wait <= 0:
-                        self._builds += not purpose.urgent
-                        return self.rate_limit.start(now)
+                        return self._order.start(now, urgent=purpose.urgent)
                     self._changed.wait(min(wait, MAX_SLEEP_SECONDS))
             finally:
                 if purpose.urgent:
                     # Builds wait until no question waits.
-                    self._urgent_waiting -= 1
+                    self._order.urgent_waiting -= 1
                     self._changed.notify_all()
-
-    def _wait(self, now: float, purpose: Purpose) -> float:
-        """The seconds until a call may start; infinity until something else has changed."""
-        if not purpose.urgent:
-            ceiling = self.rate_limit.ceiling
-            reserved = 0
-            if now - self._urgent_at < RESERVED_SECONDS:
-                # If the endpoint allows only one call at once, builds have to use that one.
-                reserved = min(max(1, ceiling // RESERVED_SHARE), ceiling - 1)
-            if self._urgent_waiting or self._builds >= ceiling - reserved:
-                return math.inf
-        return self.rate_limit.wait(now)

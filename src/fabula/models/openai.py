@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from fabula import tracing
 from fabula.errors import BadReply, ModelError
-from fabula.models import Embeddings, Prompt, Reply
+from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batching import BatchRefused
-from fabula.models.endpoint import Endpoint, error_reported
-from fabula.models.endpoint_errors import NamedModel, Tries
-from fabula.models.manners import RAISE_CONTEXT
+from fabula.models.cache import chat_key
+from fabula.models.endpoint_errors import EmptyStream, NamedModel, Tries, error_reported
+from fabula.models.gateway_protocol import NO_HINTS, GatewayHints
+from fabula.models.learned_behaviour import RAISE_CONTEXT
+from fabula.models.model_call import CallsModels, ModelCall
 from fabula.models.parameters import Parameters
 from fabula.models.payload import (
     End,
@@ -20,25 +23,25 @@ from fabula.models.payload import (
     cached_tokens,
     choice,
     delta,
-    json_in_thoughts,
     message_text,
     no_text,
     object_or_empty,
     reasoning_text,
     reply_end,
     text_or_empty,
+    token_count,
     tokens_read,
     unit_rows,
     usage,
 )
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.replies import shorten
-from fabula.models.thoughts import ThoughtFilter, split_thoughts
+from fabula.models.thoughts import ThoughtFilter
+from fabula.models.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
 from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
-MAX_REPLY_CHARACTERS = 500_000
-"""The longest reply that is accepted; no prompt asks for a tenth of that."""
+CHAT_PATH, EMBEDDINGS_PATH = "/chat/completions", "/embeddings"
 MAX_BAD_ANSWERS = 4
 """Answers without usable vectors after which an embedding call fails."""
 CUT_MARK = " […]"
@@ -56,10 +59,12 @@ class OpenAIChat:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: CallsModels,
         model: str,
         setting: str = "FABULA_MODEL",
         purpose: Purpose = BUILD,
+        *,
+        fresh: bool = False,
     ) -> None:
         """Use a model of an endpoint.
 
@@ -68,9 +73,10 @@ class OpenAIChat:
             model: Its name at the endpoint.
             setting: The setting that names it, for error messages.
             purpose: What it is called for: questions go before builds.
+            fresh: Whether the model itself has to reply, and no gateway's cache.
 
         """
-        self._endpoint, self._purpose = endpoint, purpose
+        self._endpoint, self._purpose, self._fresh = endpoint, purpose, fresh
         self._role = NamedModel(model, setting)
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -88,27 +94,20 @@ class OpenAIChat:
 
     def _complete(self, prompt: Prompt, tries: Tries) -> Reply:
         model, request = self._role.model, _Request(prompt, self._role.model, stream=False)
-        answer = self._endpoint.ask(
-            "/chat/completions", self._role, request.body, tries, self._purpose
+        answer = self._endpoint.ask(self._call(request, tries))
+        read = read_reply(
+            answer, is_json=prompt.schema is not None, may_call=prompt.offer is not None
         )
-        first = choice(answer)
-        message, end = object_or_empty(first.get("message")), reply_end(first)
-        reasoning = reasoning_text(message)
-        raw = message_text(message)
-        text, has_thoughts = split_thoughts(raw)
-        if has_thoughts and prompt.schema is None:
-            self._note_thoughts(raw)
-        if not text.strip() and end in ("", "whole"):
-            text = _reply_in_thoughts(prompt, reasoning)
-        is_thinking = has_thoughts or bool(reasoning)
-        is_empty = is_thinking or not text.strip()
-        if end == "length" and is_empty and self._leave_room(request):
+        text, end = read.text, read.end
+        if read.has_thoughts and prompt.schema is None:
+            self._note_thoughts(read.raw)
+        if end == "length" and read.is_empty and self._allow_thinking(request):
             return self._complete(prompt, tries)
         self._check_prompt(prompt, answer)
         problem = ""
         if not text.strip():
-            refusal = text_or_empty(message.get("refusal"))
-            problem = no_text(model, end, refusal, thoughts=has_thoughts, parsed=bool(reasoning))
+            has_thoughts, is_parsed = read.has_thoughts, bool(read.reasoning)
+            problem = no_text(model, end, read.refusal, thoughts=has_thoughts, parsed=is_parsed)
         elif len(text) > MAX_REPLY_CHARACTERS:
             text, problem = "", f"The reply of {model} is too long: {len(text):,} characters."
         elif end == "filtered":
@@ -120,22 +119,41 @@ class OpenAIChat:
             *usage(answer),
             problem,
             tries.faults,
+            cached=tries.cached,
             cached_tokens=cached_tokens(answer),
-            incomplete=end in ("length", "filtered") or (not text.strip() and is_thinking),
+            incomplete=read.is_incomplete,
         )
+
+    def _call(self, request: _Request, tries: Tries) -> ModelCall:
+        hints = self._hints(request.prompt)
+        return ModelCall(CHAT_PATH, self._role, request.body, tries, self._purpose, hints)
+
+    def _hints(self, prompt: Prompt) -> GatewayHints:
+        """What a gateway is told about a call: the key that replies have without a gateway, too."""
+        if not self._endpoint.is_gateway:
+            return NO_HINTS
+        json, tools = prompt.schema is not None, prompt.offer is not None
+        return GatewayHints(
+            b"" if self._fresh else self._reply_key(prompt),
+            ("json",) * json + ("tools",) * tools,
+            self._fresh,
+        )
+
+    def _reply_key(self, prompt: Prompt) -> bytes:
+        return chat_key(self._endpoint.address_behind(self._purpose), self._role.model, prompt)
 
     def _note_thoughts(self, raw: str) -> None:
         """Remember a model whose thoughts begin without a tag, for its streams."""
         seen = ThoughtFilter()
         seen.feed(raw)
         if seen.is_leaked:
-            self._endpoint.manners.hold_streams(self._role.model)
+            self._endpoint.behaviour.hold_streams(self._role.model)
 
     def _check_prompt(self, prompt: Prompt, answer: Json) -> None:
         """Warn if the server has cut the prompt in silence."""
         if read := tokens_read(answer):
             sent = sum(tokens.count_all((prompt.system, prompt.user, prompt.correction)))
-            self._endpoint.manners.check_prompt(self._role.model, self._endpoint.url, sent, read)
+            self._endpoint.behaviour.check_prompt(self._role.model, self._endpoint.url, sent, read)
 
     def _describe_cut(self, prompt: Prompt, answer: Json, parameters: Parameters) -> str:
         """Return why a reply ended before its end, and warn of it once."""
@@ -149,7 +167,7 @@ class OpenAIChat:
                 f"{model} did not finish its {kind}: its server ended it after {written} of "
                 f"{limit} tokens, so that its context is probably full. {RAISE_CONTEXT}."
             )
-        self._endpoint.manners.warn(model, "cut", f"{problem} Such a reply is asked for again.")
+        self._endpoint.behaviour.warn(model, "cut", f"{problem} Such a reply is asked for again.")
         return problem
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
@@ -176,42 +194,62 @@ class OpenAIChat:
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, request = self._role.model, _Request(prompt, self._role.model, stream=True)
-        thoughts = ThoughtFilter(hold=self._endpoint.manners.holds_streams(model))
+        thoughts = ThoughtFilter(hold=self._endpoint.behaviour.holds_streams(model))
         has_text, length, refusal, reasoning = False, 0, "", ""
         end: End = ""
         counts: Json = {}
-        events = self._endpoint.events(
-            "/chat/completions", self._role, request.body, tries, self._purpose
-        )
-        for event in events:
-            added = delta(event)
-            counts = event if event.get("usage") else counts
-            end = reply_end(choice(event)) or end
-            refusal += text_or_empty(added.get("refusal"))
-            piece = message_text(added)
-            reasoning += reasoning_text(added)
-            length += len(piece)
-            if max(length, len(reasoning)) > MAX_REPLY_CHARACTERS:
-                raise BadReply(f"The reply of {model} is too long: {length:,} characters.")
-            if text := thoughts.feed(piece):
-                has_text = has_text or bool(text.strip())
-                yield Reply(text)
-            self._refuse_leak(thoughts)
+        events = self._endpoint.events(self._call(request, tries))
+        # An empty stream is asked for again below, as a reply without text is.
+        with suppress(EmptyStream):
+            for event in events:
+                added = delta(event)
+                counts = event if event.get("usage") else counts
+                end = reply_end(choice(event)) or end
+                refusal += text_or_empty(added.get("refusal"))
+                piece = message_text(added)
+                reasoning += reasoning_text(added)
+                length += len(piece)
+                if max(length, len(reasoning)) > MAX_REPLY_CHARACTERS:
+                    raise BadReply(f"The reply of {model} is too long: {length:,} characters.")
+                if text := thoughts.feed(piece):
+                    has_text = has_text or bool(text.strip())
+                    yield Reply(text, cached=tries.cached)
+                self._refuse_leak(thoughts)
         if end == "filtered":
             raise BadReply(no_text(model, end, refusal))
         last = thoughts.finish()
         if not (has_text or last.strip()) and end in ("", "whole"):
-            last = _reply_in_thoughts(prompt, reasoning)
+            last = reply_in_thoughts(reasoning, is_json=prompt.schema is not None)
         if not (has_text or last.strip()):
-            if end == "length" and self._leave_room(request):
+            if end == "length" and self._allow_thinking(request):
                 yield from self._stream(prompt, tries)
+                return
+            if end != "length" and not (refusal or thoughts.has_thoughts or reasoning):
+                yield self._ask_unstreamed(prompt, tries)
                 return
             has_thoughts, parsed = thoughts.has_thoughts, bool(reasoning)
             raise BadReply(no_text(model, end, refusal, thoughts=has_thoughts, parsed=parsed))
         if last:
-            yield Reply(last)
+            yield Reply(last, cached=tries.cached)
         self._check_prompt(prompt, counts)
         yield self._last_piece(prompt, counts, tries, is_cut=end == "length")
+
+    def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
+        """Ask once without a stream, after a stream that had nothing in it.
+
+        Servers that have begun to stream can't send an error's status any more, and some then end
+        the stream in silence: a prompt that is longer than the context looks like an empty reply.
+        Without a stream they say what is wrong.
+
+        Raises:
+            BadReply: There is no text in this reply either.
+            ModelError: What the endpoint says is wrong.
+
+        """
+        reply = self._complete(prompt, tries)
+        if reply.problem and not (reply.text and reply.incomplete):
+            raise BadReply(reply.problem)
+        return replace(reply, text=reply.text + CUT_MARK) if reply.incomplete else reply
 
     def _last_piece(self, prompt: Prompt, counts: Json, tries: Tries, *, is_cut: bool) -> Reply:
         """The piece of a stream with the token counts, and a mark if the reply was cut."""
@@ -226,6 +264,7 @@ class OpenAIChat:
             CUT_MARK if is_cut else "",
             *(sent, received),
             faults=tries.faults,
+            cached=tries.cached,
             cached_tokens=cached_tokens(counts),
             incomplete=is_cut,
         )
@@ -233,18 +272,20 @@ class OpenAIChat:
     def _refuse_leak(self, thoughts: ThoughtFilter) -> None:
         """Raise BadReply if thoughts were passed on; the model's next streams are held back."""
         if thoughts.is_leaked:
-            self._endpoint.manners.hold_streams(self._role.model)
+            self._endpoint.behaviour.hold_streams(self._role.model)
             raise BadReply(
                 f"{self._role.model} began with its thoughts, without a tag that says so. Ask "
                 "again: its next replies are shown when they are whole."
             )
 
-    def _leave_room(self, request: _Request) -> bool:
+    def _allow_thinking(self, request: _Request) -> bool:
         """Whether to ask again, with more tokens, as the model spent its reply on thinking."""
-        return self._endpoint.leave_room(self._role, request.parameters)
+        return self._endpoint.allow_thinking(self._role, request.parameters)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Do nothing: replies are cached and counted elsewhere."""
+        """Let a gateway forget the reply; without one, replies are cached elsewhere."""
+        if forget and self._endpoint.is_gateway:
+            self._endpoint.forget(self._reply_key(prompt), self._purpose)
 
 
 def _request_attributes(model: str, prompt: Prompt) -> dict[str, object]:
@@ -264,49 +305,48 @@ def _record_tokens(span: tracing.Span, reply: Reply) -> None:
     span.record_tokens(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
 
-def _reply_in_thoughts(prompt: Prompt, reasoning: str) -> str:
-    """The reply that a server has put among the thoughts, where that is certain; or ''.
-
-    It is certain if the closing tag stands there, too, or if JSON was asked for and all is JSON.
-    """
-    text, has_thoughts = split_thoughts(reasoning)
-    if has_thoughts:
-        return text
-    return json_in_thoughts(reasoning) if prompt.schema is not None else ""
-
-
 class _Request:
     """A prompt as a request's body; `parameters` are those that it was last made with."""
 
     def __init__(self, prompt: Prompt, model: str, *, stream: bool) -> None:
-        self._prompt, self._model, self._stream = prompt, model, stream
+        self.prompt, self._model, self._stream = prompt, model, stream
         self.parameters = Parameters()
 
     def body(self, parameters: Parameters) -> Json:
         """Return the body of a chat completion."""
         self.parameters = parameters
-        return parameters.chat(self._model, self._prompt, stream=self._stream)
+        return parameters.chat(self._model, self.prompt, stream=self._stream)
 
 
 class OpenAIEmbedder:
     """An embedding model at an endpoint; one call sends at most `batch` texts."""
 
     def __init__(
-        self, endpoint: Endpoint, model: str, batch: int = 128, purpose: Purpose = BUILD
+        self,
+        endpoint: CallsModels,
+        model: str,
+        batch: int = 128,
+        purpose: Purpose = BUILD,
+        *,
+        fresh: bool = False,
     ) -> None:
         self._endpoint, self._purpose = endpoint, purpose
+        self._hints = GatewayHints(reads=("vectors",), fresh=fresh)
         self._role = NamedModel(model, "FABULA_EMBEDDING_MODEL")
         self.model = model
         self.batch = batch
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one unit vector for each text: float32, shape (texts, dimensions).
+
+        The interface has no field for `kind`: the prefix of a text tells the model.
 
         Raises:
             BadReply: None of a bounded number of answers had usable vectors.
             ModelError: The endpoint did not answer, or refused the call.
 
         """
+        del kind
         attributes = {
             tracing.OPERATION: "embeddings",
             tracing.PROVIDER: "openai",
@@ -358,19 +398,21 @@ class OpenAIEmbedder:
                 if reported is None or not reported.about_texts:
                     raise
             else:
-                self._endpoint.manners.refuse_length(self.model, whole)
+                self._endpoint.behaviour.refuse_length(self.model, whole)
                 return replace(embeddings, cut={text: tokens.count(beginning)})
         raise error
 
     def _ask(self, texts: Sequence[str], tries: Tries) -> Embeddings:
+        call = ModelCall(
+            EMBEDDINGS_PATH,
+            self._role,
+            lambda parameters: parameters.embeddings(self.model, texts),
+            tries,
+            self._purpose,
+            self._hints,
+        )
         for attempt in range(1, MAX_BAD_ANSWERS + 1):
-            answer = self._endpoint.ask(
-                "/embeddings",
-                self._role,
-                lambda parameters: parameters.embeddings(self.model, texts),
-                tries,
-                self._purpose,
-            )
+            answer = self._endpoint.ask(call)
             try:
                 vectors = unit_rows(answer.get("data"), len(texts))
             except BadReply:
@@ -378,5 +420,13 @@ class OpenAIEmbedder:
                 if attempt == MAX_BAD_ANSWERS:
                     raise
             else:
-                return Embeddings(vectors, usage(answer)[0], faults=tries.faults)
+                counts = object_or_empty(answer.get("usage"))
+                return Embeddings(
+                    vectors,
+                    usage(answer)[0],
+                    faults=tries.faults,
+                    cached=tries.cached,
+                    # A gateway tells it; no endpoint has this field.
+                    saved_tokens=token_count(counts.get("saved_tokens")),
+                )
         raise AssertionError("the last try returns or raises")

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from weakref import WeakSet
 
-from fabula.errors import Stopped
+from fabula.errors import ReplyPending, Stopped
 from fabula.models.stop import Stop
 
 In = TypeVar("In")
@@ -77,15 +77,18 @@ def _leave() -> None:
     """A task that ends the thread that takes it."""
 
 
-class Job:
+class TaskGroup:
     """Work that succeeds or fails as a whole: after one failure, no waiting work begins.
+
+    ReplyPending is no failure: the work beside it goes on, so that one batch has all calls that can
+    be made now.
 
     `each` and `submit` use the shared workers, and must not be called from a worker: it would wait
     for itself. A step that waits for workers is given its own thread by `start`.
     """
 
     def __init__(
-        self, workers: Workers, within: Job | None = None, stop: Stop | None = None
+        self, workers: Workers, within: TaskGroup | None = None, stop: Stop | None = None
     ) -> None:
         """Begin a job; it is used with `with`, which waits for its steps at the end.
 
@@ -100,7 +103,7 @@ class Job:
         self._stop = stop
         self._failure: BaseException | None = None
         self._steps: list[threading.Thread] = []
-        self._parts: WeakSet[Job] = WeakSet()
+        self._parts: WeakSet[TaskGroup] = WeakSet()
         self._waiting: set[Future[Any]] = set()
         self._begun_within = 0
         self._changed = threading.Condition()
@@ -120,11 +123,15 @@ class Job:
         trace: TracebackType | None,
     ) -> None:
         with self._using:
-            if error is not None:
+            if error is not None and not isinstance(error, ReplyPending):
                 self._fail(error)
                 return
-            for step in self._steps:
-                step.join()
+            self.join_steps()
+
+    def join_steps(self) -> None:
+        """Wait until all steps that were started have ended, in whatever way."""
+        for step in self._steps:
+            step.join()
 
     @property
     def failure(self) -> BaseException | None:
@@ -154,10 +161,21 @@ class Job:
 
         Raises:
             BaseException: The error of the first item that failed.
+            ReplyPending: All items were worked on, and some of them wait for replies.
 
         """
+        # All are submitted before the first is waited for: that is what makes them parallel.
         futures = [self.submit(priority, work, item) for item in items]
-        return [future.result() for future in futures]
+        results: list[Out] = []
+        pending: ReplyPending | None = None
+        for future in futures:
+            try:
+                results.append(future.result())
+            except ReplyPending as error:
+                pending = error
+        if pending is not None:
+            raise pending
+        return results
 
     def start(self, step: Callable[..., Out], *values: Any) -> Future[Out]:
         """Call `step(*values)` in a new thread, which sees the caller's context variables."""
@@ -177,7 +195,7 @@ class Job:
         with self._changed:
             self._changed.wait_for(lambda: not self._begun_within)
 
-    def _add_part(self, part: Job) -> None:
+    def _add_part(self, part: TaskGroup) -> None:
         with self._changed:
             failure = self._failure
             self._parts.add(part)
@@ -191,6 +209,8 @@ class Job:
         """
         with self._changed:
             self._failure = self._failure or error
+            # Taken out under the lock, failed outside: a future calls back those who wait for it,
+            # and they may ask this group for something.
             waiting, self._waiting = self._waiting, set()
             parts = [*self._parts]
         for future in waiting:
@@ -202,6 +222,7 @@ class Job:
         self, future: Future[Any], work: Callable[..., Any], values: tuple[Any, ...]
     ) -> None:
         """Do work that waited for a worker, unless it has failed meanwhile."""
+        # Whoever takes it out of the set decides: this worker begins it, or `_fail` has failed it.
         with self._changed:
             if future not in self._waiting:
                 return
@@ -227,6 +248,8 @@ class Job:
             return
         try:
             future.set_result(work(*values))
+        except ReplyPending as error:
+            future.set_exception(error)
         except BaseException as error:  # noqa: BLE001  the future passes it on
             self._fail(error)
             future.set_exception(error)

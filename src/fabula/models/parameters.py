@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fabula.models import Prompt
+from fabula.models import OfferedTool, Prompt
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,39 +31,61 @@ REFUSED_SYSTEM_ROLE = re.compile(
 TOO_LARGE = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 
 
+FLAGS = {
+    **{name: name for name in ("temperature", "stream_options", "encoding_format", "tools")},
+    SYSTEM_ROLE: "system_role",
+}
+"""Parameters that are sent or left out, and the fields that say so."""
+ReplyFormat = Literal["json_schema", "json_object_schema", "json_object"]
+"""How JSON of a schema is asked for: as OpenAI does; as llama.cpp, llama-cpp-python, Together and
+Fireworks do, {"type": "json_object", "schema": ...}; or any JSON, without a schema."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """The optional parameters that one model at one endpoint accepts; at first, all of them."""
 
     limit: Literal["max_tokens", "max_completion_tokens"] | None = "max_tokens"
-    format: Literal["json_schema", "json_object"] | None = "json_schema"
+    format: ReplyFormat | None = "json_schema"
     temperature: bool = True
     stream_options: bool = True
     encoding_format: bool = True
     thinks: bool = False
     system_role: bool = True
+    tools: bool = True
 
     def chat(self, model: str, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         """Return the body of a chat completion."""
+        by_json = prompt.offer is not None and not self.tools
+        added = f"\n\n{prompt.offer.instructions}" if prompt.offer and by_json else ""
         body: dict[str, Any] = {
             "model": model,
             "messages": self._messages(
-                _sendable(prompt.system), _sendable(prompt.user + prompt.correction)
+                _sendable(prompt.system), _sendable(prompt.user + added + prompt.correction)
             ),
         }
         if self.limit is not None:
             body[self.limit] = self.most_tokens(prompt)
         if self.temperature:
             body["temperature"] = prompt.temperature
-        if prompt.schema is not None and self.format is not None:
-            body["response_format"] = {"type": self.format}
-            if self.format == "json_schema":
-                body["response_format"]["json_schema"] = _response_format(prompt.schema)
+        if prompt.offer is not None and self.tools:
+            # Not with a form of the reply as well: many servers take one of the two.
+            body["tools"] = [_tool_form(tool) for tool in prompt.offer.tools]
+        elif prompt.schema is not None and self.format is not None:
+            body["response_format"] = self._response_format(prompt.schema)
         if stream:
             body["stream"] = True
             if self.stream_options:
                 body["stream_options"] = {"include_usage": True}
         return body
+
+    def _response_format(self, schema: type[BaseModel]) -> dict[str, Any]:
+        form = _schema_form(schema)
+        if self.format == "json_schema":
+            return {"type": "json_schema", "json_schema": form}
+        if self.format == "json_object_schema":
+            return {"type": "json_object", "schema": form["schema"]}
+        return {"type": "json_object"}
 
     def most_tokens(self, prompt: Prompt) -> int | None:
         """Return the limit of a reply's tokens that is sent; None if none is."""
@@ -98,12 +120,19 @@ class Parameters:
         suspects = [name for name in optional_parameters(body) if name not in accepted]
         candidates, bare = [], self
         for name in suspects:
-            candidates += [self.without(name), self.without(name).without(name)]
-            bare = bare.without(name).without(name)
+            # A parameter has up to three forms; the last one is to leave it out.
+            fewer, further = self, bare
+            for _ in range(FORMS):
+                fewer, further = fewer.without(name), further.without(name)
+                candidates.append(fewer)
+            bare = further
         return [fewer for fewer in dict.fromkeys([*candidates, bare]) if fewer != self]
 
     def without(self, parameter: str) -> Self:
         """Return the parameters to try next after `parameter` was refused."""
+        if parameter in FLAGS:
+            refused: dict[str, Any] = {FLAGS[parameter]: False}
+            return replace(self, **refused)
         match parameter:
             case "max_tokens" if self.limit == "max_tokens":
                 # Only thinking models refuse it.
@@ -111,17 +140,11 @@ class Parameters:
             case "max_tokens" | "max_completion_tokens":
                 return replace(self, limit=None)
             case "response_format" if self.format == "json_schema":
+                return replace(self, format="json_object_schema")
+            case "response_format" if self.format == "json_object_schema":
                 return replace(self, format="json_object")
             case "response_format":
                 return replace(self, format=None)
-            case "temperature":
-                return replace(self, temperature=False)
-            case "stream_options":
-                return replace(self, stream_options=False)
-            case "encoding_format":
-                return replace(self, encoding_format=False)
-            case "system role":
-                return replace(self, system_role=False)
         return self
 
 
@@ -131,12 +154,24 @@ def _sendable(text: str) -> str:
 
 
 @functools.cache
-def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
+def _schema_form(schema: type[BaseModel]) -> dict[str, Any]:
     """A schema as endpoints want it; remembered, as pydantic takes half a millisecond for it."""
     return {"name": schema.__name__, "strict": True, "schema": schema.model_json_schema()}
 
 
+@functools.cache
+def _tool_form(tool: OfferedTool) -> dict[str, Any]:
+    """A tool as endpoints want it."""
+    function = {
+        "name": tool.name,
+        "description": tool.about,
+        "parameters": tool.arguments.model_json_schema(),
+    }
+    return {"type": "function", "function": function}
+
+
 OPTIONAL = (
+    "tools",
     "response_format",
     "max_completion_tokens",
     "max_tokens",
@@ -145,6 +180,8 @@ OPTIONAL = (
     "encoding_format",
 )
 """In the order of the search: a message may name the refused one, then the one to use instead."""
+FORMS = 3
+"""The most forms of one parameter: JSON is asked for in three ways."""
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -194,5 +231,8 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
 
 def _find_name(name: str, message: str) -> re.Match[str] | None:
     words = name.replace("_", "[_ -]?")
-    extra = "s?|json[_ ]schema|json_object" if name == "response_format" else ""
+    extra = {
+        "response_format": "s?|json[_ ]schema|json_object",
+        "tools": "|tool|(?:tool|function)[_ -]?(?:choice|use|call(?:s|ing)?)|functions",
+    }.get(name, "")
     return re.search(rf"(?<!\w)(?:{words}{extra})(?!\w)", message, re.IGNORECASE)

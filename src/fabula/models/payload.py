@@ -73,6 +73,45 @@ def reasoning_text(message: Json) -> str:
     return ""
 
 
+def tool_calls(message: Json, most: int) -> str:
+    """Return the calls of tools in a message as JSON, {"calls": [...]}; '' if there is none.
+
+    Arguments that are no JSON object stay as the text that they are, for the caller to refuse.
+
+    Args:
+        message: The message; the older form with one `function_call` is read, too.
+        most: The most characters of arguments that are read as JSON.
+
+    """
+    listed = message.get("tool_calls")
+    functions = (
+        [object_or_empty(object_or_empty(call).get("function")) for call in listed or ()]
+        if (isinstance(listed, list))
+        else []
+    )
+    functions = functions or [object_or_empty(message.get("function_call"))]
+    calls = [
+        {
+            "tool": text_or_empty(each.get("name")),
+            "arguments": _arguments(each.get("arguments"), most),
+        }
+        for each in functions
+        if each.get("name")
+    ]
+    return json.dumps({"calls": calls}, ensure_ascii=False) if calls else ""
+
+
+def _arguments(value: object, most: int) -> object:
+    if not isinstance(value, str):
+        return value if value is not None else {}
+    if not value.strip():
+        return {}
+    try:
+        return json.loads(value) if len(value) <= most else value
+    except (ValueError, RecursionError):
+        return value
+
+
 def delta(event: Json) -> Json:
     """Return what a streamed event adds to the message.
 
@@ -281,10 +320,17 @@ def unit_rows(data: object, count: int) -> Vectors:
             raise BadReply(
                 "The embedding model returned a vector of length 0, or with NaN or infinity in it."
             )
+        # Dividing a unit vector again would change its last bits, so that one that a gateway has
+        # passed on would differ from the same one without a gateway.
+        lengths[np.abs(lengths - 1) <= UNIT_TOLERANCE] = 1.0
         unit: Vectors = (vectors / lengths).astype(np.float32)
     if not np.isfinite(unit).all():
         raise BadReply("The embedding model returned a vector with NaN or infinity in it.")
     return unit
+
+
+UNIT_TOLERANCE = 1e-6
+"""How much the length of a unit vector differs from 1, as float32 has its numbers rounded."""
 
 
 def _indices(data: list[object]) -> list[int] | None:

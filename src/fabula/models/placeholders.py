@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fabula.errors import ModelError
-from fabula.models import Embedder, Embeddings, Prompt, Reply
+from fabula.models import Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from fabula.text import tokens
 
@@ -58,10 +58,10 @@ class PlaceholderEmbedder:
         self.model, self.batch = model, batch
         self._stand_in, self._cache, self._endpoint = placeholder, cache, endpoint
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return vectors of the placeholder, and the tokens of the texts that would be sent."""
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         cached = self._cache.vectors(list(keys)) if self._cache else {}
         sent = [text for key, text in keys.items() if key not in cached]
-        vectors = self._stand_in.embed(texts).vectors
+        vectors = self._stand_in.embed(texts, kind).vectors
         return Embeddings(vectors, sum(tokens.count_all(sent)), cached=not sent)

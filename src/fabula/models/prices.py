@@ -23,6 +23,7 @@ class _Entry(BaseModel):
     prompt: float = Field(ge=0)
     completion: float = Field(0.0, ge=0)
     cached: float | None = Field(None, ge=0)
+    batch: float = Field(0.5, ge=0, le=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,28 @@ class Price:
         prompt: For tokens sent.
         completion: For tokens received.
         cached: For tokens sent that the endpoint has in its prefix cache; None: as for others.
+        batch: The share of these prices that is paid for tokens of batches.
 
     """
 
     prompt: float
     completion: float
     cached: float | None = None
+    batch: float = 0.5
 
     def of(self, usage: Usage) -> float:
         """Return the cost of a usage in US dollars."""
         cached = self.prompt if self.cached is None else self.cached
         sent = usage.prompt_tokens - usage.cached_tokens
         paid = sent * self.prompt + usage.cached_tokens * cached
-        return (paid + usage.completion_tokens * self.completion) / MILLION
+        # Tokens of batches are never counted as cached: `fabula.models.batched`.
+        batched = (
+            usage.batch_prompt_tokens * self.prompt
+            + usage.batch_completion_tokens * self.completion
+        )
+        return (
+            paid + usage.completion_tokens * self.completion - (1 - self.batch) * batched
+        ) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,7 @@ def _read(path: Path, changed_at: int) -> dict[str, Price]:
     except ValidationError as error:
         raise SettingsError(
             f"{path}, {first_problem(error)}. Each table is named like a model and has prompt and "
-            "completion, and optionally cached, in US dollars for a million tokens."
+            "completion, and optionally cached, in US dollars for a million tokens; batch is "
+            "the share of them that is paid for batches."
         ) from error
-    return {name: Price(e.prompt, e.completion, e.cached) for name, e in entries.items()}
+    return {name: Price(e.prompt, e.completion, e.cached, e.batch) for name, e in entries.items()}

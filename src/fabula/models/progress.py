@@ -42,7 +42,7 @@ class Pace:
         """Count a piece of a step's work as completed."""
         self.completed[step] += 1
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds until all known work is done; None before that can be estimated."""
         done = self.completed.total() - self._before
         expected = self.expected.total() - self._before

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
-from fabula.models.prompts import fill_prompt, number_texts, usual_text
+from fabula.models import NO_ANSWER, Chat, NumberedText, Prompt, Reply, Turn
+from fabula.models.prompts import fill_prompt, list_passages, usual_text
 
 WORDS_PER_TOKEN = 0.7
 """Words per token: prompts give limits in words, too, as models can't count tokens."""
+TEXT_ORDER = "They are in the order of the text; [...] stands where a part is left out."
+RANK_ORDER = "The most relevant ones come first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +23,27 @@ class PromptedAnswerer:
     answer_tokens: int = 500
 
     def answer(
-        self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
+        self,
+        question: str,
+        context: Sequence[NumberedText],
+        history: Sequence[Turn] = (),
+        brief: str = "",
+        *,
+        in_text_order: bool = False,
     ) -> Iterator[Reply]:
-        """Yield pieces of an answer that cites the passages of `context` as [1], [2], ..."""
-        conversation = (
-            fill_prompt("continue", conversation=format_history(history)) + "\n\n"
-            if history
-            else ""
-        )
-        numbered = "\n\n".join(number_texts(context))
+        """Yield pieces of an answer that cites the passages of `context` by their numbers."""
+        before = []
+        if history:
+            before.append(fill_prompt("continue", conversation=format_history(history)))
+        if brief:
+            before.append(fill_prompt("brief", overview=brief))
         request = Prompt(
             system=fill_prompt("answer_system"),
-            user=conversation
+            user="".join(f"{part}\n\n" for part in before)
             + fill_prompt(
                 "answer",
-                passages=numbered,
+                order=TEXT_ORDER if in_text_order else RANK_ORDER,
+                passages="\n\n".join(list_passages(context)),
                 question=question.strip(),
                 words=round(WORDS_PER_TOKEN * self.answer_tokens),
                 unanswered=NO_ANSWER,

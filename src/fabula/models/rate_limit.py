@@ -12,15 +12,26 @@ The class has no clock and no threads: `limiter` tells it the time and what happ
 - *Random refusals.* If refusals go on though calls start much further apart, the rate is not the
   reason. The measured interval is restored, and refusals do not change it until the endpoint
   closes.
+- *One after another.* A server that works on one call at a time, as those on a desk do, refuses
+  none: calls wait there, until the last ones are late. It is recognised by its answers, which come
+  in the order of the calls, each as much later than the one before as a call takes. Then two calls
+  are sent at once: one to work on and one that waits, so that a question need not wait for a queue.
+  An answer that overtakes an older call shows that this was an error.
+- *Late calls.* After a call that was not answered in time, no more are sent at once than would
+  have been answered in half of that time.
 - *Headers.* No call starts while the endpoint's headers say that nothing is left.
+- *A known rate.* Where it is known how many calls a minute may start, no more are started, whatever
+  is learned.
 
-tests/test_rate_limit.py simulates endpoints with such limits, and states how close to the ideal
-time this has to come.
+tests/models/test_rate_limit.py simulates endpoints with such limits, and states how close to the
+ideal time this has to come.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,8 +52,22 @@ REFUSALS_TO_CLOSE = 3
 """Refusals one after the other that close the endpoint; twice as many if they are random."""
 RANDOM_FACTOR = 3.0
 """If the interval grows to this multiple of the measured one, refusals are random."""
+MINUTE_SECONDS = 61.0
+"""How long a call counts to a known number of calls a minute: an endpoint counts when calls arrive,
+some of which are longer on their way than others."""
 MIN_MEASURED_CALLS = 40
 """A rate measured over fewer accepted calls is too inaccurate."""
+
+
+SERIAL_RUN = 8
+"""Answers one after another that show a server which works on one call at a time."""
+MIN_SERIAL_LEVEL, SERIAL_LEVEL = 3, 2
+"""From how many calls under way answers show that, and how many such a server is sent at once."""
+MIN_SERIAL_SECONDS = 2.0
+"""Shorter waits need no remedy, and may come from this machine."""
+MIN_WAIT_FACTOR, MIN_GAP_FACTOR = 2.0, 0.5
+"""At such a server a call waits for several others, and answers are a whole call's time apart: as
+multiples of the time of the fastest call."""
 
 
 @dataclass(eq=False, slots=True)
@@ -70,9 +95,18 @@ class RateLimit:
     All times are in seconds, of any one clock.
     """
 
-    def __init__(self, most: int) -> None:
-        """Begin without knowing a limit; `most` is the most calls at once."""
+    def __init__(self, most: int, a_minute: int | None = None) -> None:
+        """Begin without knowing a limit.
+
+        Args:
+            most: The most calls at once.
+            a_minute: The most calls that start within a minute; None if that is to be learned.
+
+        """
         self.most = most
+        self._a_minute = a_minute
+        self._starts: deque[float] = deque()
+        """When the calls of the last minute started; kept only for a known rate."""
         self.interval = 0.0
         """The time from one start to the next."""
         self._measured = 0.0
@@ -84,6 +118,14 @@ class RateLimit:
         self._under_way: list[Call] = []
         self._started = 0
         self._last_start, self._last_end = -math.inf, 0.0
+        self.is_serial = False
+        """Whether the endpoint seems to work on one call at a time."""
+        self._in_turn = 0
+        """How many answers in a row came one after another."""
+        self._fastest, self._last_answer = math.inf, -math.inf
+        """The seconds of the fastest call, and when the last one was answered."""
+        self._answers: list[float] = []
+        """When the last calls were answered, as many as may be under way."""
         self._last_refused, self._refused_in_a_row = -1, 0
         """The number of the last refused call, and how many were refused with those before it."""
         self._closed_until = -math.inf
@@ -104,7 +146,20 @@ class RateLimit:
         """Return the seconds until a call may start: 0 for now, infinity until one has ended."""
         if len(self._under_way) >= self.ceiling:
             return math.inf
-        return max(0.0, self._next_start() - now)
+        return max(0.0, self._next_start() - now, self._wait_of_minute(now))
+
+    def remember_starts(self, starts: Iterable[float]) -> None:
+        """Count calls that an earlier process has started, by their times."""
+        if self._a_minute is not None:
+            self._starts = deque(sorted([*self._starts, *starts]))
+
+    def _wait_of_minute(self, now: float) -> float:
+        """The seconds until one more call may start by the known rate."""
+        while self._starts and self._starts[0] <= now - MINUTE_SECONDS:
+            self._starts.popleft()
+        if self._a_minute is None or len(self._starts) < self._a_minute:
+            return 0.0
+        return self._starts[len(self._starts) - self._a_minute] + MINUTE_SECONDS - now
 
     def start(self, now: float) -> Call:
         """Start a call; `wait` has to return 0 before."""
@@ -116,6 +171,8 @@ class RateLimit:
         self._under_way.append(call)
         self._accepted += 1
         self._last_start = now
+        if self._a_minute is not None:
+            self._starts.append(now)
         return call
 
     def allowance(self, call: Call, left: float, reset: float) -> None:
@@ -129,43 +186,80 @@ class RateLimit:
 
         """
         arrived = call.started + TRIP_SECONDS
+        # Calls that started later are not in the endpoint's count yet: they will use up what was
+        # left.
         if left <= sum(later.started > arrived for later in self._under_way):
             self._closed_until = max(self._closed_until, arrived + reset)
 
-    def accepted(self, now: float, call: Call) -> None:
+    def end_answered(self, now: float, call: Call) -> None:
         """End a call that was answered."""
-        self.failed(now, call)
+        # Before the call is taken from the list, which the order of answers is compared with.
+        self._note_turn(now, call)
+        self.end_call(now, call)
+        # An answer to a call from before the closure says nothing about the endpoint of now.
         if self._waited and call.started >= self._closed_until:
             self._open(call)
+        # A little faster with each answer, in proportion: endpoints differ by orders of magnitude.
         self.interval *= ANSWER_FACTOR
         self._max_answered_level = max(self._max_answered_level, call.level)
-        if call.level >= self.ceiling:
-            self._ceiling = min(self._ceiling + CEILING_STEP, self.most)
+        most = SERIAL_LEVEL if self.is_serial else self.most
+        # Only a call that used the whole ceiling shows that there may be room above it.
+        if call.level >= self.ceiling and self._ceiling < most:
+            self._ceiling = min(self._ceiling + CEILING_STEP, most)
 
-    def failed(self, now: float, call: Call) -> None:
+    def _note_turn(self, now: float, call: Call) -> None:
+        """Note whether an answer came in its turn, and what that says of the endpoint."""
+        seconds, gap = now - call.started, now - self._last_answer
+        # As many as `late` can need: no more calls than that were ever under way at once.
+        self._answers = [*self._answers[-self.most :], now]
+        self._last_answer = now
+        # Calls that started together may have changed their order on the way.
+        is_overtaking = any(
+            earlier.started < call.started - TRIP_SECONDS for earlier in self._under_way
+        )
+        if is_overtaking:
+            self._in_turn = 0
+            if self.is_serial:
+                self.is_serial, self._ceiling = False, self.most
+        elif call.level >= MIN_SERIAL_LEVEL:
+            waited = seconds >= max(MIN_SERIAL_SECONDS, MIN_WAIT_FACTOR * self._fastest)
+            is_in_turn = waited and gap >= MIN_GAP_FACTOR * self._fastest
+            self._in_turn = self._in_turn + 1 if is_in_turn else 0
+        self._fastest = min(self._fastest, seconds)
+        if self._in_turn >= SERIAL_RUN and not self.is_serial:
+            self.is_serial, self._ceiling = True, min(self._ceiling, SERIAL_LEVEL)
+
+    def end_call(self, now: float, call: Call) -> None:
         """End a call that says nothing about limits, or that has ended before."""
         if call in self._under_way:
             self._under_way.remove(call)
             self._last_end = now
 
-    def late(self, now: float, call: Call) -> None:
+    def end_late(self, now: float, call: Call) -> None:
         """End a call that was not answered in time, as by a small server with too many at once.
 
-        The ceiling is halved, but only once for all calls that are under way.
+        The ceiling is halved, or lowered to half of what was answered meanwhile if that is less,
+        but only once for all calls that are under way.
         """
         if call.level > 0:
-            self._ceiling = max(1.0, self.ceiling // 2)
+            answered = sum(answer > call.started for answer in self._answers)
+            # Where nothing was answered at all, the number of calls need not be the reason.
+            fitting = answered // 2 if answered else self.ceiling
+            self._ceiling = max(1.0, min(self.ceiling // 2, fitting))
+            # One overload makes all calls under way late. Each of them must not halve the ceiling.
             for later in self._under_way:
                 later.level = 0
-        self.failed(now, call)
+        self.end_call(now, call)
 
-    def refused(self, now: float, call: Call, after: float | None) -> None:
+    def end_refused(self, now: float, call: Call, after: float | None) -> None:
         """End a call that was refused; `after` is the wait that the endpoint asks for, if any."""
+        # Later calls were counted beside this one, which the endpoint did not take.
         index = self._under_way.index(call)
-        self.failed(now, call)
+        self.end_call(now, call)
         for later in self._under_way[index:]:
             later.level -= 1
         self._accepted -= 1
+        # It was sent before the last refusal was known here, and says nothing new.
         if call.started < self._closed_until:
             return
         in_a_row = call.number == self._last_refused + 1
@@ -178,6 +272,8 @@ class RateLimit:
             self._ceiling = self.most
             self._close(now, after)
         else:
+            # Some endpoints refuse a share of all calls, however few there are. Then a longer
+            # interval changes nothing, and twice as many refusals in a row are needed to close.
             self._slow_down()
             are_random = self.interval and not self._measured
             limit = REFUSALS_TO_CLOSE * (2 if are_random else 1)
@@ -209,8 +305,35 @@ class RateLimit:
     def _open(self, call: Call) -> None:
         """Open the endpoint again, and measure the rate that it accepted since it opened before."""
         self._waited = 0.0
+        # The call that found the endpoint open belongs to the next measurement.
         accepted = self._accepted - 1
         if accepted >= MIN_MEASURED_CALLS:
             if not self._measured:
                 self.interval = self._measured = (call.started - self._open_since) / accepted
             self._open_since, self._accepted = call.started, 1
+
+
+class Unlimited(RateLimit):
+    """Lets every call start at once and learns nothing: a gateway behind it has the limit."""
+
+    MOST = 1_000_000
+    """The calls at once that are as good as no limit."""
+
+    def __init__(self) -> None:
+        super().__init__(self.MOST)
+
+    def end_answered(self, now: float, call: Call) -> None:
+        """End a call that was answered."""
+        self.end_call(now, call)
+
+    def end_refused(self, now: float, call: Call, after: float | None) -> None:
+        """End a call that was refused."""
+        del after
+        self.end_call(now, call)
+
+    def end_late(self, now: float, call: Call) -> None:
+        """End a call that was not answered in time."""
+        self.end_call(now, call)
+
+    def allowance(self, call: Call, left: float, reset: float) -> None:
+        """Do nothing: the gateway heeds the endpoint's headers."""

@@ -42,6 +42,10 @@ CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
 WORD_END = re.compile(r"(?=\s)")
 MAX_CUT_REPLIES = 3
 """Replies that end at a limit of tokens, after which no other one is asked for."""
+ECHOED_WORDS = 7
+"""So many words in a row are taken from the prompt, and not there by chance."""
+TAGS = re.compile(r"</?(?:question|conversation|passage|reply)s?>", re.IGNORECASE)
+ECHO = "The reply repeats what was asked for. Reply with what the instructions ask for alone."
 LOG = logging.getLogger("fabula")
 Result = TypeVar("Result")
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -160,21 +164,61 @@ def complete(chat: Chat, request: Prompt, *, allow_cut: bool = False) -> str:
     return reply.text
 
 
-def read_queries(reply: str, count: int) -> tuple[str, ...]:
-    """Return at most `count` questions of a reply. Raises BadReply if there is none."""
+def read_queries(reply: str, count: int, instructions: str = "") -> tuple[str, ...]:
+    """Return at most `count` questions of a reply, without those that repeat the instructions.
+
+    Args:
+        reply: A model's reply.
+        count: The most questions.
+        instructions: What the prompt says beside the texts that it is about.
+
+    Raises:
+        BadReply: There is no question left.
+
+    """
     lines = [one_line(query) for query in read_as(reply, QueriesReply).queries]
     queries = tuple(dict.fromkeys(line for line in lines if line))
     if not queries:
         raise BadReply("There is no question in the reply.")
-    return queries[:count]
+    if not (own := tuple(line for line in queries if not is_echo(line, instructions))):
+        raise BadReply(ECHO)
+    return own[:count]
 
 
-def read_question(reply: str) -> str:
-    """Return a reply that is a question, on one line. Raises BadReply if it is empty."""
+def read_question(reply: str, instructions: str = "") -> str:
+    """Return a reply that is a question, on one line.
+
+    Args:
+        reply: A model's reply.
+        instructions: What the prompt says beside the texts that it is about.
+
+    Raises:
+        BadReply: It is empty, or repeats the instructions or a conversation.
+
+    """
     question = one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
     if not question:
         raise BadReply("There is no question in the reply.")
+    if is_echo(question, instructions) or re.search(r"^\s*answer:", reply, re.IGNORECASE | re.M):
+        raise BadReply(ECHO)
     return question
+
+
+def is_echo(text: str, instructions: str) -> bool:
+    """Return whether a text has a tag of ours, or words in a row from the instructions.
+
+    Small models repeat what they were asked. Searched with, such a text finds what the instructions
+    speak of, and not what the reader asked about.
+    """
+    if TAGS.search(text):
+        return True
+    known = _runs_of_words(instructions)
+    return any(run in known for run in _runs_of_words(text))
+
+
+def _runs_of_words(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return set(zip(*(words[start:] for start in range(ECHOED_WORDS)), strict=False))
 
 
 def read_ranking(reply: str, passages: int) -> tuple[int, ...]:

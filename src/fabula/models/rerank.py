@@ -10,6 +10,7 @@ from fabula.models.budget import Budget, Budgets
 from fabula.models.counted import Meter
 from fabula.models.endpoint import Endpoint
 from fabula.models.endpoint_errors import NamedModel, Tries
+from fabula.models.model_call import ModelCall
 from fabula.models.payload import finite_number, object_or_empty, token_count
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.usage import Usage
@@ -39,13 +40,20 @@ class EndpointRanker:
         role, tries = NamedModel(self.model, "FABULA_RERANK_MODEL"), Tries()
         # The model reads the question together with each text, and is paid for that.
         expected = len(texts) * tokens.count(question) + sum(tokens.count_all(texts))
-        with self.budget.call(expected) as bill:
-            answer = self.endpoint.ask("/rerank", role, lambda _: body, tries, self.purpose)
+        with self.budget.call(expected, model=self.model) as bill:
+            answer = self.endpoint.ask(
+                ModelCall("/rerank", role, lambda _: body, tries, self.purpose)
+            )
             counts = object_or_empty(answer.get("usage"))
             reported = token_count(counts.get("prompt_tokens"))
             sent = reported or token_count(counts.get("total_tokens")) or expected
-            bill.add(sent)
-        usage = Usage(1, sent, faults=tries.faults)
+            if not tries.cached:
+                bill.add(sent)
+        usage = (
+            Usage(saved=1, saved_prompt_tokens=sent)
+            if tries.cached
+            else Usage(1, sent, faults=tries.faults)
+        )
         self.meter.add("rerank", Usage.of_model(self.model, usage))
         results = answer.get("results")
         scores: dict[int, float] = {}

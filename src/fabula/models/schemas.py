@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Item = TypeVar("Item")
+Filled = Annotated[list[Item], Field(json_schema_extra={"minItems": 1})]
+"""A list that a reply has to fill. Only the schema says so, for servers that hold a model to it:
+where an empty list is allowed, a small model may end its reply there. Many servers ignore it, so
+replies are checked where they are read."""
 
 
 class QueriesReply(BaseModel):
@@ -10,7 +18,7 @@ class QueriesReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    queries: list[str]
+    queries: Filled[str]
 
 
 class RankingReply(BaseModel):

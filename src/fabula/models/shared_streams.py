@@ -55,10 +55,12 @@ class SharedStream:
         while True:
             with stop.calling(self._wake), self._changed:
                 while not (stop.is_set() or self._is_over or len(self._pieces) > read_count):
+                    # No time limit: the call has one, and its end wakes all readers.
                     self._changed.wait()
                 stop.check()
                 new, is_over = self._pieces[read_count:], self._is_over
             read_count += len(new)
+            # Outside the lock: the reader may take any time with a piece, and the call must go on.
             yield from new
             if is_over:
                 if self._failure is not None:
@@ -80,6 +82,8 @@ class SharedStream:
                     self.stop.check()
         except BaseException as error:  # noqa: BLE001  all readers raise it
             self._failure = error
+        # First nobody can join any more, then it is over. The other way round a thread could join a
+        # call that has failed, and get its error in the place of a call of its own.
         end()
         with self._changed:
             self._is_over = True
@@ -121,6 +125,7 @@ class SharedStreams:
             with self._lock:
                 stream.readers -= 1
                 is_last = not stream.readers
+                # Another call may have begun under the same key since this one was forgotten.
                 if is_last and self._streams.get(key) is stream:
                     del self._streams[key]
             if is_last:

@@ -21,6 +21,8 @@ class Usage:
             answered; of calls that a graph saved, they are not known.
         saved_completion_tokens: Tokens that would have been received, likewise.
         cached_tokens: Those of `prompt_tokens` that the endpoint had in its prefix cache.
+        batch_prompt_tokens: Those of `prompt_tokens` that were sent by batches, at their price.
+        batch_completion_tokens: Those of `completion_tokens` that came by batches, likewise.
         models: The usage of each model, by its name. Usage recorded by early versions of Fabula,
             and calls that a graph saved, have no model.
 
@@ -34,6 +36,8 @@ class Usage:
     saved_prompt_tokens: int = 0
     saved_completion_tokens: int = 0
     cached_tokens: int = 0
+    batch_prompt_tokens: int = 0
+    batch_completion_tokens: int = 0
     models: Mapping[str, Usage] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
@@ -68,6 +72,17 @@ class Usage:
         return self - sum(self.models.values(), Usage())
 
     @property
+    def batched(self) -> Usage:
+        """The usage as it would be if all calls were made by batches."""
+        return replace(
+            self,
+            cached_tokens=0,
+            batch_prompt_tokens=self.prompt_tokens,
+            batch_completion_tokens=self.completion_tokens,
+            models={name: part.batched for name, part in self.models.items()},
+        )
+
+    @property
     def uncached(self) -> Usage:
         """The usage as it would be without the response cache: saved calls count as made."""
         return Usage(
@@ -75,6 +90,8 @@ class Usage:
             self.prompt_tokens + self.saved_prompt_tokens,
             self.completion_tokens + self.saved_completion_tokens,
             faults=self.faults,
+            batch_prompt_tokens=self.batch_prompt_tokens,
+            batch_completion_tokens=self.batch_completion_tokens,
             models={name: part.uncached for name, part in self.models.items()},
         )
 
@@ -91,6 +108,8 @@ class Usage:
             self.saved_prompt_tokens + other.saved_prompt_tokens,
             self.saved_completion_tokens + other.saved_completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.batch_prompt_tokens + other.batch_prompt_tokens,
+            self.batch_completion_tokens + other.batch_completion_tokens,
             models,
         )
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
+from fabula.graph.hits import NO_LIMIT, Hit
 from fabula.graph.installed import load
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.plot.shared.picture import Drawing, Picture, Search
+from fabula.plot.shared.picture_parts import refuse_without
 from fabula.plot.shared.png import has_fonts, refuse_missing_resvg
-from fabula.plot.shared.reading import refuse_without
 from fabula.text.names import file_name, quote_name
 
 GROUP = "fabula.pictures"
@@ -98,6 +98,7 @@ def plot(
     communities: bool = False,
     story: bool = False,
     speech: bool = False,
+    until: str = "",
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
 
@@ -113,6 +114,8 @@ def plot(
         communities: The same as `communities`: the network with its communities.
         story: The same as `story`: its events in the order told, and how they are linked.
         speech: The same as `speech`: who speaks to whom.
+        until: The place up to which the reader has read, as of a question: nothing of what comes
+            later is drawn. '' is the end.
 
     Raises:
         NotFound: There is no such document or picture, or the document lacks the graph that is
@@ -130,7 +133,7 @@ def plot(
     suffix = "" if name == TREES else f" ({name})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
     format = target.suffix.lower()
-    drawing = draw_document(collection, entry, format, question, name)
+    drawing = draw_document(collection, entry, format, question, name, until=until)
     _write(target, drawing.content)
     return Plotted(
         target,
@@ -150,6 +153,7 @@ def draw_document(
     question: str = "",
     picture: str = TREES,
     meter: Meter | None = None,
+    until: str = "",
 ) -> Drawing:
     """Return what `plot` writes for a document, as .html, .svg or .png.
 
@@ -161,9 +165,13 @@ def draw_document(
     trace = Trace()
     hits: list[Hit] = []
     if question:
-        hits = collection.retrieve(question, document=entry.id, meter=meter, path=trace)
+        hits = collection.retrieve(
+            question, document=entry.id, until=until or None, meter=meter, path=trace
+        )
     mode = next((step.note for step in trace.root.steps if step.name == "retrieve"), "")
-    return kind.draw(collection.store, entry, Search(question, mode, tuple(hits), trace), format)
+    end = collection.reading_place(until, entry.id).end if until else NO_LIMIT
+    search = Search(question, mode, tuple(hits), trace, end)
+    return kind.draw(collection.store, entry, search, format)
 
 
 def refuse_undrawable(file: str | Path | None) -> None:

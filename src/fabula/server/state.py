@@ -136,13 +136,18 @@ class Home:
         return self.path / "last_answer.json"
 
     @property
+    def questions(self) -> Path:
+        """Return the file of the questions that were asked, for `fabula history`."""
+        return self.path / "questions.jsonl"
+
+    @property
     def lock(self) -> Path:
         """Return the lock file, which whoever starts, stops or deletes the server holds."""
         return self.path / "lock"
 
     def __contains__(self, name: object) -> bool:
         """Return whether Fabula makes a file or folder of this name here."""
-        files = (self.credentials, self.state, self.last_answer)
+        files = (self.credentials, self.state, self.last_answer, self.questions)
         paths = (self.neo4j, self.programs, self.dumps, self.torn_logs, *files, self.lock)
         prefixes = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
         known = {path.name for path in paths}
@@ -151,7 +156,7 @@ class Home:
     def last_start(self) -> LastStart | None:
         """Return the last start; None before the first one, or if the file is damaged."""
         try:
-            return _State.model_validate_json(self.state.read_bytes()).remembered()
+            return _State.model_validate_json(self.state.read_bytes()).read_last_start()
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -175,7 +180,7 @@ class Home:
                 values[f"server.{name}.listen_address"].rpartition(":")[2]
                 for name in ("bolt", "http")
             )
-            return _State.model_validate({"bolt": bolt, "http": http, "pid": 0}).remembered()
+            return _State.model_validate({"bolt": bolt, "http": http, "pid": 0}).read_last_start()
         except (OSError, ValueError, KeyError):
             return None
 
@@ -210,7 +215,7 @@ class _State(BaseModel):
     pid: int = Field(ge=0, lt=2**31)
     begun: float = Field(0.0, ge=0, allow_inf_nan=False)
 
-    def remembered(self) -> LastStart:
+    def read_last_start(self) -> LastStart:
         return LastStart(self.bolt, self.http, self.pid, self.begun)
 
 

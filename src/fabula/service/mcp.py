@@ -31,7 +31,8 @@ from fabula.service.core.errors import Forbidden
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as build_outline
-from fabula.service.core.views import END_OF_TEXT, PassageView
+from fabula.service.core.recaps import RecapBy, RecapPartView, make_recap
+from fabula.service.core.views import END_OF_TEXT, PassageView, PlaceView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.folding import fold_name
@@ -54,6 +55,14 @@ INSTRUCTIONS = (
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 CollectionName = Annotated[str, Field(description="name of the collection")]
+CollectionNames = Annotated[
+    list[str],
+    Field(
+        description="names of several collections, to ask them together in place of one; the "
+        "passages are merged by rank",
+        max_length=100,
+    ),
+]
 DocumentName = Annotated[str, Field(description="id, title or file name of the document")]
 ModeName = Annotated[
     str, Field(description="retrieval mode; 'auto' chooses one that suits the question")
@@ -64,6 +73,10 @@ QuestionOptions = Annotated[
         description="other options of the question. "
         + "; ".join(f"{name}: {option.description}" for name, option in query_options().items())
     ),
+]
+ReadUntil = Annotated[
+    str,
+    Field(description=f"{query_options()['until'].description}; needs a document"),
 ]
 OUTLINE_FIELDS = ("id", "level", "start", "end", "text")
 Parameters = ParamSpec("Parameters")
@@ -108,23 +121,51 @@ class FoundPassage(BaseModel):
     end: int
     text: str
     score: float
+    collection: str = ""
 
 
 class PassageList(BaseModel):
-    """Passages, best first; `truncated` if not all of them fit into the result."""
+    """Passages, best first; `truncated` if not all of them fit into the result. `place` is up to
+    where the reader of a search had read: nothing that comes later was searched. `left_out` are
+    collections that could not be searched, and why, where several were asked.
+    """
 
+    left_out: dict[str, str] = {}
     hits: list[FoundPassage]
     truncated: bool = False
+    place: PlaceView | None = None
+
+
+class CheckedQuote(BaseModel):
+    """A quotation in an answer: exact, near, elsewhere (not where it is cited) or not found.
+
+    `printed` are the book's own words, or the closest ones, and `place` is where they are.
+    """
+
+    text: str
+    status: str
+    printed: str = ""
+    place: str = ""
 
 
 class CitedAnswer(BaseModel):
     """An answer with its cited passages by number; `offline` if it consists of extracts that were
-    chosen without a model.
+    chosen without a model. `quotations` says of each quotation whether it is in the books, and
+    `weak` lists the citations whose passages have nothing to do with what cites them. `cut` is
+    whether the answer ends at its limit of tokens, and `warning` says what to know beside it.
+    `place` is up to where the reader had read, if the question said so: nothing later was used.
+    `left_out` are collections that could not be asked, and why, where several were.
     """
 
     answer: str
     cited: dict[int, FoundPassage]
     offline: bool
+    quotations: list[CheckedQuote] = []
+    weak: list[int] = []
+    cut: bool = False
+    warning: str = ""
+    place: PlaceView | None = None
+    left_out: dict[str, str] = {}
 
 
 class TextRange(BaseModel):
@@ -166,6 +207,19 @@ class DocumentOutline(BaseModel):
     document: str
     title: str
     summaries: list[SummaryInfo]
+    truncated: bool = False
+
+
+class TextRecap(BaseModel):
+    """What a document has told up to character `until`, in the order of the text; `truncated` if
+    not all paragraphs fit into the result. The `extract` of a paragraph is whether it consists of
+    sentences of the text.
+    """
+
+    document: str
+    title: str
+    until: int
+    parts: list[RecapPartView]
     truncated: bool = False
 
 
@@ -230,6 +284,8 @@ class _Access:
 
     def collection(self, context: Context[Any, Any], name: str) -> Collection:
         """Return a collection that the caller may see. Raises NotFound."""
+        if not name:
+            raise NotFound("Name a collection: the tool list_collections lists them.")
         return self.state.filled_collection(name, self.caller(context))
 
     def writer(self, context: Context[Any, Any]) -> Caller:
@@ -306,8 +362,9 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
     @server.tool(annotations=READ_ONLY)
     @_report_errors
     def list_collections(context: Context[Any, Any]) -> list[str]:
-        """List the names of the collections that you may read."""
-        return access.state.visible_collections(access.caller(context))
+        """List the names of the collections that you may read, even if their server is down."""
+        spaces, left_out = access.state.find_spaces(access.caller(context))
+        return sorted({*(space.collection for space in spaces), *left_out})
 
     @server.tool(annotations=READ_ONLY)
     @_report_errors
@@ -331,14 +388,16 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
                 "XI', or at a page, as 'p. 113', instead of `start`"
             ),
         ] = "",
+        until: ReadUntil = "",
     ) -> TextRange:
         """Read the text itself as the book prints it, at most 8,000 characters in one call."""
         source = access.collection(context, collection)
         entry = source.document(document)
+        last = source.reading_place(until, entry.id).end if until else END_OF_TEXT
         if section:
-            lines = source.read(entry.id, section).lines
+            lines = source.read(entry.id, section, until).lines
             start = next(line.start + line.lit[0][0] for line in lines if line.lit)
-        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
+        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS, last)
 
     @server.tool(annotations=READ_ONLY)
     @_report_errors
@@ -350,6 +409,7 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         level: Annotated[
             int, Field(ge=0, description="0 for all levels; higher levels are more general")
         ] = 0,
+        until: ReadUntil = "",
     ) -> DocumentOutline:
         """Return the summaries of a document, the most general ones first."""
         source = access.collection(context, collection)
@@ -358,7 +418,7 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             SummaryInfo(
                 aspect=tree.aspect, **{name: getattr(node, name) for name in OUTLINE_FIELDS}
             )
-            for tree in build_outline(source, entry, aspect, level or 1)
+            for tree in build_outline(source, entry, aspect, level or 1, until)
             for node in _walk(tree.tops)
             if level in (0, node.level)
         ]
@@ -373,17 +433,48 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
 
     @server.tool(annotations=READ_ONLY)
     @_report_errors
+    def recap(
+        context: Context[Any, Any],
+        collection: CollectionName,
+        document: DocumentName,
+        until: Annotated[
+            str,
+            Field(
+                description="tell nothing that comes after this place: the end of a section or "
+                "page, as 'CHAPTER XI' or 'p. 113', a share of the text, as '40%', or a character; "
+                "empty for all of the text"
+            ),
+        ] = "",
+        by: Annotated[RecapBy, Field(description="'chapter' for a paragraph of each chapter")] = "",
+    ) -> TextRecap:
+        """Return what a document has told up to a place, in order; no paragraph rests on later
+        text. The document needs the graph `episodes`.
+        """
+        source = access.collection(context, collection)
+        view = make_recap(source, source.document(document), until, by)
+        fitting = list(_take_fitting(view.parts))
+        return TextRecap(
+            document=view.document,
+            title=view.title,
+            until=view.until,
+            parts=fitting,
+            truncated=len(fitting) < len(view.parts),
+        )
+
+    @server.tool(annotations=READ_ONLY)
+    @_report_errors
     def around(
         context: Context[Any, Any],
         collection: CollectionName,
         passage: Annotated[str, Field(description="id of a passage")],
         direction: Direction = "up",
+        until: ReadUntil = "",
     ) -> PassageList:
         """Return passages around a passage: the summaries above it (up), what a summary is made of
         and a chunk's details (down), or the passages before and after it (beside).
         """
         source = access.collection(context, collection)
-        return _passage_list(neighbours(source, passage, direction))
+        return _passage_list(neighbours(source, passage, direction, until))
 
 
 def _question(options: dict[str, Any], **arguments: Any) -> Question:
@@ -397,7 +488,7 @@ def _question(options: dict[str, Any], **arguments: Any) -> Question:
         raise SettingsError(
             f"There is no option {unknown[0]!r} of a question. There are: {', '.join(allowed)}."
         )
-    return Question.made(**options, **arguments)
+    return Question.parse_values(**options, **arguments)
 
 
 def _add_asking(server: MCPServer, access: _Access) -> None:
@@ -405,7 +496,8 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
     async def search(
         context: Context[Any, Any],
         question: str,
-        collection: CollectionName,
+        collection: CollectionName = "",
+        collections: CollectionNames = [],  # noqa: B006
         document: Annotated[str, Field(description="search only this document")] = "",
         aspects: Annotated[
             list[str], Field(description="only summaries of these aspects, such as plot, theme")
@@ -413,6 +505,7 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         kinds: Annotated[
             list[str], Field(description="only these kinds: chunk, summary, detail")
         ] = [],  # noqa: B006
+        until: ReadUntil = "",
         mode: ModeName = "auto",
         top_k: Annotated[int, Field(ge=1, le=MAX_HITS)] = 10,
         options: QuestionOptions = {},  # noqa: B006
@@ -420,21 +513,25 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         """Find the passages that best answer a question: parts of the text, summaries, details."""
 
         def find(stop: Stop) -> PassageList:
-            source = access.collection(context, collection)
             query = _question(
                 options,
                 question=question,
                 document=document,
+                until=until,
                 aspects=aspects,
                 kinds=kinds,
                 mode=mode,
                 k=top_k,
             )
-            return _passage_list(
-                asking.search(
-                    access.state.asking_services, source, access.caller(context), query, stop
-                ).hits
-            )
+            services, caller = access.state.asking_services, access.caller(context)
+            if collections:
+                several = access.state.collections(collections, caller)
+                view = asking.search_across(services, several, caller, query, stop)
+            else:
+                source = access.collection(context, collection)
+                view = asking.search(services, source, caller, query, stop)
+            more = {"place": view.place, "left_out": view.left_out}
+            return _passage_list(view.hits).model_copy(update=more)
 
         return await access.run_question(context, find)
 
@@ -442,19 +539,24 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
     async def ask(
         context: Context[Any, Any],
         question: str,
-        collection: CollectionName,
+        collection: CollectionName = "",
+        collections: CollectionNames = [],  # noqa: B006
         document: Annotated[str, Field(description="answer only from this document")] = "",
+        until: ReadUntil = "",
         mode: ModeName = "auto",
         options: QuestionOptions = {},  # noqa: B006
     ) -> CitedAnswer:
         """Answer a question from the passages that fit it best, with the passages it cites."""
 
         def answer(stop: Stop) -> CitedAnswer:
-            source = access.collection(context, collection)
-            query = _question(options, question=question, document=document, mode=mode)
-            view = asking.ask(
-                access.state.asking_services, source, access.caller(context), query, stop=stop
-            ).view()
+            query = _question(options, question=question, document=document, until=until, mode=mode)
+            services, caller = access.state.asking_services, access.caller(context)
+            if collections:
+                several = access.state.collections(collections, caller)
+                view = asking.ask_across(services, several, caller, query, stop=stop).view()
+            else:
+                source = access.collection(context, collection)
+                view = asking.ask(services, source, caller, query, stop=stop).view()
             return CitedAnswer(
                 answer=view.answer,
                 cited={
@@ -463,6 +565,22 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
                     if passage.number in view.cited
                 },
                 offline=view.offline,
+                quotations=[
+                    CheckedQuote(
+                        text=quotation.text,
+                        status=quotation.status,
+                        printed=quotation.printed,
+                        place=quotation.place,
+                    )
+                    for quotation in view.quotations
+                    # An answer that no model wrote is the books' own words.
+                    if not view.offline
+                ],
+                weak=list(dict.fromkeys(weak.number for weak in view.weak_citations)),
+                cut=view.cut,
+                warning=" ".join(filter(None, (view.warning, view.note))),
+                place=view.place,
+                left_out=view.left_out,
             )
 
         return await access.run_question(context, answer)
@@ -494,7 +612,7 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
     @server.tool(annotations=READ_ONLY)
     @_report_errors
     def job(context: Context[Any, Any], id: str) -> JobStatus:
-        """Return the state of a job: queued, running, succeeded, failed, cancelled or paused."""
+        """Return a job's state: queued, waiting, running, succeeded, failed, cancelled, paused."""
         job = access.state.jobs.find(access.caller(context), id)
         left_out: Counter[str] = Counter()
         for item in job.items:
@@ -601,9 +719,16 @@ def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:
-    """Read at most MAX_READ_CHARACTERS between two characters. Raises NotFound."""
-    end = min(end, start + MAX_READ_CHARACTERS)
+def _read_range(
+    collection: Collection, entry: Entry, start: int, end: int, last: int = END_OF_TEXT
+) -> TextRange:
+    """Read at most MAX_READ_CHARACTERS between two characters, none after `last`.
+
+    Raises NotFound.
+    """
+    if start >= last:
+        raise NotFound(f"That place of {entry.title} comes after what was read.")
+    end = min(end, start + MAX_READ_CHARACTERS, last)
     rows = collection.store.find_chunks(entry, start, end)
     if not rows or start >= end:
         raise NotFound(f"{entry.title} has no characters {start}-{end}.")
@@ -611,14 +736,17 @@ def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> T
     chunks = "".join(row["text"] for row in rows)
     text = chunks[start - first : end - first]
     reached = start + len(text)
-    structure = collection.store.structure(entry)
-    more = reached < rows[-1]["end"] or bool(
-        collection.store.find_chunks(entry, reached, reached + 1)
+    structure = collection.store.structure(entry).up_to(last)
+    more = reached < last and (
+        reached < rows[-1]["end"] or bool(collection.store.find_chunks(entry, reached, reached + 1))
     )
+    # The heading of a chunk that ends after the place may be one that was not read.
+    is_cut = rows[0]["end"] > last
+    section = next(reversed(structure.paths), "") if is_cut else rows[0]["section"]
     return TextRange(
         document=entry.id,
         title=entry.title,
-        section=rows[0]["section"],
+        section=section,
         pages=structure.pages.range([(start, reached)]),
         lines=structure.lines.range([(start, reached)]),
         start=start,

@@ -1,6 +1,7 @@
 """OpenAI's interface: clients of OpenAI's API ask a collection as if it were a model.
 
-`fabula/<collection>` is a model, and `fabula/<collection>:<mode>` asks in that mode. Citations
+`fabula/<collection>` is a model, and `fabula/<collection>:<mode>` asks in that mode;
+`fabula/<collection>,<collection>` asks several together. Citations
 appear in the text as [1], are listed under it with links to the page, and are annotations of the
 message.
 """
@@ -8,11 +9,13 @@ message.
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -22,15 +25,17 @@ from fabula.app.collection import Collection
 from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO
+from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.export.markdown import describe_quotations
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
-from fabula.models.replies import complete
+from fabula.models.replies import CutReply, complete
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.asking import Answering, Question
 from fabula.service.core.errors import describe_problem
-from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.core.views import AnswerView, PlaceView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.streams import EventStream, run_while_connected
@@ -40,6 +45,12 @@ from fabula.text.names import quote_name
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 PREFIX = "fabula/"
+READ_SO_FAR = "- Read so far: "
+"""How the line of an answer begins that says up to where its reader had read. A client sends its
+answers back as the history of the next question, and this line is all that says what each may tell.
+"""
+READ_LINE = re.compile(rf"^{READ_SO_FAR}.*$", re.MULTILINE)
+READ_LINK = re.compile(r"/d/([^/?()\s]+)(?:\?chars=\d+-(\d+))?\)")
 TASK = "### Task:"
 """How Open WebUI begins requests for its own use: titles, tags, follow-up questions."""
 MAX_TASK_TOKENS = 500
@@ -99,7 +110,12 @@ class Completion(BaseModel):
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     fabula: bool = False
-    """Whether the reply includes the context, usage by step, money and path (`extra_body`)."""
+    """Whether the reply includes the context, quotations, the reader's place, usage by step, money
+    and path (`extra_body`)."""
+    document: str = Field("", max_length=2000)
+    """Ask only this document (`extra_body`)."""
+    until: str = Field("", max_length=2000)
+    """Up to where the reader has read the document, as the option of a question (`extra_body`)."""
 
 
 Chunks = Iterator[tuple[str, Mapping[str, Any]]]
@@ -164,17 +180,20 @@ class _CitedCompletion:
         base: str,
         stop: Stop,
     ) -> None:
-        collection, mode = _find_collection(state, caller, body.model)
-        self._body, self._base, self._collection = body, base, collection.name
+        collections, mode = _find_collections(state, caller, body.model)
+        self._body, self._base, self._collection = body, base, collections[0].name
         self._format = _CompletionFormat(body.model)
         self._answering = Answering(
             state.asking_services,
-            collection,
+            collections[0],
             caller,
-            Question.made(question=question, mode=mode),
-            _turns(history),
+            Question.parse_values(
+                question=question, mode=mode, document=body.document, until=body.until
+            ),
+            read_turns(history),
             None,
             stop,
+            collections if len(collections) > 1 else (),
         )
 
     def events(self) -> Chunks:
@@ -193,7 +212,7 @@ class _CitedCompletion:
         citations = self._citation_list(answer)
         annotations = {"annotations": self._annotations(answer)}
         yield "", self._format.chunk(({"content": citations} if citations else {}) | annotations)
-        last = self._format.chunk({}, "stop")
+        last = self._format.chunk({}, _finish_reason(cut=answer.cut))
         yield "", last | ({"fabula": self._details(answer)} if self._body.fabula else {})
         if self._body.stream_options.include_usage:
             yield "", self._format.chunk(None) | {"usage": _usage(_total_usage(answer))}
@@ -207,7 +226,7 @@ class _CitedCompletion:
             "refusal": None,
             "annotations": self._annotations(answer),
         }
-        completion = self._format.whole(message, _total_usage(answer))
+        completion = self._format.whole(message, _total_usage(answer), cut=answer.cut)
         return completion | ({"fabula": self._details(answer)} if self._body.fabula else {})
 
     def close(self) -> None:
@@ -220,17 +239,38 @@ class _CitedCompletion:
 
     def _url(self, passage: ReadView) -> str:
         chars = f"{passage.start}-{passage.end}"
-        return self._base + address("c", self._collection, "d", passage.document, chars=chars)
+        of = passage.collection or self._collection
+        return self._base + address("c", of, "d", passage.document, chars=chars)
 
     def _citation_list(self, answer: AnswerView) -> str:
         """Format the cited passages as a Markdown list with links, which any client can show."""
         lines = []
         for passage in self._cited_passages(answer):
             labels = (name_labels("page", passage.pages), name_labels("line", passage.lines))
-            title = " · ".join(filter(None, (passage.title, passage.section, *labels)))
+            parts = (passage.collection, passage.title, passage.section, *labels)
+            title = " · ".join(filter(None, parts))
             label = " ".join(title.replace("]", "").replace("[", "").split())
             lines.append(f"- [{passage.number}] [{label}]({self._url(passage)})")
+        # Clients show nothing but the text, so what is not in the books is said there.
+        lines += [f"- {line}" for line in describe_quotations(answer.quotations)]
+        weak = dict.fromkeys(each.number for each in answer.weak_citations)
+        lines += [f"- Weak citation: [{number}] has no word of its sentence." for number in weak]
+        lines += [f"- Left out: collection {name}. {why}" for name, why in answer.left_out.items()]
+        if answer.place:
+            name = " ".join(answer.place.name.replace("]", "").replace("[", "").split())
+            lines.append(f"{READ_SO_FAR}{name}. {self._links_to_place(answer.place)}")
         return "\n\n" + "\n".join(lines) if lines else ""
+
+    def _links_to_place(self, place: PlaceView) -> str:
+        """Return links to what was read; `_scope_of` reads the place from them again."""
+        read = {f"Volume {at}": (id, "") for at, id in enumerate(place.volumes, start=1)}
+        if place.until:
+            # The last character that was read, as the page highlights it.
+            read = {"Here": (place.document, f"{place.until - 1}-{place.until}")}
+        return " ".join(
+            f"[{name}]({self._base}{address('c', self._collection, 'd', document, chars=chars)})"
+            for name, (document, chars) in read.items()
+        )
 
     def _annotations(self, answer: AnswerView) -> list[dict[str, Any]]:
         """Return an annotation for each citation, with its characters in the answer; [] if none."""
@@ -249,7 +289,8 @@ class _CitedCompletion:
         return annotations
 
     def _details(self, answer: AnswerView) -> dict[str, Any]:
-        return answer.model_dump(include={"context", "usage", "money", "unpriced", "path"})
+        names = {"context", "usage", "money", "unpriced", "path", "quotations", "weak_citations"}
+        return answer.model_dump(include=names | {"document", "place", "brief", "note", "warning"})
 
 
 class _TaskCompletion:
@@ -257,7 +298,7 @@ class _TaskCompletion:
 
     def __init__(self, state: ServiceState, caller: Caller, body: Completion, prompt: str) -> None:
         self._state, self._caller, self._body = state, caller, body
-        self._collection, _ = _find_collection(state, caller, body.model)
+        [self._collection, *_], _ = _find_collections(state, caller, body.model)
         if state.app.settings.offline:
             raise SettingsError(
                 "This service has no chat model, so it can only answer questions about the books."
@@ -273,26 +314,30 @@ class _TaskCompletion:
 
     def events(self) -> Chunks:
         """Yield the reply in one piece."""
-        text, usage = self._ask_model()
+        text, is_cut, usage = self._ask_model()
         yield "", self._format.chunk({"role": "assistant", "content": text})
-        yield "", self._format.chunk({}, "stop")
+        yield "", self._format.chunk({}, _finish_reason(cut=is_cut))
         if self._body.stream_options.include_usage:
             yield "", self._format.chunk(None) | {"usage": _usage(usage)}
         yield "done", {}
 
     def whole(self) -> dict[str, Any]:
         """Return the whole completion. Raises ModelError."""
-        text, usage = self._ask_model()
-        return self._format.whole({"role": "assistant", "content": text, "annotations": []}, usage)
+        text, is_cut, usage = self._ask_model()
+        message = {"role": "assistant", "content": text, "annotations": []}
+        return self._format.whole(message, usage, cut=is_cut)
 
     def close(self) -> None:
         """Do nothing: the call is short, and is paid for once it has begun."""
 
-    def _ask_model(self) -> tuple[str, Usage]:
-        """Ask the chat model, which is a paid call."""
+    def _ask_model(self) -> tuple[str, bool, Usage]:
+        """Ask the chat model, a paid call; the second value is whether the text was cut."""
         meter = Meter(self._state.ledger.account(self._caller, self._collection.name, "task"))
         chat = self._collection.models.chat(meter, "task")
-        return complete(chat, self._prompt, allow_cut=True), meter.total()
+        try:
+            return complete(chat, self._prompt), False, meter.total()
+        except CutReply as reply:
+            return reply.text, True, meter.total()
 
 
 class _CompletionFormat:
@@ -311,9 +356,10 @@ class _CompletionFormat:
         choices = [] if delta is None else [choice]
         return self._head | {"object": "chat.completion.chunk", "choices": choices}
 
-    def whole(self, message: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
+    def whole(self, message: Mapping[str, Any], usage: Usage, *, cut: bool) -> dict[str, Any]:
         """Return the whole completion."""
-        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        finish = _finish_reason(cut=cut)
+        choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
         return self._head | {
             "object": "chat.completion",
             "choices": [choice],
@@ -321,19 +367,49 @@ class _CompletionFormat:
         }
 
 
+def _finish_reason(*, cut: bool) -> str:
+    """Return why a completion ended, as clients of OpenAI's interface read it."""
+    return "length" if cut else "stop"
+
+
 def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
     """Return the collection and the mode that a model's name refers to. Raises NotFound."""
     if not model.startswith(PREFIX):
         raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
-    name = model.removeprefix(PREFIX)
-    # A collection's own name may contain a colon: only a mode's name after it is a mode.
+    name, mode = _split_mode(model.removeprefix(PREFIX))
+    return state.filled_collection(name, caller), mode
+
+
+def _find_collections(
+    state: ServiceState, caller: Caller, model: str
+) -> tuple[list[Collection], str]:
+    """Return the collections and the mode of a model's name, as `fabula/novels,plays:hybrid`.
+
+    A collection whose own name has a comma comes first.
+
+    Raises:
+        NotFound: There is no such collection that the caller may see.
+
+    """
+    try:
+        collection, mode = _find_collection(state, caller, model)
+    except NotFound:
+        name, mode = _split_mode(model.removeprefix(PREFIX))
+        names = [each.strip() for each in name.split(",") if each.strip()]
+        if not model.startswith(PREFIX) or len(names) < 2:
+            raise
+        return state.collections(names, caller), mode
+    return [collection], mode
+
+
+def _split_mode(name: str) -> tuple[str, str]:
+    """Return a model's name without the mode at its end, and the mode."""
     head, colon, mode = name.rpartition(":")
-    if colon and (mode in modes() or mode == AUTO):
-        return state.filled_collection(head, caller), mode
-    return state.filled_collection(name, caller), AUTO
+    # A collection's own name may contain a colon: only a mode's name after it is a mode.
+    return (head, mode) if colon and (mode in modes() or mode == AUTO) else (name, AUTO)
 
 
-def _turns(messages: Sequence[Message]) -> list[Turn]:
+def read_turns(messages: Sequence[Message]) -> list[AskedTurn]:
     """Return the questions and answers of a chat; a question without an answer is left out."""
     turns = []
     question = ""
@@ -341,9 +417,22 @@ def _turns(messages: Sequence[Message]) -> list[Turn]:
         if message.role == "user":
             question = message.text
         elif message.role == "assistant" and question and message.text:
-            turns.append(Turn(question, message.text))
+            scope = _scope_of(message.text)
+            answer = READ_LINE.sub("", message.text).rstrip()
+            turns.append(AskedTurn(Turn(question, answer), scope))
             question = ""
     return turns
+
+
+def _scope_of(answer: str) -> QuestionScope:
+    """Return what an answer was asked of, as its own last line says; everything without one."""
+    lines = READ_LINE.findall(answer)
+    # The links follow the name of the place, which has no brackets.
+    links = READ_LINK.findall(lines[-1].rpartition(". [")[2]) if lines else []
+    if len(links) == 1 and links[0][1]:
+        [(document, until)] = links
+        return QuestionScope(unquote(document), int(until))
+    return QuestionScope(volumes=tuple(unquote(document) for document, _ in links))
 
 
 def _total_usage(answer: AnswerView) -> Usage:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
@@ -16,26 +17,32 @@ from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
+from fabula.models.budget import Budget
 from fabula.models.stop import Stop
 from fabula.service.core.accounts import Ledger
 from fabula.service.core.asking import AskingServices
 from fabula.service.core.audit import Audit
+from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
 from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
+from fabula.service.core.errors import describe_failures
 from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.recipes import Recipes
 from fabula.service.core.jobs.runner import JobServices, Runner
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
-from fabula.service.core.rate_limits import ConcurrencyLimit, RateLimit
 from fabula.service.core.readiness import Readiness
 from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
 from fabula.service.observe.metrics import Metrics
 from fabula.store import Store, schema
+from fabula.store.embedding_space import Space
 from fabula.text.names import name_problem, quote_name
+
+if TYPE_CHECKING:
+    from fabula.build.cluster import WorkerCluster
 
 MAX_QUESTION_THREADS = 100
 """How many questions are answered at the same time, in threads of their own, so that they don't
@@ -68,22 +75,22 @@ class ServiceState:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
         self.metrics = Metrics()
-        self.keys = Keys(app.store)
-        self.sessions = Sessions(app.store, self.keys, self.serving.session_days)
+        self.keys = Keys(app.home_store)
+        self.sessions = Sessions(app.home_store, self.keys, self.serving)
         self.ledger = Ledger(
-            app.store,
+            app.home_store,
             self.metrics,
             app.settings,
             app.settings.cache_folder,
             self.serving.unpriced,
         )
-        self.audit = Audit(app.store)
+        self.audit = Audit(app.home_store)
         self.question_threads: CapacityLimiter
         self.admission_threads: CapacityLimiter
         self.request_limit = ConcurrencyLimit(MAX_REQUESTS, "requests")
         self.large_task_limit = ConcurrencyLimit(MAX_LARGE_TASKS, "exports and estimates")
         self.question_limit = ConcurrencyLimit(self.serving.asks_at_once, "questions")
-        self.guess_limit = RateLimit(MAX_GUESSES)
+        self.guess_limit = RequestLimit(MAX_GUESSES)
         self.conversations = Conversations(app)
         self.asking_services = AskingServices(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
@@ -106,6 +113,7 @@ class ServiceState:
             self.ledger,
             self.conversations,
             self.neo4j.outage,
+            cluster=self._make_cluster(),
         )
         self.daily_dump = DailyDump(
             app, self.serving, self.maintenance, self.neo4j, self.metrics, clock
@@ -113,11 +121,19 @@ class ServiceState:
 
         self.metrics.watch("state", self._count_state)
 
+    def _make_cluster(self) -> WorkerCluster | None:
+        """Return the workers that the settings name; the first job connects to them."""
+        if not self.serving.scheduler:
+            return None
+        from fabula.build.cluster import WorkerCluster
+
+        return WorkerCluster(scheduler=self.serving.scheduler)
+
     def _count_state(self) -> dict[str, Mapping[str, float]]:
         """Return the gauges of jobs, of the store's cache and of endpoints' learned limits."""
         counts: dict[str, Mapping[str, float]] = {
             "fabula_jobs": self.jobs.count(),
-            "fabula_kept": asdict(self.app.store.cache_usage()),
+            "fabula_kept": asdict(self.app.home_store.cache_usage()),
         }
         limits = self.app.models.limits()
         return counts | ({"fabula_model_limits": limits} if limits else {})
@@ -130,7 +146,7 @@ class ServiceState:
             takes_others: Whether jobs are taken that other processes have added.
 
         """
-        make_schema(self.app.store)
+        make_schema(self.app.home_store)
         self.question_threads = CapacityLimiter(MAX_QUESTION_THREADS)
         self.admission_threads = CapacityLimiter(MAX_ADMISSION_THREADS)
         self.runner = Runner(self.job_services, takes_others=takes_others)
@@ -145,6 +161,8 @@ class ServiceState:
             assert self._closing
             await to_thread.run_sync(self._closing.join, self.seconds_left)
             self._is_closed.set()
+            if cluster := self.job_services.cluster:
+                await to_thread.run_sync(cluster.close)
             await to_thread.run_sync(self.ledger.close)
 
     def _renew(self) -> None:
@@ -177,9 +195,15 @@ class ServiceState:
 
     def collection(self, name: str, caller: Caller) -> Collection:
         """Return a collection for a caller. Raises NotFound if the caller may not see it."""
+        return self._collection(name, caller, self.ledger.budget(caller))
+
+    def _collection(self, name: str, caller: Caller, budget: Budget | None) -> Collection:
         if not caller.may_see(name):
             raise NotFound(f"There is no collection {quote_name(name)}.")
-        return self.app.collection(name, budget=self.ledger.budget(caller), takes_paths=False)
+        settings = None
+        if caller.is_visitor and not self.serving.public_tokens_a_day:
+            settings = self.app.settings.without_endpoint()
+        return self.app.collection(name, budget=budget, takes_paths=False, settings=settings)
 
     def filled_collection(self, name: str, caller: Caller) -> Collection:
         """Return a collection that has documents.
@@ -191,16 +215,37 @@ class ServiceState:
         """
         if caller.may_see(name) and not name_problem(name):
             collection = self.collection(name, caller)
-            if self.app.store.count(name)[0]:
+            if collection.store.count(name)[0]:
                 return collection
         raise NotFound(f"There is no collection {quote_name(name)}.")
+
+    def collections(self, names: Sequence[str], caller: Caller) -> list[Collection]:
+        """Return several collections for a caller; without names, all that the caller may see.
+
+        Those on servers that are down are among them.
+
+        Raises:
+            NotFound: The caller may not see one of them, or sees none.
+
+        """
+        chosen = list(dict.fromkeys(names))
+        if not chosen:
+            chosen = list(filter(caller.may_see, self.app.known_collections()))
+        if not chosen:
+            raise NotFound("There is no document yet that you may read.")
+        for name in chosen:
+            if name_problem(name):
+                raise NotFound(f"There is no collection {quote_name(name)}.")
+        # One budget: with one for each, a question could spend what is left of a quota many times.
+        budget = self.ledger.budget(caller)
+        return [self._collection(name, caller, budget) for name in chosen]
 
     def default_collection(self, caller: Caller) -> str:
         """Return the name of the collection that is used if a caller names none.
 
         It is that of the settings if the caller may see it, else another one; '' if there is none.
         """
-        default = self.app.meant().name
+        default = self.app.default_collection().name
         if caller.may_see(default):
             return default
         return next(
@@ -210,6 +255,20 @@ class ServiceState:
     def visible_collections(self, caller: Caller) -> list[str]:
         """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
+
+    def find_spaces(self, caller: Caller) -> tuple[list[Space], dict[str, str]]:
+        """Return the collections with documents that a caller may see, by name.
+
+        Returns:
+            Their embedding spaces, and why others are left out: their servers do not answer.
+
+        """
+        found = self.app.find_spaces()
+        spaces = [
+            space for space in found.spaces if space.documents and caller.may_see(space.collection)
+        ]
+        failures = {name: error for name, error in found.failures.items() if caller.may_see(name)}
+        return spaces, describe_failures(failures)
 
 
 def make_schema(store: Store) -> None:

@@ -8,9 +8,10 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import neo4j
 from neo4j.exceptions import Neo4jError
@@ -18,7 +19,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Filters, Hit, Source, read_hit
+from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graph.structure import TextStructure, read_structure
 from fabula.store import migration, schema
@@ -33,11 +34,14 @@ from fabula.store.embedding_space import (
     refuse_reembedding,
     refuse_unknown,
 )
-from fabula.store.locks import ProcessLock, process_lock
+from fabula.store.locks import ProcessLock, process_lock, refuse_moved, refuse_moved_in
 from fabula.store.part_versions import PartVersions
 from fabula.store.parts import (
+    NOTHING_STAGED,
+    RunStaging,
     find_abandoned_runs,
     find_searchable,
+    is_small,
     lock_collection,
     lock_owners,
     lock_prefix,
@@ -45,6 +49,7 @@ from fabula.store.parts import (
     refuse_long_line,
     stage,
     switch,
+    tie_to_chunks,
 )
 from fabula.store.rows import (
     decode_vector,
@@ -58,6 +63,7 @@ from fabula.store.rows import (
 from fabula.store.search_index import (
     WordStatistics,
     exact_scores,
+    phrase_query,
     question_terms,
     search_query,
 )
@@ -65,6 +71,9 @@ from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.store.word_counts import WordCounts
 from fabula.text.document import Vector
 from fabula.text.folding import fold_name
+
+if TYPE_CHECKING:
+    from fabula.graph.unread import NameIndex
 
 LOG = logging.getLogger("fabula")
 NameSections = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
@@ -78,9 +87,15 @@ MAX_QUESTION_CHARACTERS = 1000
 """How much of a question is searched for by its words."""
 MIN_SPARE = 20
 """How many more passages are scored exactly by their words than are returned, at least."""
+END = 10**9
+"""A character after the end of any text."""
 ALL = 2**31 - 1
 """A limit that no index reaches."""
 DOCUMENTS_PER_PAGE = 500
+MAX_QUOTED_PLACES = 40
+"""Chunks that are returned for one phrase of a quotation."""
+MAX_RESEMBLING = 8
+"""Chunks that are returned for the words of a quotation that is nowhere as a phrase."""
 MAX_CACHED_BYTES = 256 << 20
 """Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
 *War and Peace* they take 11 MB, so there is room for 23 such books, or for thousands of stories."""
@@ -164,9 +179,14 @@ class Store(Database):
         rows = self.rows("core/find_latest")
         return str(rows[0]["collection"]) if rows else ""
 
-    def count_passages(self) -> int:
-        """Return how many passages all collections have together."""
-        [row] = self.rows("core/count_checked", collection="", document="")
+    def latest_collections(self) -> list[tuple[str, str]]:
+        """Return when each collection's last document was written, and its name, in order."""
+        rows = self.rows("servers/find_written")
+        return [(row["written"], row["collection"]) for row in rows]
+
+    def count_passages(self, collection: str = "") -> int:
+        """Return how many passages a collection has, or all have together."""
+        [row] = self.rows("core/count_checked", collection=collection, document="")
         return int(row["passages"])
 
     def find_named(
@@ -231,6 +251,11 @@ class Store(Database):
         rows = self.rows("core/count_passages", collection=collection, document=document)
         return [Layer(**row) for row in rows]
 
+    def sum_passages(self, collection: str) -> tuple[int, int]:
+        """Return how many passages a collection has, and how many tokens these have."""
+        [row] = self.rows("core/sum_passages", collection=collection)
+        return row["passages"], row["tokens"]
+
     def count_kinds(self, collection: str, document: str) -> dict[str, int]:
         """Return how many nodes a document has by kind, over all its graphs."""
         rows = self.rows("core/count_kinds", collection=collection, document=document)
@@ -265,7 +290,7 @@ class Store(Database):
 
     def collection_parts(self, collection: str) -> dict[str, Record]:
         """Return what the parts of a collection itself were made from, by their graphs' names."""
-        rows = self.rows("core/find_settled", collection=collection)
+        rows = self.rows("core/find_collection_parts", collection=collection)
         return {row["part"]["graph"]: read_record(row["part"]) for row in rows}
 
     def find_abandoned_runs(self) -> list[str]:
@@ -294,7 +319,7 @@ class Store(Database):
         parameters = filter_parameters(filters)
         parameters |= {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
         name = "core/find_nearest_filtered"
-        if filters == Filters(filters.collection, filters.document):
+        if filters == Filters(filters.collection, filters.document):  # also without a place
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             parameters["document"] = filters.document
         rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
@@ -362,7 +387,7 @@ class Store(Database):
                     raise error
                 for row in rows:
                     row.pop("nearest", None)
-                return rows
+                return _hide_unread(rows, filters)
             space = now
         return []
 
@@ -456,6 +481,66 @@ class Store(Database):
         rows = sorted(matches.candidates, key=lambda row: (-row["alike"], row["id"]))
         return {row["id"]: row["alike"] for row in rows[:limit]}
 
+    def find_quoted(
+        self,
+        filters: Filters,
+        passages: Sequence[str],
+        phrases: Sequence[Sequence[Sequence[str]]],
+        resembling: Sequence[str] = (),
+    ) -> list[Hit]:
+        """Return the chunks in which quotations may be, and those beside them, in text order.
+
+        One round trip; one more counts words of `resembling` that were not counted since the
+        collection changed.
+
+        Args:
+            filters: Where to look; kinds, aspects and levels do not count, as only chunks are the
+                text of a book.
+            passages: Ids of chunks that are returned as well.
+            phrases: For each search its alternatives: the phrases that a chunk must have all.
+            resembling: Texts; for each the chunks are returned that share most with its words.
+
+        """
+        collection = filters.collection
+        queries = [phrase_query(collection, *alternatives) for alternatives in phrases]
+        terms = [question_terms(text[:MAX_QUESTION_CHARACTERS]) for text in resembling]
+        words = []
+        if every := list(dict.fromkeys(term for each in terms for term in each)):
+            counted = self._word_counts.count(self, schema.TEXTS, collection, every)
+            for each in terms:
+                counts = {term: counted.counts[term] for term in each}
+                words.append(search_query(collection, replace(counted, counts=counts)))
+        # A reader who has a place must not be told that what comes later is in the book.
+        hits: list[Hit] = []
+        for document in filters.volumes or (filters.document,):
+            rows = self.read(
+                read_statement("core/find_quoted"),
+                Filters(filters.collection, document, until=filters.until),
+                passages=list(passages),
+                phrases=list(dict.fromkeys(filter(None, queries))),
+                resembling=list(dict.fromkeys(filter(None, words))),
+                limit=MAX_QUOTED_PLACES,
+                pool=MAX_RESEMBLING,
+            )
+            hits += map(read_hit, rows)
+        return hits
+
+    def known_words(self, collection: str, words: Sequence[str]) -> set[str]:
+        """Return those of some words that a passage of a collection has.
+
+        The words of texts that `find_quoted` has just been given are known; others take one round
+        trip.
+        """
+        terms = {word: question_terms(word) for word in words}
+        every = list(dict.fromkeys(term for each in terms.values() for term in each))
+        if not every:
+            return set()
+        statistics = self._word_counts.recall(schema.TEXTS, collection, every)
+        if statistics is None:
+            statistics = self._word_counts.count(self, schema.TEXTS, collection, every)
+        counts = statistics.counts
+        return {word for word, each in terms.items() if each and all(map(counts.get, each))}
+
     def _search_words(
         self,
         index: str,
@@ -508,7 +593,7 @@ class Store(Database):
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
         parameters = filter_parameters(filters) | parameters
-        return self._send(statement, UNNAMED, parameters, is_reading=True)
+        return _hide_unread(self._send(statement, UNNAMED, parameters, is_reading=True), filters)
 
     def cached(
         self,
@@ -581,12 +666,17 @@ class Store(Database):
         return {row["graph"]: row["parts"] for row in rows}
 
     def find_related(
-        self, statement: str, collection: str, passages: Sequence[str]
+        self, statement: str, filters: Filters, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
-        """Return what a statement finds above or beside some passages, by the passages' ids."""
+        """Return what a statement finds above or beside some passages, by the passages' ids.
+
+        Of the filters only the collection and the place of the reader count.
+        """
         hits: dict[str, list[Hit]] = {}
-        parameters = {"collection": collection, "passages": list(passages)}
-        for row in self._send(statement, UNNAMED, parameters, is_reading=True):
+        place = {"collection": filters.collection, "until": filters.until}
+        parameters = place | {"passages": list(passages)}
+        rows = self._send(statement, UNNAMED, parameters, is_reading=True)
+        for row in _hide_unread(rows, filters):
             hits.setdefault(row["of"], []).append(read_hit(row))
         return hits
 
@@ -604,10 +694,16 @@ class Store(Database):
         )
         return {row["id"]: decode_vector(row["vector"]) for row in rows}
 
-    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
-        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
+    def sources(
+        self, collection: str, nodes: Sequence[str], until: int = NO_LIMIT
+    ) -> dict[str, list[Source]]:
+        """Return the chunks that nodes rest on in text order, by the nodes' ids.
+
+        Those that end after the character `until` are left out.
+        """
         sources: dict[str, list[Source]] = {}
-        for row in self.rows("core/find_sources", collection=collection, nodes=list(nodes)):
+        parameters = {"collection": collection, "nodes": list(nodes), "until": until}
+        for row in self.rows("core/find_sources", **parameters):
             sources.setdefault(row.pop("id"), []).append(Source(**row))
         return sources
 
@@ -637,6 +733,17 @@ class Store(Database):
         rows = self.rows("core/find_place", **_place_of(document), at=at.lower(), index=index)
         return read_hit(rows[0]) if rows else None
 
+    def names_of(self, document: Entry) -> NameIndex:
+        """Return where each name of a document's text is first printed; cached until it changes."""
+        from fabula.graph.unread import index_names
+
+        def read() -> NameIndex:
+            rows = self.find_chunks(document, 0, END)
+            return index_names((row["start"], row["text"]) for row in rows)
+
+        names = self.cached("names", document.collection, document.id, (TEXT,), read)
+        return names or {}
+
     def structure(self, document: Entry) -> TextStructure:
         """Return where the sections, printed pages and numbered lines of a document begin."""
         return self.structures(document.collection, [document.id]).get(document.id, TextStructure())
@@ -646,11 +753,20 @@ class Store(Database):
         rows = self.rows("core/find_structures", collection=collection, documents=list(documents))
         return {row["id"]: read_structure(row["structure"]) for row in rows}
 
-    def find_passages_on(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
-        """Return passages of graphs that rest on some chunks of a document, the closest first."""
+    def find_passages_on(
+        self, document: Entry, chunks: Sequence[str], limit: int, until: int = NO_LIMIT
+    ) -> list[Hit]:
+        """Return passages of graphs that rest on some chunks of a document, the closest first.
+
+        Those that rest on characters after `until` are left out.
+        """
         place = _place_of(document)
         rows = self.rows(
-            "core/find_passages_on_chunks", **place, passages=list(chunks), limit=limit
+            "core/find_passages_on_chunks",
+            **place,
+            passages=list(chunks),
+            limit=limit,
+            until=until,
         )
         return [read_hit(row) for row in rows]
 
@@ -681,6 +797,7 @@ class Store(Database):
         refuse_dimensions(model, dimensions)
         self.check_disk_space()
         self.make_schema()
+        refuse_moved(self, collection)
         space = self.space(collection)
         if space is None:
             refuse_collection(collection)
@@ -690,6 +807,7 @@ class Store(Database):
             def take(transaction: neo4j.ManagedTransaction) -> None:
                 # A document of another model may just be coming in.
                 lock_collection(transaction, collection)
+                refuse_moved_in(transaction, collection)
                 transaction.run(read_statement("core/save_space"), new_space).consume()
 
             with self.session() as session:
@@ -702,7 +820,9 @@ class Store(Database):
             raise other_space_error(space, f"{dimensions} dimensions of {model}", model)
         with self._making:
             schema.make_vectors(self, space.dimensions, space.slot)
-            schema.wait(self, schema.TEXTS, space.index)
+            if space.element_kinds:
+                schema.make_vectors(self, space.dimensions, space.slot, "element")
+            schema.wait(self, *schema.needed_indexes(space))
         self._sweep()
         return space
 
@@ -712,6 +832,7 @@ class Store(Database):
         model: str,
         written: Callable[[int], None] = lambda count: None,
         lock: ProcessLock | None = None,
+        staged: RunStaging | None = None,
     ) -> None:
         """Replace what the owners of some parts had by these parts, all or nothing.
 
@@ -725,6 +846,7 @@ class Store(Database):
             model: The model of their embeddings.
             written: Told how many nodes with embeddings each batch had.
             lock: The lock of the documents, if somebody holds one.
+            staged: What of these parts `stage_early` has staged under the same lock.
 
         Raises:
             Changed: What a part rests on was changed meanwhile.
@@ -734,42 +856,42 @@ class Store(Database):
 
         """
         [collection] = {part.owner.collection for part in parts}
-        space = self.space(collection)
-        if space is None:
-            raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
+        space = self._find_slot(collection)
         refuse_other_model(space, model)
         refuse_invalid(parts, space)
         self.check_disk_space()
-        run = uuid.uuid4().hex
-
-        def count_staged(count: int) -> None:
-            written(count)
-            self.check_disk_space()
-
+        before = NOTHING_STAGED
+        if staged is not None and lock is not None and lock.run:
+            if staged.is_current(space) and staged.parts.fits(parts):
+                before = staged.parts
+            else:
+                # `fabula db compact` or a new embedding model: staged once more, in the new slot.
+                # Or parts of a worker that died, which another one made differently.
+                self.discard_staged(lock)
+        run = lock.run if lock is not None and lock.run else uuid.uuid4().hex
         searchable = find_searchable(parts)
-        if searchable["element_kinds"]:
-            with self._making:
-                schema.make_vectors(self, space.dimensions, space.slot, "element")
-                schema.wait(self, space.element_index)
+        self._make_element_index(space, searchable)
         # This lock tells other processes not to delete what is staged.
-        with process_lock(self, [run]) as run_lock, self.session() as session:
-            outgoing = stage(session, run, parts, space, count_staged)
-            # Before the switch, because it is right to find nothing of a new aspect yet. In its own
-            # transaction, so that no two writers wait for each other's switch.
-            session.execute_write(
-                lambda transaction: transaction.run(
-                    read_statement("core/save_searchable"), searchable | {"collection": collection}
-                ).consume()
-            )
+        run_lock = nullcontext(lock) if lock and lock.run else process_lock(self, [run])
+        with run_lock as held, self.session() as session:
+            count = self._count_staged(written)
+            are_staged = {part.owner for part in before.parts}
+            remaining = [part for part in parts if part.owner not in are_staged]
+            outgoing = stage(session, run, remaining, space, count, before)
+            self._save_searchable(session, space, searchable)
+            left = tie_to_chunks(session, run, parts, outgoing, collection)
+            tied = len(outgoing) - len(left)
 
-            def switch_in(transaction: neo4j.ManagedTransaction) -> None:
-                switch(transaction, run, parts, outgoing, space)
+            def switch_in(transaction: neo4j.ManagedTransaction) -> int:
+                hidden = switch(transaction, run, parts, left, space, tied)
                 # Last: if the server was restarted, others may have had these locks since.
-                for held in filter(None, (run_lock, lock)):
-                    held.check()
+                for each in dict.fromkeys((held, lock)):
+                    if each is not None:
+                        each.check()
+                return hidden
 
             try:
-                session.execute_write(switch_in)
+                hidden: int = session.execute_write(switch_in)
             except Neo4jError as error:
                 if is_out_of_memory(error):
                     raise TooLarge(
@@ -777,7 +899,105 @@ class Store(Database):
                         advice=f"{MEMORY_ADVICE}.",
                     ) from error
                 raise
-        self._sweep()
+        if lock is not None and lock.run:
+            # One document of many: `prepare` sweeps what others have left, once for all of them.
+            self._sweep_switched([] if is_small(parts) else [run], hidden)
+        else:
+            self._sweep()
+
+    def stage_early(
+        self,
+        parts: Sequence[Part],
+        model: str,
+        lock: ProcessLock,
+        staged: RunStaging | None = None,
+        written: Callable[[int], None] = lambda count: None,
+    ) -> RunStaging:
+        """Stage the first parts of an owner while the others are still made; `prepare` comes first.
+
+        No reader sees them. They are switched in by `apply`, or deleted by `discard_staged`, or by
+        the next run if the process ends before.
+
+        Args:
+            parts: The parts and pieces of parts that were not staged before.
+            model: The model of their embeddings.
+            lock: The lock of their document, which holds the run of staging.
+            staged: What was staged before under this lock.
+            written: Told how many nodes with embeddings each batch had.
+
+        Raises:
+            SpaceError: The collection's embeddings are of another model.
+            StoreError: A part can't be written, or differs from pieces of it that are staged.
+
+        """
+        [collection] = {part.owner.collection for part in parts}
+        space = staged.space if staged else self._find_slot(collection)
+        refuse_other_model(space, model)
+        refuse_invalid(parts, space)
+        self.check_disk_space()
+        self._make_element_index(space, find_searchable(parts))
+        before = staged.parts if staged else NOTHING_STAGED
+        whole = [part for part in parts if part.is_whole]
+        if not before.only_of(whole).fits(whole):
+            raise StoreError("A part differs from what was staged of it before.")
+        with self.session() as session:
+            outgoing = stage(session, lock.run, parts, space, self._count_staged(written), before)
+        return RunStaging(space, before.and_also(parts, outgoing))
+
+    def discard_staged(self, lock: ProcessLock, seconds: float | None = None) -> None:
+        """Delete what was staged under a lock and will not be switched in.
+
+        Args:
+            lock: The lock.
+            seconds: How long that may take, None for no limit. The next run deletes the rest.
+
+        Raises:
+            StoreError: The time is over, or the server can't be reached.
+
+        """
+        statement = neo4j.Query(read_statement("core/clear_staged"), timeout=seconds)
+        with self.session() as session:
+            session.run(statement, runs=[lock.run]).consume()
+
+    def _find_slot(self, collection: str) -> Space:
+        """Return the space of a collection that is there, without a count of its documents."""
+        space = read_space(self.rows("core/find_slot", collection=collection))
+        if space is None:
+            refuse_moved(self, collection)
+            raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
+        return space
+
+    def _count_staged(self, written: Callable[[int], None]) -> Callable[[int], None]:
+        def count_staged(count: int) -> None:
+            written(count)
+            self.check_disk_space()
+
+        return count_staged
+
+    def _make_element_index(self, space: Space, searchable: Mapping[str, Sequence[str]]) -> None:
+        """Make the vector index of elements for the first elements of a collection."""
+        # Where there are elements already, `prepare` has seen to their index.
+        if searchable["element_kinds"] and not space.element_kinds:
+            with self._making:
+                schema.make_vectors(self, space.dimensions, space.slot, "element")
+                schema.wait(self, space.element_index)
+
+    def _save_searchable(
+        self, session: neo4j.Session, space: Space, searchable: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Record the aspects and kinds that the collection has not had before, if there are any.
+
+        This comes before the switch, because it is right to find nothing of a new aspect yet. It
+        has its own transaction, so that no two writers wait for each other's switch.
+        """
+        if all({*values} <= {*getattr(space, name)} for name, values in searchable.items()):
+            return
+        added = {**searchable, "collection": space.collection}
+        session.execute_write(
+            lambda transaction: transaction.run(
+                read_statement("core/save_searchable"), added
+            ).consume()
+        )
 
     def drop(self, owners: Sequence[Owner]) -> int:
         """Remove parts from the graph in one transaction; return how many there were.
@@ -787,11 +1007,13 @@ class Store(Database):
 
         def take_out(transaction: neo4j.ManagedTransaction) -> int:
             lock_owners(transaction, [*owners, *map(_collection_owner, owners)])
+            for collection in {owner.collection for owner in owners}:
+                refuse_moved_in(transaction, collection)
             removed = 0
             for owner in owners:
                 if owner.document:
                     transaction.run(
-                        read_statement("core/switch_out_settled"), owner._asdict()
+                        read_statement("core/switch_out_collection_part"), owner._asdict()
                     ).consume()
                 [row] = transaction.run(read_statement("core/switch_out"), owner._asdict())
                 removed += row["nodes"] > 0
@@ -812,12 +1034,18 @@ class Store(Database):
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
             lock_owners(transaction, [owner, _collection_owner(owner)])
+            refuse_moved_in(transaction, collection)
             place = {"collection": collection, "document": document}
-            transaction.run(read_statement("core/switch_out_settled"), place, graph="").consume()
+            transaction.run(
+                read_statement("core/switch_out_collection_part"), place, graph=""
+            ).consume()
             transaction.run(read_statement("core/switch_out_document"), place).consume()
+            transaction.run(read_statement("core/clear_annotations"), place, layer="").consume()
             space = read_space(transaction.run(read_statement("core/find_space"), place).data())
             if space is None or not space.documents:
-                for row in transaction.run(read_statement("core/find_settled"), place).data():
+                for row in transaction.run(
+                    read_statement("core/find_collection_parts"), place
+                ).data():
                     own = Owner(collection, row["part"]["graph"])
                     transaction.run(read_statement("core/switch_out"), own._asdict()).consume()
                 transaction.run(
@@ -828,20 +1056,27 @@ class Store(Database):
             session.execute_write(take_out)
         self._sweep()
 
-    def set_description(self, document: Entry, title: str, author: str) -> bool:
-        """Give a document another title and author; return whether it existed.
+    def set_description(
+        self, document: Entry, title: str, author: str, published: str | None = None
+    ) -> bool:
+        """Give a document another title, author and date; return whether it existed.
+
+        A date that is None stays as it is.
 
         An ingest of its file with another text gives it those of the file again.
         """
         owner = Owner(document.collection, TEXT, document.id)
         refuse_long_line(title)
         refuse_long_line(author)
+        date = document.published if published is None else published
+        refuse_long_line(date)
 
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             # A document that is being replaced must not be changed on its way out.
             lock_owners(transaction, [owner])
+            refuse_moved_in(transaction, owner.collection)
             description = {"title": title, "title_key": fold_name(title), "author": author}
-            description["author_key"] = fold_name(author)
+            description |= {"author_key": fold_name(author), "published": date}
             place = {"collection": owner.collection, "document": owner.document}
             [row] = transaction.run(read_statement("core/save_description"), place | description)
             return bool(row["documents"])
@@ -872,6 +1107,7 @@ class Store(Database):
 
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             lock_owners(transaction, [owner])
+            refuse_moved_in(transaction, owner.collection)
             same = {"collection": owner.collection, "ids": [document.id], "sha256": []}
             rows = transaction.run(read_statement("core/find_same"), same).data()
             if not any(row["document"]["sha256"] == document.sha256 for row in rows):
@@ -888,6 +1124,19 @@ class Store(Database):
             existed: bool = session.execute_write(take)
         return existed
 
+    def _sweep_switched(self, runs: Sequence[str], hidden: int) -> None:
+        """Delete what one's own switch has left: marks of staging, and the nodes that it hid."""
+        if not runs and not hidden:
+            return
+        try:
+            with self.session() as session:
+                if runs:
+                    session.run(read_statement("core/clear_staging"), runs=runs).consume()
+                if hidden:
+                    session.run(read_statement("core/clear_retired")).consume()
+        except StoreError as error:
+            _warn_of_sweep(error)
+
     def _sweep(self) -> None:
         """Delete what switches leave: marks of staging, old nodes, and what was never switched in.
 
@@ -900,7 +1149,11 @@ class Store(Database):
                 session.run(read_statement("core/clear_retired")).consume()
                 session.run(read_statement("core/clear_staged"), runs=runs).consume()
         except StoreError as error:
-            LOG.warning("Replaced nodes could not be deleted; the next run deletes them. %s", error)
+            _warn_of_sweep(error)
+
+
+def _warn_of_sweep(error: StoreError) -> None:
+    LOG.warning("Replaced nodes could not be deleted; the next run deletes them. %s", error)
 
 
 def _collection_owner(owner: Owner) -> Owner:
@@ -964,3 +1217,12 @@ def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
     """Return the passages that have a score by that name, best first."""
     hits = [read_hit({**row, "score": row[score]}) for row in rows if row[score] is not None]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+
+def _hide_unread(rows: list[dict[str, Any]], filters: Filters) -> list[dict[str, Any]]:
+    """Return the rows that a reader with a place may see; without a place all of them."""
+    if filters.is_unread is None:
+        return rows
+    from fabula.graph.unread import hide_unread
+
+    return hide_unread(rows, filters)

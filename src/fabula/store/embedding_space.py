@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fabula.errors import NotFound, SpaceError, StoreError
 from fabula.graph import queries
+from fabula.models.prefixes import known_prefixes, split_space_name
 from fabula.text.names import collection_problem, quote_name
 
 
@@ -25,7 +26,7 @@ class Space:
         aspects: The aspects of the collection's passages and embedded elements.
         kinds: The kinds of its passages.
         element_kinds: The kinds of its embedded elements.
-        documents: How many documents it has.
+        documents: How many documents it has; -1 if they were not counted.
         next_model: The model that it is being re-embedded with.
         next_dimensions: How many numbers an embedding of that model has.
         former_dimensions: How many those in the unused slot have.
@@ -112,15 +113,42 @@ def refuse_reembedding(space: Space) -> None:
     )
 
 
+def describe_other_prefix(space: Space, requested: str) -> str:
+    """Return what there is to know of a collection that goes on with another prefix.
+
+    Args:
+        space: The collection's space, of the same model as the requested one.
+        requested: The name of the space that the settings ask for.
+
+    """
+    model, wanted = split_space_name(requested)
+    return (
+        f"The passages of collection {space.collection!r} were embedded by {model} "
+        f"{_with_prefix(split_space_name(space.model)[1])}, and new ones are embedded likewise. "
+        f"The settings have {_named_prefix(wanted)} for this model, as its makers advise: "
+        f"`{_reembed(space, requested)}` embeds all of them so."
+    )
+
+
 def other_space_error(space: Space, requested: str, model: str = "") -> SpaceError:
     """Return the error for a request of another model or other dimensions, which `model` has."""
+    (own, prefix), (wanted, wanted_prefix) = map(split_space_name, (space.model, requested))
+    if own == wanted and prefix != wanted_prefix:
+        kept = _quote(prefix or "none")
+        return SpaceError(
+            f"The passages of collection {space.collection!r} were embedded by {own} "
+            f"{_with_prefix(prefix)}, and the settings ask for {_named_prefix(wanted_prefix)}; "
+            "vectors of texts with two prefixes can't be compared. Keep the prefix, embed the "
+            "collection again, or use another collection.",
+            advice=f"Set FABULA_EMBEDDING_PASSAGE_PREFIX={kept}, or run "
+            f"`{_reembed(space, requested)}`.",
+        )
     return SpaceError(
         f"The documents of collection {space.collection!r} have embeddings of {space.model} "
         f"({space.dimensions} dimensions), and the settings ask for {requested}; vectors of two "
         f"models can't be compared. Use the model {space.model}, embed the collection again, or "
         "use another collection.",
-        advice=f"Set FABULA_EMBEDDING_MODEL={space.model}, or run "
-        f"`{_reembed(space, model or requested)}`.",
+        advice=f"Set FABULA_EMBEDDING_MODEL={own}, or run `{_reembed(space, model or requested)}`.",
     )
 
 
@@ -145,5 +173,31 @@ def refuse_unknown(
         raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(existing)}.")
 
 
-def _reembed(space: Space, model: str) -> str:
-    return f"fabula reembed --collection {space.collection} --embedding-model {model}"
+def reembed_flags(name: str) -> str:
+    """Return the flags that name an embedding space: its model and, if it is not the usual one,
+    the prefix of its passages.
+    """
+    model, prefix = split_space_name(name)
+    flags = f"--embedding-model {model}"
+    if prefix == known_prefixes(model).passage:
+        return flags
+    return f"{flags} --embedding-passage-prefix {_quote(prefix or 'none')}"
+
+
+def _quote(word: str) -> str:
+    """Return a word as a shell takes it."""
+    import shlex  # here: every question imports this module
+
+    return shlex.quote(word)
+
+
+def _with_prefix(prefix: str) -> str:
+    return f"with the prefix {prefix!r}" if prefix else "without a prefix"
+
+
+def _named_prefix(prefix: str) -> str:
+    return f"the prefix {prefix!r}" if prefix else "no prefix"
+
+
+def _reembed(space: Space, name: str) -> str:
+    return f"fabula reembed --collection {space.collection} {reembed_flags(name)}"

@@ -57,7 +57,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CheckFindings:
     """The result of a check.
 
     Attributes:
@@ -78,7 +78,7 @@ class Findings:
 
 def check(
     store: Store, graphs: Iterable[Graph[Any]], collection: str = "", document: str = ""
-) -> Findings:
+) -> CheckFindings:
     """Check every invariant of the core and of some graphs; change nothing.
 
     Args:
@@ -107,7 +107,7 @@ def check(
         *_state_notes(store, collection, document),
     )
     built = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
-    return Findings(len(entries), counted["passages"], dict(built), tuple(violations), notes)
+    return CheckFindings(len(entries), counted["passages"], dict(built), tuple(violations), notes)
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> Iterator[tuple[Graph[Any] | None, str, str]]:

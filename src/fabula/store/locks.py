@@ -2,22 +2,26 @@
 
 A lock is an open transaction that holds locks of Neo4j and is never committed. The server ends it
 with the connection, and so with the process, however that ends.
+
+A collection that is being moved to another server, or was, is closed to writers by a node instead
+(`refuse_moved`), as it stays closed whoever ends.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
-from fabula.errors import StoreError
+from fabula.errors import CollectionMoved, StoreError
 from fabula.graph.queries import read_statement
 from fabula.store.database import Database
+from fabula.store.driver_errors import lost_connection_message
 
 ATTEMPT_SECONDS = 1.0
 """How long to wait for a lock, which may just be released, before it counts as held."""
@@ -35,9 +39,16 @@ NAMES_TAG = "fabula_turn"
 
 
 class ProcessLock:
-    """A lock that is held; threads may share it."""
+    """A lock that is held; threads may share it.
 
-    def __init__(self, transaction: neo4j.Transaction) -> None:
+    Attributes:
+        run: The name of a run of staging that the lock holds as well; '' for none.
+        server: What messages call the server, where it is not the home server.
+
+    """
+
+    def __init__(self, transaction: neo4j.Transaction, run: str = "", server: str = "") -> None:
+        self.run, self.server = run, server
         self._transaction = transaction
         self._using = threading.Lock()
         self._seen = time.monotonic()
@@ -49,10 +60,13 @@ class ProcessLock:
             StoreError: The lock was lost.
 
         """
+        # A transaction of the driver is not thread-safe, and threads share the lock.
         with self._using:
             try:
                 rows = self._transaction.run(read_statement(name), parameters).data()
             except (Neo4jError, DriverError) as error:
+                if self.server:
+                    raise StoreError(lost_connection_message(self.server)) from error
                 raise StoreError(
                     "The connection to Neo4j was lost, or the server restarted, while this went "
                     "on; nothing is half written. Try again in a moment: Fabula's own server is "
@@ -79,7 +93,10 @@ class ProcessLock:
 
 @contextmanager
 def process_lock(
-    store: Database, names: Iterable[str], wait: Callable[[], None] | None = None
+    store: Database,
+    names: Iterable[str],
+    wait: Callable[[], None] | None = None,
+    run: str = "",
 ) -> Iterator[ProcessLock]:
     """Hold the locks of these names until the block ends.
 
@@ -90,16 +107,22 @@ def process_lock(
         names: What is locked.
         wait: Called every few seconds while another process holds one of them; it may end the
             waiting by raising an error.
+        run: The name of a run of staging, which nobody else has. The lock holds it, too, so that
+            what the run stages needs no lock of its own.
 
     """
     names = sorted(names)
+    held = sorted([*names, run]) if run else names
     with store.session() as session:
+        # The door is left only when the lock itself is taken: nobody passes in between.
         with _enter(store, session, names, wait) if wait else nullcontext():
             # 0 is no limit: a lock may be held longer than a server allows a transaction to last.
-            lock = ProcessLock(session.begin_transaction(metadata={NAMES_TAG: names}, timeout=0))
+            transaction = session.begin_transaction(metadata={NAMES_TAG: held}, timeout=0)
+            lock = ProcessLock(transaction, run, store.server)
             try:
-                _take(lock._transaction, names)
+                _take(transaction, held)
             except BaseException:
+                # Also Ctrl-C: the server would keep the lock until it misses the connection.
                 lock.end()
                 raise
         try:
@@ -119,14 +142,18 @@ def _enter(
     second lock (the door), and check again whether it is still free.
     """
     doors = [f"{name}/next" for name in names]
+    is_waiting = False
     with store.session() as door_session:
         while True:
-            while not is_free(session, names):
+            # Nearly every lock is free when it is asked for. So the first try goes to the door at
+            # once, and only who has found it held waits outside.
+            while is_waiting and not is_free(session, names):
                 wait()
             with _begin(door_session, ENTRY_SECONDS) as door:
                 if _is_taken(door, doors) and is_free(session, names):
                     yield
                     return
+            is_waiting = True
             wait()
 
 
@@ -169,3 +196,40 @@ def find_held_names(session: neo4j.Session) -> set[str]:
 
 def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
     transaction.run(read_statement("core/take_locks"), locks=list(names)).consume()
+
+
+def refuse_moved(store: Database, collection: str) -> None:
+    """Raise CollectionMoved if a collection takes no changes here, before anything is paid for.
+
+    Readers of a collection go where the home server says. Writers are refused by the server that
+    they write to: a process may have learned an hour ago where the collection lives.
+    """
+    _refuse_moved(store.rows("servers/find_moved", collection=collection), collection)
+
+
+def refuse_moved_in(
+    transaction: neo4j.ManagedTransaction | neo4j.Transaction, collection: str
+) -> None:
+    """Raise CollectionMoved if a collection takes no changes here, in the transaction of a writer.
+
+    The writer has the collection's lock or its document's, so that no move begins meanwhile.
+    """
+    rows = transaction.run(read_statement("servers/find_moved"), collection=collection).data()
+    _refuse_moved(rows, collection)
+
+
+def _refuse_moved(rows: Sequence[Mapping[str, Any]], collection: str) -> None:
+    if not rows:
+        return
+    server = rows[0]["server"]
+    if not rows[0]["is_moving"]:
+        raise CollectionMoved(
+            f"Collection {collection!r} has been moved to server {server!r}: try again, and it is "
+            "changed there."
+        )
+    raise CollectionMoved(
+        f"Collection {collection!r} is being moved to server {server!r}: questions are answered "
+        "meanwhile, and changes are taken again once it is there.",
+        advice=f"If the move was stopped, `fabula collections move {collection} --to {server}` "
+        "continues it.",
+    )

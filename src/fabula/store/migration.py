@@ -12,7 +12,7 @@ from fabula.store.locks import process_lock
 
 LOG = logging.getLogger("fabula")
 
-VERSION = 5
+VERSION = 6
 FIRST_VERSION = 1
 """The version of graphs that did not record it."""
 
@@ -61,7 +61,8 @@ def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
 def _make_schema(store: Database) -> None:
     """Make the constraints and indexes of this version, and wait until questions can use them."""
     schema.make(store)
-    schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))
+    needed = {name for space in store.spaces() for name in schema.needed_indexes(space)}
+    schema.wait(store, schema.TEXTS, *needed)
 
 
 def record(store: Database) -> None:
@@ -77,6 +78,7 @@ def record(store: Database) -> None:
 def _version(store: Database) -> int:
     """Return the version of the graph's schema; 0 for a new graph."""
     [row] = store.rows("core/find_schema")
+    store.has_servers = row["has_servers"]
     if row["version"] is not None:
         return int(row["version"])
     [unversioned] = store.rows("migrate/find_unversioned")

@@ -25,7 +25,9 @@ from fabula.graph.queries import (
     read_statement,
 )
 from fabula.store import Store, locks, schema
+from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import Space
+from fabula.store.locks import refuse_moved_in
 from fabula.store.parts import lock_collection
 from fabula.store.rows import encode_vector, read_space
 from fabula.text.document import Vectors
@@ -73,6 +75,7 @@ def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
 
     def record(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, collection)
+        refuse_moved_in(transaction, collection)
         next_space = {"collection": collection, "model": model, "dimensions": dimensions}
         transaction.run(read_statement("core/reembed_begin"), next_space).consume()
 
@@ -98,24 +101,9 @@ def find_unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Une
     """
     parameters = {"collection": space.collection, "embedding": space.embedding, "limit": limit}
     parameters["next"] = embedding_property(space.next_slot)
-    for document in _documents(store, space.collection):
+    for document in find_document_ids(store, space.collection):
         while rows := store.rows("core/reembed_find", document=document, **parameters):
             yield [Unembedded(**row) for row in rows]
-
-
-def _documents(store: Store, collection: str) -> Iterator[str]:
-    """Yield the ids of a collection's documents; '' for what belongs to the collection itself."""
-    yield ""
-    title, after = "", ""
-    while page := store.rows(
-        "core/find_document_ids",
-        collection=collection,
-        after_title=title,
-        after=after,
-        limit=ROWS_PER_PAGE,
-    ):
-        yield from (row["id"] for row in page)
-        title, after = page[-1]["title_key"], page[-1]["id"]
 
 
 def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
@@ -169,6 +157,7 @@ def flip(store: Store, space: Space) -> None:
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
+        refuse_moved_in(transaction, space.collection)
         parameters = {"model": space.next_model, "dimensions": space.next_dimensions}
         parameters |= {"collection": space.collection, "slot": space.slot}
         [row] = transaction.run(read_statement("core/reembed_flip"), parameters)

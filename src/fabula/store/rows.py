@@ -98,4 +98,5 @@ def filter_parameters(filters: Filters) -> dict[str, Any]:
         "aspects": list(filters.aspects),
         "lowest": filters.lowest,
         "highest": filters.highest,
+        "until": filters.until,
     }

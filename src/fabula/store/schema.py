@@ -12,7 +12,7 @@ from typing import Any
 from fabula.errors import StoreError
 from fabula.graph.queries import Embedded, for_embeddings, index_name, read_statement
 from fabula.store.database import Database, Index
-from fabula.store.embedding_space import Space
+from fabula.store.embedding_space import Space, reembed_flags
 
 LOG = logging.getLogger(__name__)
 POLL_SECONDS = 0.01, 1.0
@@ -28,6 +28,7 @@ CONSTRAINTS = (
     "schema_document_id",
     "schema_part_id",
     "schema_decision_id",
+    "schema_annotation_slice_id",
     "schema_passage_id",
     "schema_element_id",
     "schema_staged_id",
@@ -157,8 +158,8 @@ def find_faults(
     cure = f"ingest any file into collection {space.collection} again, which makes it anew"
     if space.phase:
         cure = (
-            f"run `fabula reembed --collection {space.collection} --embedding-model "
-            f"{space.target}`, which goes on"
+            f"run `fabula reembed --collection {space.collection} {reembed_flags(space.target)}`, "
+            "which goes on"
         )
     faults = []
     for name in needed_indexes(space):

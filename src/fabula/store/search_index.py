@@ -121,6 +121,27 @@ def count_query(collection: str, term: str = "") -> str:
     return f"{tenant} +search_terms:[{term}_{CLASS_LETTERS[0]} TO {term}_{CLASS_LETTERS[-1]}]"
 
 
+def phrase_query(collection: str, *phrases: Sequence[str]) -> str:
+    """Return the query for all nodes of a collection that have each phrase of some alternatives.
+
+    Args:
+        collection: The collection.
+        *phrases: Alternatives: the texts of phrases that a node must have all.
+
+    Returns:
+        The query in Lucene's syntax; '' if no alternative has a word.
+
+    """
+    alternatives = []
+    for texts in phrases:
+        words = [" ".join(search_words(text)) for text in texts]
+        # Words are letters, digits and marks, so that nothing of them is syntax.
+        clauses = [f'+search_text:"{phrase}"' for phrase in words if phrase]
+        if clauses:
+            alternatives.append(f"({' '.join(clauses)})")
+    return f"{count_query(collection)} +({' '.join(alternatives)})" if alternatives else ""
+
+
 def search_query(collection: str, statistics: WordStatistics) -> str:
     """Return the query that scores nodes of a collection nearly by BM25 of its own statistics.
 

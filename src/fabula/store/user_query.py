@@ -140,7 +140,7 @@ def run_user_query(
     limit = _Limit(timeout_seconds or PLANNING_SECONDS)
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
-        explain_errors("the query"),
+        explain_errors("the query", store.server),
         store.driver() as driver,
         driver.session(database=store._database, default_access_mode=access) as session,
     ):
@@ -149,10 +149,12 @@ def run_user_query(
                 _refuse_functions(statement)
                 with limit.over(session):
                     explained = neo4j.Query(
-                        f"EXPLAIN {statement}", metadata={QUERY_TAG: tag}, timeout=limit.left()
+                        f"EXPLAIN {statement}",
+                        metadata={QUERY_TAG: tag},
+                        timeout=limit.seconds_left(),
                     )
                     _refuse_by_plan(session.run(explained, dict(parameters)).consume())
-            timeout = limit.left() if timeout_seconds else None
+            timeout = limit.seconds_left() if timeout_seconds else None
             tagged = neo4j.Query(statement, metadata={QUERY_TAG: tag}, timeout=timeout)
             if max_rows is None or max_bytes is None:
                 result = session.run(tagged, dict(parameters))
@@ -197,7 +199,7 @@ class _Limit:
         self._ends = time.monotonic() + seconds
         self.is_over = False
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds that are left, never 0, which the server takes for no limit."""
         return max(self._ends - time.monotonic(), 0.001)
 
@@ -209,7 +211,7 @@ class _Limit:
             self.is_over = True
             _close(session)
 
-        timer = threading.Timer(self.left() + GRACE_SECONDS, end)
+        timer = threading.Timer(self.seconds_left() + GRACE_SECONDS, end)
         timer.daemon = True
         timer.start()
         try:

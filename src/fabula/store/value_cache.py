@@ -53,10 +53,13 @@ class ValueCache:
 
     def get(self, key: Hashable, version: Hashable, make: Callable[[], Made]) -> Made:
         """Return the value of a key, made by `make` unless this version of it is cached."""
+        # Two locks: the one of the key is held while a value is made, which may take seconds; the
+        # common one only for moments, so that other keys are not held up.
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
+                # Looked up only now: another thread may have made it while this one waited.
                 cached = self._values.get(key)
                 if cached and cached.version == version:
                     self._hits += 1
@@ -68,6 +71,7 @@ class ValueCache:
                 value = make()
                 entry = _Entry(version, value, measure(value))
             except BaseException:
+                # Otherwise the lock of a key that never gets a value would stay for ever.
                 with self._lock:
                     if key not in self._values:
                         self._making.pop(key, None)
@@ -93,6 +97,7 @@ class ValueCache:
     def _evict(self) -> None:
         """Remove what is too much, the least recently used values first."""
         left, large = self._max_bytes, 1
+        # From the latest to the oldest, so that what is still left of the limit goes to the latest.
         for key, entry in reversed(list(self._values.items())):
             if entry.size > self._max_bytes:
                 large -= 1

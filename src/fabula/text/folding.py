@@ -126,6 +126,18 @@ _ELIDED = frozenset(_ELIDED_FORMS.split())
 """What French, Italian and Catalan print before an apostrophe that belongs to the word before."""
 _SUFFIXES = frozenset(("s", "ll", "re", "ve", "d", "m", "t"))
 """What English prints behind an apostrophe: the possessive, and short forms of small verbs."""
+# A word as it is printed, or a run of a script without spaces: `_PIECE` before it is folded.
+_APOSTROPHES = "'’‘‛ʼʻ′´`＇ʹ\u1fbd\u1fbf"
+_FOLDED_MARKS = (
+    f"{_COMBINING}\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7"
+    "\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff\u200c\u200d"
+)
+"""Marks inside words that folding removes."""
+_PRINTED_PART = rf"(?:[^\W_{_SOLID}]|[{_WORD_MARKS}{_FOLDED_MARKS}])+"
+_PRINTED = re.compile(
+    rf"([{_SOLID}]+)|{_PRINTED_PART}"
+    rf"(?:(?:[{_APOSTROPHES}]|(?<=[א-ת])[\"\u05f4](?=[א-ת])){_PRINTED_PART})*"
+)
 MAX_WORD_CHARACTERS = 64
 """Where a word is cut off; a longer one is a line of signs, or a text without spaces."""
 
@@ -168,6 +180,21 @@ def search_words(text: str) -> list[str]:
     for piece, is_solid in _pieces(text):
         words += _segment(piece) if is_solid else [piece]
     return words
+
+
+def printed_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text, each folded, with the characters of the text that it is.
+
+    Unlike the words that search compares, they keep possessives, short forms as "can't" and elided
+    articles, and each letter of a script without spaces is a word: this is for comparing what two
+    texts say. A part of a word before a hyphen or the end of a line is a word of its own.
+    """
+    for match in _PRINTED.finditer(text):
+        if match[1]:
+            for letter in _CLUSTER.finditer(text, match.start(), match.end()):
+                yield fold(letter[0]), letter.start(), letter.end()
+        elif word := fold(match[0]).replace(" ", ""):
+            yield word, match.start(), match.end()
 
 
 def search_pieces(text: str) -> Iterator[tuple[str, bool]]:

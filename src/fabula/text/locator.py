@@ -37,7 +37,7 @@ class Locator:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LocatorLabels:
     """The labels of one kind of locators, and where each begins, in text order."""
 
     starts: tuple[int, ...] = ()
@@ -81,10 +81,10 @@ class Labels:
         return spans
 
 
-def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> Labels:
+def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> LocatorLabels:
     """Return the labels of one kind."""
     chosen = sorted((each.start, each.label) for each in locators if each.kind == kind)
-    return Labels(tuple(start for start, _ in chosen), tuple(label for _, label in chosen))
+    return LocatorLabels(tuple(start for start, _ in chosen), tuple(label for _, label in chosen))
 
 
 def name_labels(kind: LocatorKind, labels: str) -> str:

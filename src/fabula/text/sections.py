@@ -13,7 +13,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from fabula.text.document import Section
@@ -30,37 +30,26 @@ MAX_ANCESTOR_CHARACTERS = 80
 """How much of the title of an outer section is in the paths of those within it."""
 
 _VOLUME, _PART, _ACT, _CHAPTER, _SCENE, _LETTER, _NUMERAL = 10, 20, 30, 40, 50, 60, 70
-_WORDS = {
-    _VOLUME: """
-        volume vol tome tom tomo том band bind svezak τόμος quyển المجلد مجلد כרך खंड खण्ड เล่ม
-    """,
-    _PART: """
-        book part livre partie buch teil theil księga część libro parte livro boek deel kniha část
-        díl bok bog del книга книга часть частина kitap kısım βιβλίο μέρος phần tập الجزء جزء كتاب
-        الكتاب ספר חלק भाग पुस्तक ภาค
-    """,
-    _ACT: "act acte akt aufzug acto atto ato akti действие дія πράξη dějství bedrijf",
-    _CHAPTER: """
-        chapter chap stave canto chant gesang pieśń canticle rozdział kapitel chapitre capítulo
-        capitolo hoofdstuk kapitola kapitlet глава розділ bölüm κεφάλαιο ραψωδία chương hồi
-        الفصل فصل الباب باب פרק अध्याय परिच्छेद सर्ग บทที่ บท ตอนที่
-    """,
-    _SCENE: "scene scena scène szene auftritt escena cena scéna сцена явление σκηνή cảnh",
-    _LETTER: "letter lettre brief list carta lettera письмо лист γράμμα section § paragraph",
+_DIVISION_RANKS = {
+    "volume": _VOLUME,
+    "book": _PART,
+    "part": _PART,
+    "act": _ACT,
+    "chapter": _CHAPTER,
+    "scene": _SCENE,
+    "letter": _LETTER,
+    "section": _LETTER,
 }
-_IDEOGRAPHIC_RANKS = {
-    **dict.fromkeys("部卷巻編编篇冊册集부권편", _PART),
-    **dict.fromkeys("幕막", _ACT),
-    **dict.fromkeys("章回話话장화회", _CHAPTER),
-    **dict.fromkeys("場场장", _SCENE),
-    **dict.fromkeys("節节절", _LETTER),
+_MORE_RANKS = {
+    "vol": _VOLUME,
+    "chap": _CHAPTER,
+    "canticle": _CHAPTER,
+    "paragraph": _LETTER,
+    "§": _LETTER,
 }
-_IDEOGRAPHIC_RANKS["장"] = _CHAPTER
+"""What begins headings only where a file says that they are headings: in prose, too, it may begin
+a line."""
 _COUNT = "0-9０-９〇零一二三四五六七八九十百千两兩"
-_IDEOGRAPHIC = re.compile(
-    rf"\s*(?:第|제)?\s*([{_COUNT}]+)\s*([部卷巻編编篇冊册集幕章回話话場场節节부권편막장화회절])"
-    rf"|\s*([卷巻])[之の]?\s*([{_COUNT}]+)"
-)
 _NUMERAL_LINE = re.compile(rf"\s*([ivxlcdm]+|[{_COUNT}]{{1,4}})(?:[.:)、．。—–-]|(?=\s)|$)\s*(.*)")
 _TWO_WORDS = re.compile(r"[^\W_]+\s+[^\W_]+\s*(?:[.:)—–-]|$)")
 _ARTICLES = frozenset(
@@ -230,7 +219,7 @@ def _read_headings(sections: Sequence[Section], title: str) -> list[_Heading]:
         )
         if guess and (guess[2] or counts[guess[0]] > 1):
             kind, key, _ = guess
-            rank = _RANKS.get(kind, _NUMERAL)
+            rank = _ranks().get(kind, _NUMERAL)
             heading = replace(heading, kind=kind, key=key, rank=rank, contains=rank <= _ACT)
         headings.append(heading)
     return _clear_levels(headings)
@@ -244,7 +233,7 @@ def _keyword(title: str) -> tuple[str, str, bool] | None:
     guess = _first_keyword(title)
     if guess is None and ": " in title:
         rest = _first_keyword(title.rpartition(": ")[2])
-        if rest and rest[2] and rest[0] in _RANKS:
+        if rest and rest[2] and rest[0] in _ranks():
             return rest
     return guess
 
@@ -252,17 +241,17 @@ def _keyword(title: str) -> tuple[str, str, bool] | None:
 def _first_keyword(title: str) -> tuple[str, str, bool] | None:
     """Return the same of a title that begins with its keyword or its number."""
     folded = fold_title(title)
-    if match := _IDEOGRAPHIC.match(folded):
+    if match := _ideographic().match(folded):
         word, number = (match[2], match[1]) if match[2] else (match[3], match[4])
         return word, f"{word} {number}", True
     words = fold_words(title)
     while words and words[0] in _ARTICLES and len(words) > 1:
         words = words[1:]
-    if words and words[0] in _RANKS:
+    if words and words[0] in _ranks():
         following = [word for word in words[1:] if word not in _ARTICLES]
         is_sure = not following or _is_number(following[0]) or bool(_TWO_WORDS.match(folded))
         return words[0], " ".join([words[0], *following[:1]]), is_sure
-    if len(words) > 1 and words[1] in _RANKS:
+    if len(words) > 1 and words[1] in _ranks():
         return words[1], f"{words[1]} {words[0]}", _is_number(words[0])
     if match := _NUMERAL_LINE.fullmatch(folded):
         kind = "titled number" if match[2] else "number"
@@ -285,11 +274,11 @@ def _clear_levels(headings: Sequence[_Heading]) -> list[_Heading]:
             levels[heading.kind][heading.level] += 1
     stated = {level for counts in levels.values() for level in counts}
     usual = {kind: counts.most_common(1)[0][0] for kind, counts in levels.items() if kind}
-    by_rank = sorted(usual, key=lambda kind: _RANKS.get(kind, _NUMERAL))
+    by_rank = sorted(usual, key=lambda kind: _ranks().get(kind, _NUMERAL))
     is_inverted = any(
         usual[outer] > usual[inner]
         for outer, inner in pairwise(by_rank)
-        if _RANKS.get(outer, _NUMERAL) < _RANKS.get(inner, _NUMERAL)
+        if _ranks().get(outer, _NUMERAL) < _ranks().get(inner, _NUMERAL)
     )
     if len(stated) < 2 or is_inverted:
         return [replace(heading, level=0) for heading in headings]
@@ -470,9 +459,35 @@ def _fold_all(words: str) -> Iterable[str]:
     return (fold_title(word) for word in words.split())
 
 
-_RANKS: Mapping[str, int] = {
-    **{word: rank for rank, words in _WORDS.items() for word in _fold_all(words)},
-    **_IDEOGRAPHIC_RANKS,
-}
+@cache
+def _ranks() -> Mapping[str, int]:
+    """Return the rank of each word of a division; of two languages the outer rank counts."""
+    # Who only asks a question needs none of them.
+    from fabula.text.heading_words import DIVISIONS, heading_words
+
+    ranks: dict[str, int] = {}
+    for name in DIVISIONS:
+        for words in heading_words().values():
+            for word in _fold_all(words.get(name, "")):
+                ranks.setdefault(word, _DIVISION_RANKS[name])
+    return ranks | _MORE_RANKS
+
+
+@cache
+def _ideographic() -> re.Pattern[str]:
+    """Return the form of headings as 第三章: a number and a character for the division."""
+    from fabula.text.heading_words import DIVISIONS, IDEOGRAPHIC, heading_words
+
+    units = "".join(
+        unit
+        for language in IDEOGRAPHIC
+        for name in DIVISIONS
+        for unit in heading_words()[language].get(name, "").split()
+    )
+    return re.compile(
+        rf"\s*(?:第|제)?\s*([{_COUNT}]+)\s*([{units}])|\s*([卷巻])[之の]?\s*([{_COUNT}]+)"
+    )
+
+
 _FRONT = frozenset(_fold_all(_FRONT_WORDS))
 _BACK = frozenset(_fold_all(_BACK_WORDS))

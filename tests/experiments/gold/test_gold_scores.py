@@ -136,6 +136,26 @@ def test_quotations_speakers_and_events(text: LitBankText) -> None:
     assert figures["right"]["events, recall"] == 1 / 2
 
 
+def test_a_family_is_among_the_persons(text: LitBankText) -> None:
+    family = entity(text.text, "f", "group", "Tom Gray")
+    scores = TextScores("t")
+    score_findings(scores, text, Findings((family,)), text.text)
+    assert means(scores)["persons, precision"] == pytest.approx(2 / 3)
+
+
+def test_a_text_in_which_nothing_is_found_counts_where_it_was_looked_for(
+    text: LitBankText,
+) -> None:
+    scores = TextScores("t")
+    score_findings(scores, text, Findings(), text.text)
+    assert not {name for name in scores.items if name.startswith(("events", "quotations"))}
+    looked = Findings(finds_quotations=True, finds_events=True)
+    score_findings(scores, text, looked, text.text)
+    figures = means(scores)
+    assert (figures["events, recall"], figures["quotations, recall"]) == (0.0, 0.0)
+    assert figures["speakers"] == 0.0
+
+
 def test_a_play_is_compared_by_its_speeches_and_its_network(play: Play) -> None:
     document = "\n\n".join(f"{speech.label}\nMówię." for speech in play.speeches)
     starts: dict[str, list[int]] = {}

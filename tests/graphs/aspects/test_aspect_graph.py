@@ -12,10 +12,12 @@ from fabula.errors import ModelError, SettingsError
 from fabula.graph.installed import GROUP, graph
 from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
+from fabula.graphs.aspects.labels import MODEL, RULES
 from fabula.graphs.aspects.mapping import make_edges, make_nodes, read_stored
 from fabula.models import Prompt
 from fabula.models.placeholders import PlaceholderChat
 from fabula.models.usage import Usage
+from fabula.plot.trees.svg import name_passage
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story
 from stories import WINTER
@@ -71,6 +73,25 @@ def test_a_summary_rests_on_all_chunks_below_it_in_text_order() -> None:
     assert nodes[top.id].sources == tuple(chunk.id for chunk in graph.chunks)
     assert nodes[top.id].properties["name"] == "plot 2: plot at level 2"
     assert nodes[graph.details[0].id].sources == (graph.chunks[0].id,)
+
+
+def test_an_extract_says_that_it_is_one() -> None:
+    graph = small_earlier()
+    top = graph.summaries[2]
+    names = {RULES: "plot 2, extract: plot at level 2", MODEL: "plot 2: plot at level 2"}
+    for by, name in names.items():
+        made = make_nodes(graph.chunks, graph.summaries, graph.details, by)
+        nodes = {node.id: node for node in made}
+        assert nodes[top.id].properties["name"] == name
+        assert {node.properties["by"] for node in made} == {by}
+        edges = make_edges(graph.summaries, graph.details)
+        again = read_stored(Known(graph.chunks, made, edges))
+        read: list[Any] = [*again.summaries, *again.details]
+        assert {each.by for each in read} == {by}
+        mark = ", extract" if by == RULES else ""
+        shown = set(map(name_passage, read))
+        assert f"plot, level 2{mark}" in shown
+        assert f"detail{mark}" in shown
 
 
 # Building

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graph.sets import shipped
+from fabula.graph.sets import list_shipped
 from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.sets import chosen_aspects, read_aspects
@@ -32,7 +32,7 @@ def test_the_general_set_has_one_aspect() -> None:
     assert [aspect.name for aspect in read_aspects("general")] == ["general"]
 
 
-@pytest.mark.parametrize("name", shipped("fabula.graphs.aspects.sets"))
+@pytest.mark.parametrize("name", list_shipped("fabula.graphs.aspects.sets"))
 def test_shipped_aspects_are_described(name: str) -> None:
     for aspect in read_aspects(name):
         assert len(aspect.description.split()) >= 10

@@ -78,7 +78,7 @@ def writer(server: Server, kind: str = "a narrative") -> PromptedWriter:
         chat,
         chat,
         chat,
-        AspectPlaceholders.expected({}, Options()),
+        AspectPlaceholders.expect({}, Options()),
         details_form="whole",
         detail_tokens=120,
         words=TextWords(kind=kind),

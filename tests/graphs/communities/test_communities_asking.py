@@ -38,7 +38,7 @@ from fabula.graphs.communities.report_search import (
     make_reports,
     reports_at_level,
 )
-from fabula.models import NO_ANSWER, Embeddings, Reply
+from fabula.models import NO_ANSWER, Embeddings, Reply, TextKind
 from fabula.models.parallel import Workers
 from fabula.text import tokens
 from fabula.text.document import Vector
@@ -113,7 +113,7 @@ class Words:
     def __init__(self) -> None:
         self.sent: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         assert len(texts) <= self.batch
         self.sent += texts
         return Embeddings(np.stack([self.vector(text) for text in texts]))

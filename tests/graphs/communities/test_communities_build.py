@@ -27,7 +27,7 @@ from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.method import Built
 from fabula.graphs.communities.claims import PROMPTS, ClaimShape, attribute, read_claims
-from fabula.graphs.communities.facts import describe, warnings
+from fabula.graphs.communities.part_facts import describe, warnings
 from scripted import Models, Says, made_chunks, window
 
 

@@ -198,7 +198,7 @@ def test_a_collection_has_its_own_which_follow_its_documents(
         third = tmp_path / "third.txt"
         third.write_text(told("spring", (("Gerda", "Hans", "Ivan"),)))
         fabula.ingest(third)
-        [own] = fabula.settled()
+        [own] = fabula.collection_graphs()
         assert own.stale == ("documents",)
         shutil.rmtree(tmp_path / "cache")
         fabula.build("identities")
@@ -226,13 +226,13 @@ def test_members_that_went_with_a_replaced_document_come_back_by_a_plain_build(
         assert "documents changed since they were made" in notes(fabula)
         [cure] = {one.cure for one in fabula.check().violations}
         assert cure.endswith("run `fabula build collection_communities`")
-        assert [one.stale for one in fabula.settled()] == [("documents",)]
+        assert [one.stale for one in fabula.collection_graphs()] == [("documents",)]
         assert fabula.build("collection_communities")[0].status == "replaced"
         assert fabula.check().violations == ()
         assert "changed" not in notes(fabula)
         fabula.build("identities")
         assert "documents changed since they were made" in notes(fabula), "those are used, too"
-        assert {one.graph: one.stale for one in fabula.settled()} == {
+        assert {one.graph: one.stale for one in fabula.collection_graphs()} == {
             "collection_communities": ("documents",),
             "identities": (),
         }

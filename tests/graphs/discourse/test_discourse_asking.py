@@ -12,7 +12,12 @@ from fabula.errors import BadReply
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula.graphs.discourse.modes.discourse import choose
 from fabula.graphs.discourse.normal import normal
-from fabula.graphs.discourse.reading import ask_in_steps, ask_model, read_by_words, read_sought
+from fabula.graphs.discourse.question_reading import (
+    ask_in_steps,
+    ask_model,
+    read_by_words,
+    read_sought,
+)
 from fabula.graphs.discourse.senses import read_senses
 from scripted import Says
 

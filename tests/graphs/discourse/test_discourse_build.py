@@ -28,7 +28,7 @@ from fabula.graphs.discourse.questions import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.entities import ids
 from fabula.models import Chat, Prompt
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from scripted import Models, Says, made_chunks, told
@@ -111,7 +111,7 @@ def built(
     workers = Workers(8)
     text = replace(told(chunks), below={"entities": cast} if cast else {})
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             given = models or Models(says, offline=offline)
             return build(text, Options(**knobs), given, known or Known(), work)
@@ -490,6 +490,16 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
     assert len({str(one) for one in settings}) == 3
     offline = [GRAPH.settings(Options(demonstrations=name), True) for name in prompts]
     assert offline[0] == offline[1] == offline[2]
+
+
+@pytest.mark.parametrize("name", ["narrative", "history"])
+def test_demonstrations_of_pairs_show_contrast_and_more_than_cause(name: str) -> None:
+    says = script()
+    built(made_chunks(*STORY), says, demonstrations=name)
+    system = asked(says, "links")[0].system
+    beside_cause = {"narrative": "Temporal.Asynchronous.Precedence", "history": "Concession"}
+    for sense in ("Contingency.Cause.Result", "Comparison.Contrast", beside_cause[name]):
+        assert sense in system
 
 
 # Hostile replies

@@ -309,7 +309,7 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
         MATCH (term:Term {{document: $document, slot: 'who', key: 'anna'}})
         CREATE (term)-[:IS]->(:Element:Entity {{
           id: 'hypatia', collection: term.collection, document: $document, kind: 'entity',
-          name: 'Anna', names: ['Anna', 'Hypatia'], text: 'Anna'}})
+          name: 'Anna', names: ['Anna', 'Hypatia'], text: 'Anna', since: 0, last: 0}})
         {written}"""
     undo = f"MATCH (entity:Entity {{id: 'hypatia'}}) DETACH DELETE entity {written}"
     cypher(scenes.store, change, document=entry.id)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.discourse.senses import Senses, matches, read_senses, shipped
+from fabula.graphs.discourse.senses import Senses, list_shipped, matches, read_senses
 from fabula.graphs.discourse.words import words_of
 
-SETS = [(name, read_senses(name)) for name in shipped()]
+SETS = [(name, read_senses(name)) for name in list_shipped()]
 
 
 def at_depth(senses: Senses, depth: int) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,25 @@ def test_the_last_document_takes_what_was_decided_with_it(fabula: Fabula) -> Non
     assert fabula.decisions() == []
 
 
+@pytest.mark.parametrize("format", ["jsonl", "graphml"])
+def test_an_export_of_the_collection_has_what_was_decided(
+    fabula: Fabula, tmp_path: Path, format: str
+) -> None:
+    fabula.decide("entities", "rename", "Marlow", "Charlie", by="ada")
+    fabula.undo(1, by="bob")
+    fabula.export(whole := tmp_path / f"whole.{format}")
+    fabula.export(book := tmp_path / f"book.{format}", "Heart")
+    assert "/decision/" not in book.read_text() and '"ada"' not in book.read_text()
+    if format == "graphml":
+        assert ">ada<" in whole.read_text() and ">bob<" in whole.read_text()
+        return
+    nodes = [json.loads(line) for line in whole.read_text().splitlines()]
+    [kept] = [node["properties"] for node in nodes if node.get("labels") == ["Decision"]]
+    assert (kept["kind"], kept["names"]) == ("rename", ["Marlow", "Charlie"])
+    assert (kept["by"], kept["undone_by"]) == ("ada", "bob")
+    assert datetime.fromisoformat(kept["at"]) <= datetime.fromisoformat(kept["undone_at"])
+
+
 def test_a_graph_of_other_settings_is_not_read_again_unasked(
     fabula: Fabula, endpoint: Endpoint, store: Store
 ) -> None:
@@ -179,7 +199,7 @@ def test_a_graph_of_other_settings_is_not_read_again_unasked(
     with Fabula(Settings.read(**{"entities.gleanings": 2})) as other:
         endpoint.bodies.clear()
         decision = other.decide("entities", "rename", "Marlow", "Charlie")
-        by_decision, by_more = other.outdated(decision)
+        by_decision, by_more = other.find_outdated(decision)
         assert (by_decision, [entry.title for entry in by_more]) == ([], ["Heart"])
         assert other.follow(decision) == []
     assert chats(endpoint) == []
@@ -190,11 +210,36 @@ def test_merges_join_entities_of_different_documents(fabula: Fabula, store: Stor
     fabula.build("identities")
     decision = fabula.decide("entities", "merge", "Marlow", "Almayer")
     assert decision.documents == ()
-    [settled] = fabula.settled()
+    [settled] = fabula.collection_graphs()
     assert settled.stale == ("decisions",)
     fabula.build("identities")
     [row] = cypher(store, "MATCH (i:Identity)-[s:SAME {by: 'person'}]->() RETURN i.by AS by, s.why")
     assert (row["by"], row["s.why"]) == ("person", "Marlow = Almayer")
+
+
+def test_splits_keep_entities_of_different_documents_apart(fabula: Fabula, store: Store) -> None:
+    def identities() -> list[int]:
+        rows = cypher(
+            store,
+            "MATCH (i:Identity)-[:SAME]->(e:Entity {key: 'marlow'}) "
+            "RETURN i.id AS id, count(e) AS entities ORDER BY entities, id",
+        )
+        return [row["entities"] for row in rows]
+
+    fabula.decide("entities", "merge", "Marlow", "Almayer")
+    fabula.build("identities")
+    before = identities()
+    decision = fabula.decide("entities", "split", "Marlow", "Almayer")
+    assert (decision.documents, decision.names) == ((), ("Marlow", "Almayer"))
+    [settled] = fabula.collection_graphs()
+    assert settled.stale == ("decisions",)
+    fabula.build("identities")
+    assert cypher(store, "MATCH (:Identity)-[s:SAME {by: 'person'}]->() RETURN s.why") == []
+    fabula.undo(decision.number)
+    fabula.build("identities")
+    [row] = cypher(store, "MATCH (:Identity)-[s:SAME {by: 'person'}]->() RETURN s.why AS why")
+    assert row["why"] == "Marlow = Almayer"
+    assert identities() == before
 
 
 def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:

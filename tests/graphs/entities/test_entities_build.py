@@ -16,8 +16,8 @@ from fabula.errors import BadReply
 from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
 from fabula.graphs.entities.descriptions import BLOCK, Statements, blocks
-from fabula.graphs.entities.facts import describe, warnings
 from fabula.graphs.entities.mapping import read_previous
+from fabula.graphs.entities.part_facts import describe, warnings
 from fabula.models.parallel import Workers
 from fabula.text.document import Chunk
 from scripted import (

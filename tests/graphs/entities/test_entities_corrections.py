@@ -11,7 +11,7 @@ from fabula.graph import Record
 from fabula.graph.decisions import Decision, applicable_decisions
 from fabula.graph.method import Built
 from fabula.graphs.entities.corrections import check, describe
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.mapping import Description, edges_of, nodes_of, read_previous
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.values import (
@@ -57,7 +57,7 @@ def corrected(
         "d",
         Extraction(tuple(mentions), tuple(ties)),
         language="en",
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=(),
         corrections=decisions(*lines),
     )
@@ -327,3 +327,19 @@ def test_a_name_of_several_is_refused_and_lists_them_with_their_keys() -> None:
 def test_a_correction_is_said_in_words() -> None:
     said = map(describe, decisions("rename: A = B", "merge: A = B = C", "split: A = B = C"))
     assert list(said) == ["rename A to B", "merge A with B, C", "split B, C off A"]
+
+
+def test_a_split_may_be_of_entities_in_different_documents() -> None:
+    johns = [
+        {**row("John"), "id": "1", "document": "d"},
+        {**row("John"), "id": "2", "document": "e"},
+    ]
+    assert check("split", ["John", "John"], johns) == (("John", "John"), [])
+    assert check("split", ["1", "2"], johns) == (("1", "2"), [])
+    with pytest.raises(FabulaError, match="besides another one"):
+        check("split", ["John", "John"], johns[:1])
+    with pytest.raises(FabulaError, match="besides another one"):
+        check("split", ["John", "Nobody"], johns)
+    # Where a document has both names of one entity, it is split there.
+    both = [{**row("John", "Jack"), "id": "3", "document": "f"}, *johns]
+    assert check("split", ["John", "Jack"], both)[1] == ["f"]

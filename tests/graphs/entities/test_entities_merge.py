@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.entities.decisions import Decisions, read_decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.names import name_key, name_titles
 from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
@@ -35,12 +35,12 @@ def cast(
     ties: Iterable[RelationMention] = (),
     *,
     language: str = "en",
-    decisions: Decisions | None = None,
+    decisions: DecidedPairs | None = None,
     ordinary: Collection[str] = (),
 ) -> Entities:
     extraction = Extraction(tuple(mentions), tuple(ties))
     return merge(
-        "d", extraction, language=language, decisions=decisions or Decisions(), ordinary=ordinary
+        "d", extraction, language=language, decisions=decisions or DecidedPairs(), ordinary=ordinary
     )
 
 
@@ -291,7 +291,7 @@ def test_what_a_person_keeps_apart_wins() -> None:
         mention("Holmes", 1, 9),
         mention("Mr. Holmes", 2, 9),
     ]
-    decisions = Decisions(
+    decisions = DecidedPairs(
         keep_apart=(("Holmes", "Sherlock Holmes"), ("Mr. Holmes", "Holmes")),
         join=(("Holmes", "Sherlock Holmes"),),
     )
@@ -311,7 +311,7 @@ def test_a_person_joins_what_nothing_else_would() -> None:
         mention("Rodger Baskerville", 1),
         mention("Vandeleur", 2),
     ]
-    decisions = Decisions(
+    decisions = DecidedPairs(
         join=(("Stapleton", "Rodger Baskerville"), ("Vandeleur", "Rodger Baskerville"))
     )
     [entity] = cast(mentions, decisions=decisions).entities
@@ -321,16 +321,16 @@ def test_a_person_joins_what_nothing_else_would() -> None:
 
 def test_decisions_are_of_names_without_articles_and_capitals() -> None:
     mentions = [mention("Spirit", 0, 9), mention("Ghost of Christmas Past", 1, 3)]
-    decisions = Decisions(join=(("the spirit", "the Ghost of Christmas Past"),))
+    decisions = DecidedPairs(join=(("the spirit", "the Ghost of Christmas Past"),))
     assert len(cast(mentions).entities) == 2
     assert len(cast(mentions, decisions=decisions).entities) == 1
 
 
 def test_decisions_are_read_as_pairs() -> None:
-    read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
-    assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))
+    read = read_decided_pairs(["Holmes = Mr. Holmes"], ["A=B"])
+    assert read == DecidedPairs((("Holmes", "Mr. Holmes"),), (("A", "B"),))
     with pytest.raises(SettingsError, match="keep_apart: 'Holmes' is not a pair of names"):
-        read_decisions(["Holmes"], [])
+        read_decided_pairs(["Holmes"], [])
 
 
 def test_a_name_of_a_person_and_of_a_place_is_two() -> None:
@@ -387,7 +387,7 @@ def test_the_order_of_records_does_not_matter() -> None:
     ]  # fmt: skip
     pairs = [draw.sample(names, 2) for _ in range(200)]
     ties = [tie(first, second, draw.randrange(60)) for first, second in pairs]
-    decisions = Decisions(keep_apart=(("Holmes", "Mrs. Holmes"),), join=(("Watson", "Holmes"),))
+    decisions = DecidedPairs(keep_apart=(("Holmes", "Mrs. Holmes"),), join=(("Watson", "Holmes"),))
     expected = cast(mentions, ties, decisions=decisions)
     for _ in range(20):
         draw.shuffle(mentions)

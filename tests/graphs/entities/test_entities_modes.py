@@ -16,6 +16,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph import Owner
+from fabula.graph.hits import Filters
+from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace as Steps
 from fabula.graph.trace import TraceStep
 from fabula.graphs.entities.modes import MODES
@@ -131,7 +133,9 @@ def test_a_mode_tells_whom_it_went_through(name: str) -> None:
     with Fabula(mode=name, top_k=9) as fabula:
         fabula.retrieve(QUESTION, document="Mill", path=steps)
         nodes = read_walked(steps)
-        records = fabula.store.rows("entities/find_records", collection=fabula.name, nodes=nodes)
+        records = fabula.store.read(
+            read_statement("entities/find_records"), Filters(fabula.name), nodes=nodes
+        )
     assert "Boris" in {row["name"] for row in records if row["kind"] == "entity"}
     assert {row["title"] for row in records} == {"Mill"}
 
@@ -327,7 +331,7 @@ def test_the_same_cast_again_changes_nothing_of_the_walk() -> None:
     # HippoRAG's code adds all its ties of synonyms again, and Fast GraphRAG's ties other entities.
     def hits(fabula: Fabula, mode: str) -> list[tuple[str, float]]:
         found = fabula.retrieve(QUESTION, document="Mill", mode=mode)
-        return [(hit.id, hit.score) for hit in found]
+        return [(hit.id, round(hit.score, 6)) for hit in found]
 
     with Fabula() as fabula:
         before = [hits(fabula, mode) for mode in MODES]
@@ -397,3 +401,10 @@ def test_of_the_nearest_entities_local_takes_as_many_as_it_says_and_all_that_are
         for hit in walked(QUESTION, "local", entities=2)["entities"].hits
     ]
     assert sorted(named) == ["Boris", "lamp", "mill"]
+
+
+def test_the_least_cosine_of_light_is_not_compared_with_a_score_of_two_rankings() -> None:
+    """Without a model an element that shares words with the question counts whatever its cosine."""
+    steps = walked(QUESTION, "light", least=1)
+    records = [hit.text for hit in steps["records"].hits]
+    assert "Clara (person): Clara brings a lamp from the harbour." in records

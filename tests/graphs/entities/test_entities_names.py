@@ -36,7 +36,7 @@ def test_whom_the_text_calls_so_most_often_is_first() -> None:
 
 def test_titles_and_articles_are_left_aside_where_the_words_find_nobody() -> None:
     assert BASKERVILLE.exact("Mr. Holmes") == ()
-    assert BASKERVILLE.untitled("Mr. Holmes’s") == ("holmes", "mycroft")
+    assert BASKERVILLE.find_untitled("Mr. Holmes’s") == ("holmes", "mycroft")
     assert BASKERVILLE.find("a Hall") == ("hall",)
     assert BASKERVILLE.find("Stapleton") == ("stapleton",)
 
@@ -52,7 +52,7 @@ def test_a_womans_title_does_not_find_her_husband() -> None:
 
 def test_inflected_forms_and_another_order_are_found_by_stems() -> None:
     polish = Names({"t": {"Tadeusz Soplica": 3}, "z": {"Zosia": 2}}, "pl")
-    assert polish.exact("Tadeusza Soplicy") == polish.untitled("Tadeusza Soplicy") == ()
+    assert polish.exact("Tadeusza Soplicy") == polish.find_untitled("Tadeusza Soplicy") == ()
     assert polish.find("Soplica Tadeusz") == ("t",)
     assert Names({"s": {"Соня": 1}}, "ru").find("Соню") == ("s",)
 

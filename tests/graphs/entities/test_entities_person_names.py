@@ -15,7 +15,9 @@ def types(*names: str, ordinary: frozenset[str] = frozenset(), place: str = "") 
     return {mention.name: mention.type for mention in done.mentions}
 
 
-@pytest.mark.parametrize("name", ["Henry Bird", "Eliza", "Mrs. Billington", "John Milton"])
+@pytest.mark.parametrize(
+    "name", ["Henry Bird", "Eliza", "Mrs. Billington", "John Milton", "Emil", "Thea"]
+)
 def test_a_forename_or_a_title_makes_a_person(name: str) -> None:
     assert types(name) == {name: "person"}
 

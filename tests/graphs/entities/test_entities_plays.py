@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.plays import (
     SCENE,
@@ -30,10 +30,10 @@ def speech(label: str, words: str = "I say what I have to say, and no more.") ->
     return f"{label}\n{words}\n\n"
 
 
-def cast_of(chunks: Sequence[Chunk], decisions: Decisions | None = None) -> Entities:
+def cast_of(chunks: Sequence[Chunk], decisions: DecidedPairs | None = None) -> Entities:
     speeches = read_speeches(chunks)
     extraction = add_speakers(extract_entities(chunks, "en"), speeches, chunks, "en")
-    decisions = tell_speakers_apart(decisions or Decisions(), speeches, chunks)
+    decisions = tell_speakers_apart(decisions or DecidedPairs(), speeches, chunks)
     return merge("d", extraction, language="en", decisions=decisions, ordinary=frozenset())
 
 
@@ -146,6 +146,20 @@ def test_labels_are_one_person_where_the_cast_prints_both_as_one_name() -> None:
     assert not any({"HANNA", "BIRD"} <= entity.names.keys() for entity in apart.entities)
 
 
+def test_labels_are_one_person_where_a_forename_is_short_or_words_are_turned_round() -> None:
+    def are_one(chunks: Sequence[Chunk], *labels: str) -> bool:
+        return any({*labels} <= entity.names.keys() for entity in cast_of(chunks).entities)
+
+    apart = play(["EUGENIUSZ.", "MR. GRAY."] * 3, ["GENIO.", "MR. GRAY."] * 3)
+    assert are_one(apart, "EUGENIUSZ", "GENIO")
+    assert are_one(play(["AGATA.", "GRAY."] * 3, ["AGATKA.", "GRAY."] * 3), "AGATA", "AGATKA")
+    # Who speak in one scene are two, whatever they are called.
+    together = play(["EUGENIUSZ.", "GENIO.", "MR. GRAY."] * 3)
+    assert not are_one(together, "EUGENIUSZ", "GENIO")
+    turned = play(["SERVANT FIRST.", "GRAY."] * 3, ["FIRST SERVANT.", "GRAY."] * 3)
+    assert are_one(turned, "SERVANT FIRST", "FIRST SERVANT")
+
+
 def test_a_label_with_a_comma_is_one_person_unless_both_speak_by_turns() -> None:
     one = read_speeches(play(["STRANGER.", "TOM."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2))
     assert [speech.also for speech in one if speech.also] == ["MARY, STRANGER"] * 2
@@ -157,7 +171,7 @@ def test_a_label_with_a_comma_is_one_person_unless_both_speak_by_turns() -> None
 
 def test_what_a_person_decided_of_labels_goes_before() -> None:
     chunks = play(["BIRD.", "MR. GRAY."] * 3, ["HANNA.", "MR. GRAY."] * 3)
-    decisions = Decisions(keep_apart=(("HANNA", "BIRD"),), join=(("TOM", "HANNA"),))
+    decisions = DecidedPairs(keep_apart=(("HANNA", "BIRD"),), join=(("TOM", "HANNA"),))
     told = tell_speakers_apart(decisions, read_speeches(chunks), chunks)
     assert ("BIRD", "HANNA") not in told.join
     assert told.join[0] == ("TOM", "HANNA")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fabula
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Extraction
@@ -54,6 +54,15 @@ def types(text: str, language: str = "en") -> dict[str, str]:
         ("I met Anna\nBell there.", {"Anna Bell": 1}),
         ("There she met Anna,\n\nand there she stayed, Anna.", {"Anna": 2}),
         ("A form that is mostly form and once Form.", {}),
+        # Forenames are names where no sentence has one inside, if the text never prints them small.
+        ("“Joseph!” he cried. Joseph came. “Joseph, go!”", {"Joseph": 3}),
+        ("Joshing is no name. Grace is one, but of grace we know little.", {}),
+        # A title makes a name of a word that is common, or of a month.
+        (
+            "A straight road led to Judge Straight. The long way took Mrs. Long.",
+            {"Judge Straight": 1, "Mrs. Long": 1},
+        ),
+        ("In March he saw Miss March.", {"Miss March": 1}),
         ("", {}),
     ],
 )
@@ -161,7 +170,9 @@ def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     document = load(CAROL, "default", 10**7)
     extraction = extract_entities(split(document, 200), document.language)
     ordinary = {word for word in document.text.split() if word.islower()}
-    cast = merge(document.id, extraction, language="en", decisions=Decisions(), ordinary=ordinary)
+    cast = merge(
+        document.id, extraction, language="en", decisions=DecidedPairs(), ordinary=ordinary
+    )
     with (JUDGED / "carol.tsv").open(encoding="utf-8", newline="") as file:
         judged = {row["name"]: row["is"] for row in csv.DictReader(file, delimiter="\t")}
     persons = [entity.name for entity in cast.entities if entity.type == "person"]
@@ -197,3 +208,28 @@ def test_a_place_before_a_person_is_no_part_of_his_name() -> None:
 def test_an_imperative_before_a_name_is_no_part_of_it() -> None:
     text = "I was weary of Mr. Kurtz and cried: “Oh Hang Kurtz!” So Hang Kurtz, I thought."
     assert names(text) == {"Mr. Kurtz": 1, "Kurtz": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("It was Kinch. “Come up, Kinch!” and he came.", "person"),
+        ("There is Quill. “Are you ill, Quill?” we wondered.", "person"),
+        # Where a name is before the comma, what follows it may be where that is.
+        ("They met at Zell. “To Varn, Zell!” they wrote.", "name"),
+        ("They saw Zell. It is far, Zell being old.", "name"),
+    ],
+)
+def test_who_is_addressed_is_a_person(text: str, type: str) -> None:
+    assert {types(text)[name] for name in types(text) if name in ("Kinch", "Quill", "Zell")} == {
+        type
+    }
+
+
+def test_a_street_is_not_the_king_whose_name_it_has() -> None:
+    text = "They met in Queen Square. The square was empty. Queen Anne came in from Captain Wood."
+    assert types(text) == {
+        "Queen Square": "place",
+        "Queen Anne": "person",
+        "Captain Wood": "person",
+    }

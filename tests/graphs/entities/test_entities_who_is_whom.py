@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.name_parts import name_parts
@@ -40,7 +40,7 @@ def groups_of(
         "d",
         Extraction(tuple(mentions), ()),
         language=language,
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=ordinary,
         pronouns=pronouns,
     )
@@ -50,7 +50,7 @@ def groups_of(
 def types_of(mentions: Sequence[Mention]) -> list[str]:
     """The types of all entities."""
     extraction = Extraction(tuple(mentions), ())
-    found = merge("d", extraction, language="en", decisions=Decisions(), ordinary=())
+    found = merge("d", extraction, language="en", decisions=DecidedPairs(), ordinary=())
     return sorted(entity.type for entity in found.entities)
 
 
@@ -99,6 +99,14 @@ def test_a_person_and_a_thing_of_one_word_with_a_capital_are_two_where_both_are_
         (
             {"Miss Bennet": 9, "Jane Bennet": 9, "Elizabeth Bennet": 9},
             groups("Miss Bennet", "Jane Bennet", "Elizabeth Bennet"),
+        ),
+        (
+            {"Mr. Wilcox": 4, "Charles Wilcox": 2, "Charles": 1},
+            groups("Mr. Wilcox", "Charles Wilcox, Charles"),
+        ),
+        (
+            {"Mr. Wilcox": 1, "Wilcox": 3, "Charles Wilcox": 2, "Charles": 1},
+            groups("Charles Wilcox, Charles, Mr. Wilcox, Wilcox"),
         ),
         (
             {"Heathcliff": 50, "Linton Heathcliff": 6},
@@ -299,7 +307,7 @@ def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
         "d",
         Extraction(tuple(in_order(names)), ()),
         language="en",
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=(),
         confirm=confirm,
     )
@@ -310,7 +318,7 @@ def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
         "d",
         Extraction(tuple(in_order(names)), ()),
         language="en",
-        decisions=Decisions(keep_apart=(("Mrs. Hilbery", "Katharine Hilbery"),)),
+        decisions=DecidedPairs(keep_apart=(("Mrs. Hilbery", "Katharine Hilbery"),)),
         ordinary=(),
         confirm=confirm,
     )

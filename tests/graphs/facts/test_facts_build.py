@@ -19,13 +19,13 @@ from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
-from fabula.graphs.facts.facts import describe, warnings
 from fabula.graphs.facts.mapping import MAX_LEFT_OUT
 from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import Options
+from fabula.graphs.facts.part_facts import describe, warnings
 from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.values import FactStatement
-from fabula.models.parallel import Job, Workers
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
@@ -149,7 +149,7 @@ def facts_of(
     text = BuildText(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
     workers = Workers(8)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             settings = Options(**{"window_tokens": 200, **knobs})
             return build(text, settings, models, known or Known(), work)
@@ -215,7 +215,7 @@ def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
     models = Models(chat)
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     workers = Workers(1)
-    with Job(workers) as job:
+    with TaskGroup(workers) as job:
         build(text, Options(), models, Known(), BuildWork(job, SilentProgress(), GapLimit()))
     workers.close()
     stated = chat.asked[0]
@@ -319,7 +319,7 @@ def test_of_a_large_ontology_the_nearest_relations_are_listed_by_the_collections
     models = Models(Model({"Scrooge kept": [triple("Scrooge", "zabił", "Bob Cratchit", 1)]}).says())
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     workers = Workers(2)
-    with Job(workers) as job:
+    with TaskGroup(workers) as job:
         work = BuildWork(job, SilentProgress(), GapLimit())
         build(text, Options(window_tokens=200, listed_relations=0), models, Known(), work)
     workers.close()
@@ -343,7 +343,7 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
         chat = Model().says()
         text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
         workers = Workers(1)
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             build(text, Options(demonstrations=name), Models(chat), Known(), work)
         workers.close()
@@ -588,7 +588,7 @@ def test_stand_ins_run_the_build_itself() -> None:
     chat = StandIn(lambda user: "")
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     workers = Workers(2)
-    with Job(workers) as job:
+    with TaskGroup(workers) as job:
         work = BuildWork(job, SilentProgress(), GapLimit())
         made = build(text, Options(window_tokens=200), Models(chat), Known(), work)
     workers.close()

@@ -10,14 +10,17 @@ from itertools import combinations
 import pytest
 
 from fabula.errors import BadReply, SettingsError
-from fabula.graph.method import Known
-from fabula.graphs.entities.decisions import Decisions, read_decisions
+from fabula.graph import Part
+from fabula.graph.decisions import Decision
+from fabula.graph.method import Known, PartReader
+from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.pairs import MAX_WHY_CHARACTERS, read_pairs
 from fabula.graphs.entities.resolve import misspelt_by
+from fabula.graphs.identities.build import decided_pairs
 from fabula.graphs.identities.candidates import ComparedEntity, find_candidates
 from fabula.graphs.identities.confirm import Pair
-from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups
+from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Groups, IdentityDecision
 from fabula.graphs.identities.mapping import Verdict, nodes_and_edges, read_verdicts
 from fabula.graphs.identities.options import Options
 
@@ -40,11 +43,11 @@ def why(*everyone: ComparedEntity) -> dict[tuple[str, ...], str]:
     }
 
 
-def offline(everyone: Sequence[ComparedEntity], decisions: Decisions | None = None) -> Groups:
-    groups = Groups(everyone, decisions or Decisions())
+def offline(everyone: Sequence[ComparedEntity], decisions: DecidedPairs | None = None) -> Groups:
+    groups = Groups(everyone, decisions or DecidedPairs())
     for alike, first, second in list(groups.open_pairs(find_candidates(everyone))):
         if alike.is_sure:
-            groups.decide(Decision(first, second, True, NAMES, alike.why))
+            groups.decide(IdentityDecision(first, second, True, NAMES, alike.why))
     return groups
 
 
@@ -174,20 +177,47 @@ def test_the_order_of_entities_does_not_matter() -> None:
 
 def test_what_a_person_keeps_apart_or_joins_wins() -> None:
     everyone = [named(document, "John") for document in "abc"] + [named("d", "Boz")]
-    apart = offline(everyone, read_decisions(["a/john = b/john"], ["Boz = c/john"]))
+    apart = offline(everyone, read_decided_pairs(["a/john = b/john"], ["Boz = c/john"]))
     assert sets(apart) == {frozenset(("a/john", "c/john", "d/boz"))}
-    none = offline(everyone, read_decisions(["John = John"], []))
+    none = offline(everyone, read_decided_pairs(["John = John"], []))
     assert sets(none) == set()
     assert {decision.by for decision in none.decided} == {PERSON}
-    both = offline(everyone, read_decisions(["John = Boz"], ["John = Boz"]))
+    both = offline(everyone, read_decided_pairs(["John = Boz"], ["John = Boz"]))
     assert not any("d/boz" in group for group in sets(both))
+
+
+def test_who_has_both_names_that_are_kept_apart_is_meant_by_their_own() -> None:
+    everyone = [
+        named("a", "Jacob Marley"),
+        named("b", "Jacob Marley", "Jacob"),
+        named("c", "Jacob"),
+    ]
+    groups = offline(everyone, read_decided_pairs(["Jacob Marley = Jacob"], []))
+    assert sets(groups) == {frozenset(("a/jacob marley", "b/jacob marley"))}
+
+
+def test_of_two_decisions_on_the_same_names_the_later_counts() -> None:
+    def read_nothing(graph: str, document: str) -> Part:
+        raise AssertionError(graph, document)
+
+    def pairs(kind: str, *kinds: str) -> list[tuple[str, str]]:
+        decisions = tuple(
+            Decision(number, "entities", of_kind, ("John", "Mr. Smith"))
+            for number, of_kind in enumerate(kinds, 1)
+        )
+        return decided_pairs(PartReader("c", (), read_nothing, decisions=decisions), kind)
+
+    assert pairs("merge", "merge") == [("John", "Mr. Smith")]
+    assert pairs("merge", "merge", "split") == []
+    assert pairs("split", "merge", "split") == [("John", "Mr. Smith")]
+    assert pairs("split", "merge", "split", "merge") == []
 
 
 def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> None:
     everyone = [named(document, "John", mentions=9 - n) for n, document in enumerate("abcdef")]
     alike = find_candidates(everyone)
     truth = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3, "f": 3}
-    groups = Groups(everyone, Decisions())
+    groups = Groups(everyone, DecidedPairs())
     rounds = []
     verdicts: dict[str, list[Verdict]] = {}
     while pairs := list(groups.open_pairs(alike)):
@@ -195,7 +225,7 @@ def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> Non
         for _, first, second in pairs:
             same = truth[first.document] == truth[second.document]
             verdicts.setdefault(first.id, []).append((Pair(first, second).digest, same, "why"))
-            groups.decide(Decision(first, second, same, MODEL, "why"))
+            groups.decide(IdentityDecision(first, second, same, MODEL, "why"))
     assert rounds == [5, 3, 1]
     assert sets(groups) == {
         frozenset(f"{document}/john" for document in pair) for pair in ("ab", "cd", "ef")
@@ -253,4 +283,4 @@ def test_a_pair_is_known_again_by_what_is_told_of_it_alone() -> None:
 def test_decisions_that_are_none_are_refused_in_words() -> None:
     assert Options(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")
     with pytest.raises(SettingsError, match="keep_apart: 'John'"):
-        read_decisions(["John"], [])
+        read_decided_pairs(["John"], [])

@@ -164,7 +164,7 @@ def test_a_change_makes_it_stale_and_only_new_pairs_are_asked(
     fourth.write_text("Title: The fourth book\n\nThe old Thornton spoke. Then Thornton slept.\n")
     with Fabula() as fabula:
         fabula.ingest(fourth)
-        [own] = fabula.settled()
+        [own] = fabula.collection_graphs()
         assert own.stale == ("documents",)
         assert fabula.check().violations == ()
     assert "is stale; what differs: documents. `fabula build identities`" in run("list")
@@ -187,7 +187,7 @@ def test_an_edit_leaves_it_readable_and_sound(ingested: Path, store: Store) -> N
     with Fabula() as fabula:
         fabula.ingest(ingested)
         assert fabula.check().violations == ()
-        assert [part.stale for part in fabula.settled()] == [("documents",)]
+        assert [part.stale for part in fabula.collection_graphs()] == [("documents",)]
     assert ["Anna first"] in one_another(store), "the new entity is in none yet"
     settle()
     assert ["Anna first", "Anna second"] in one_another(store)
@@ -201,7 +201,7 @@ def test_a_rebuild_of_what_it_rests_on_is_noticed_though_the_recipe_is_the_same(
     with Fabula() as fabula:
         fabula.build("entities", "The second book", rebuild=True)
         assert stored(store) != before, "edges went with the nodes that were replaced"
-        assert [part.stale for part in fabula.settled()] == [("documents",)]
+        assert [part.stale for part in fabula.collection_graphs()] == [("documents",)]
     assert settle().status == "replaced"
     assert one_another(store)[0] == ["Anna first", "Anna second"]
     assert settle().status == "unchanged"
@@ -212,12 +212,12 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
     with Fabula() as fabula:
         fabula.remove("The second book")
         assert fabula.check().violations == ()
-        assert [part.stale for part in fabula.settled()] == [("documents",)]
+        assert [part.stale for part in fabula.collection_graphs()] == [("documents",)]
         gone = cypher(store, "MATCH (n) WHERE n.name STARTS WITH 'Thornton' RETURN n.document AS d")
         assert "" not in {row["d"] for row in gone}
         assert one_another(store) == [["Anna third"]]
         fabula.remove("The first book", "The third book")
-        assert fabula.settled() == []
+        assert fabula.collection_graphs() == []
     assert cypher(store, "MATCH (n:Part|Element|Retired) RETURN n") == []
 
 
@@ -387,13 +387,13 @@ def test_no_collection_sees_anothers(ingested: Path, store: Store, books: Path) 
     settle()
     with Fabula(collection="default-identities") as other:
         other.ingest(books)
-        assert other.settled() == []
+        assert other.collection_graphs() == []
         other.build("identities")
-        assert len(other.settled()) == 1
+        assert len(other.collection_graphs()) == 1
         other.remove(*(entry.id for entry in other.documents()))
-        assert other.settled() == []
+        assert other.collection_graphs() == []
     with Fabula() as fabula:
-        assert len(fabula.settled()) == 1
+        assert len(fabula.collection_graphs()) == 1
         assert fabula.check().violations == ()
     assert len(one_another(store)) == 3
 
@@ -405,7 +405,7 @@ def test_it_stays_up_to_date_when_the_collection_is_embedded_again(
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "another-model")
     with Fabula() as fabula:
         fabula.reembed()
-        assert [part.stale for part in fabula.settled()] == [()]
+        assert [part.stale for part in fabula.collection_graphs()] == [()]
         assert fabula.check().violations == ()
     assert settle().status == "unchanged"
 

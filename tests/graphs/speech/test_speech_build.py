@@ -9,16 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 from fabula.build.outcome import SilentProgress
+from fabula.graph import Node, Owner
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.speech import GRAPH
 from fabula.graphs.speech.build import build
-from fabula.graphs.speech.facts import describe, warnings
 from fabula.graphs.speech.findings import find
+from fabula.graphs.speech.known_quotations import restrict_part
 from fabula.graphs.speech.options import Options
-from fabula.models.parallel import Job, Workers
+from fabula.graphs.speech.part_facts import describe, warnings
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
@@ -76,7 +78,7 @@ def speech_of(
         below = {"entities": part_of(ENTITIES, text, cast, {}, {})}
     workers = Workers(4)
     try:
-        with Job(workers) as job:
+        with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
             given = BuildText(text.document, text.chunks, below)
             models: Any = Models(says, offline=offline)
@@ -211,3 +213,62 @@ def test_a_play_is_not_asked_about() -> None:
     assert {node.properties["form"] for node in made.nodes} == {"label"}
     assert [row[0] for row in said(made)] == ["ANNA", "TOM"] * 3
     assert replace(made.nodes[0], embedding=None).properties["rule"] == "label"
+
+
+def test_who_quotes_is_kept_with_the_place_from_which_it_is_known() -> None:
+    chunks = made_chunks(
+        "“Who is there?” asked Tom.\n\n“Then Tom said, ‘Come in,’ to us,” ", "said Meg March.\n\n"
+    )
+    made = speech_of(model(), chunks, offline=True)
+    [inner] = [node for node in made.nodes if node.properties["depth"]]
+    assert (inner.properties["speaker"], inner.properties["quoted_by"]) == ("Tom", "Meg March")
+    part = part_of(GRAPH, told(chunks), made, {}, {})
+    read_text = tuple(
+        Node(chunk.id, "Chunk", {"start": chunk.start, "end": chunk.end}, (chunk.id,))
+        for chunk in chunks
+    )
+    text = replace(part, owner=Owner("c", "text", "d"), nodes=read_text, edges=())
+
+    def quoted_by(*read: Chunk) -> str:
+        restricted = restrict_part(part, {"text": text}, {chunk.id for chunk in read})
+        [node] = [node for node in restricted.nodes if node.properties["depth"]]
+        return str(node.properties["quoted_by"])
+
+    assert quoted_by(*chunks) == "Meg March"
+    assert quoted_by(chunks[0]) == "", "who quotes stands in the chunk that was not read"
+
+
+def test_who_says_i_in_a_quotation_is_not_known_before_its_speaker() -> None:
+    chunks = made_chunks(
+        "“Who is there?” asked Meg March.\n\n“Then I said, ‘Come in,’ to Tom,” ",
+        "said Meg March.\n\n",
+    )
+    made = speech_of(model(), chunks, offline=True)
+    part = part_of(GRAPH, told(chunks), made, {}, {})
+    read_text = tuple(
+        Node(chunk.id, "Chunk", {"start": chunk.start, "end": chunk.end}, (chunk.id,))
+        for chunk in chunks
+    )
+    text = replace(part, owner=Owner("c", "text", "d"), nodes=read_text, edges=())
+    known = tuple(
+        Node(edge.end, "Entity", {"name": "Meg March"}, ())
+        for edge in made.edges
+        if edge.type == "SPOKEN_BY"
+    )
+    entities = replace(part, owner=Owner("c", "entities", "d"), nodes=known, edges=())
+    below = {"text": text, "entities": entities}
+
+    def speakers(*read: Chunk) -> list[tuple[str, str, int]]:
+        restricted = restrict_part(part, below, {chunk.id for chunk in read})
+        named = [edge.start for edge in restricted.edges if edge.type == "SPOKEN_BY"]
+        return [
+            (node.properties["text"][:5], node.properties["speaker"], named.count(node.id))
+            for node in sorted(restricted.nodes, key=lambda node: node.properties["start"])
+        ]
+
+    assert speakers(*chunks) == [
+        ("“Who ", "Meg March", 1),
+        ("“Then", "Meg March", 1),
+        ("‘Come", "Meg March", 1),
+    ]
+    assert speakers(chunks[0]) == [("“Who ", "Meg March", 1), ("“Then", "", 0), ("‘Come", "", 0)]

@@ -145,6 +145,35 @@ def test_speech_lists_quotations_by_speaker_addressee_and_words(
     assert "fabula build speech" in nobody.output
 
 
+def test_what_names_the_speaker_later_finds_nothing_before_it(run: Any, address: Address) -> None:
+    until = ("--until", "CHAPTER II", "--json")
+
+    def say(end: int) -> int:
+        with connect(address) as store:
+            [row] = cypher(
+                store,
+                "MATCH (n:Quotation {text: $text}) WITH n, n.mention_end AS before "
+                "SET n.mention_end = $end RETURN before",
+                text='"I am late,"',
+                end=end,
+            )
+        return int(row["before"])
+
+    def texts(*more: str) -> list[str]:
+        rows = json.loads(run("speech", "The Hales", *more, *until).stdout)
+        return [row["text"] for row in rows]
+
+    assert '"I am late,"' in texts("--speaker", "captain reed")
+    before = say(10**6)
+    try:
+        assert '"I am late,"' not in texts("--speaker", "captain reed")
+        rows = json.loads(run("speech", "The Hales", *until).stdout)
+        [row] = [row for row in rows if row["text"] == '"I am late,"']
+        assert (row["speaker"], row["evidence"], row["speaker_id"]) == ("", "", None)
+    finally:
+        say(before)
+
+
 def test_the_conversation_is_drawn(run: Any, tmp_path: Path) -> None:
     for name in ("talk.html", "talk.svg"):
         result = run("plot", "The Hales", "--speech", "--out", str(tmp_path / name))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from fabula.graphs.speech.inner import attribute_inner
 from fabula.graphs.speech.persons import Persons
 from fabula.graphs.speech.quotations import find_quotations
 from fabula.graphs.speech.rules import SpeakerRules
-from fabula.graphs.speech.values import Spoken
+from fabula.graphs.speech.values import Placed, Quotation, Spoken
 from fabula.graphs.speech.words import has_words, words_of
 
 CAST = {"Tom": 5, "Meg": 5, "Mr. Bennet": 3, "Mrs. Bennet": 3}
@@ -116,3 +118,51 @@ def test_a_narrator_speaks_as_i() -> None:
 def test_a_language_without_words_still_has_marks_and_leaves_speakers_open() -> None:
     assert not has_words("sv")
     assert speakers("”Kom in.” Det var mörkt.", "sv", {"Nils": 2}) == [""]
+
+
+def inner(text: str, language: str = "en") -> list[Spoken]:
+    """The quotations of a text that stand inside others, all of it in one chunk."""
+    words = words_of(language)
+    quotations = find_quotations(text, words)
+    persons = Persons.of_names(CAST, words)
+    outer = SpeakerRules(text, quotations, words, persons).attribute()
+    placed = [Placed(said, "chunk", said.quotation.start, "rules") for said in outer]
+    done = attribute_inner(placed, text, words, persons)
+    return [item.spoken for item in done if item.spoken.quotation.depth]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "evidence"),
+    [
+        ("“Then Tom said, ‘Come in,’ and I went,” said Meg.", "Tom", "Tom said"),
+        ("“‘Come in,’ said Tom, and I went,” said Meg.", "Tom", "said Tom"),
+        # Who says "I" inside of a quotation is its speaker.
+        ("“Then I said, ‘Come in,’ and he went,” said Meg.", "Meg", "I said"),
+        # A sentence about somebody is too little where no verb of speech is.
+        ("“Tom went out. ‘Come in’ is what they write,” said Meg.", "", ""),
+    ],
+)
+def test_a_quotation_in_another_has_its_speaker_and_who_quotes_it(
+    text: str, speaker: str, evidence: str
+) -> None:
+    [said] = inner(text)
+    assert (said.speaker, said.quoted_by) == (speaker, "Meg")
+    assert text[slice(*said.evidence)] == evidence
+    assert text[: said.quoted_until].endswith("said Meg")
+    assert said.addressee == ""
+
+
+def test_quotations_in_two_others_are_told_apart() -> None:
+    text = "“Mrs. Bennet said, ‘Tom said, “Come in,” to us,’ to me,” cried Meg."
+    words = words_of("en")
+    starts = [(0, text.index("cried") - 1), (text.index("‘"), text.index("’") + 1)]
+    starts.append((text.index("“Come"), text.index("” to us") + 1))
+    placed = [
+        Placed(Spoken(Quotation(start, end, depth=depth)), "chunk", start, "rules")
+        for depth, (start, end) in enumerate(starts)
+    ]
+    persons = Persons.of_names(CAST, words)
+    placed[0] = replace(placed[0], spoken=replace(placed[0].spoken, speaker="Meg"))
+    _, second, third = attribute_inner(placed, text, words, persons)
+    assert (second.spoken.speaker, second.spoken.quoted_by) == ("Mrs. Bennet", "Meg")
+    assert (third.spoken.speaker, third.spoken.quoted_by) == ("Tom", "Mrs. Bennet")

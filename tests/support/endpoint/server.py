@@ -12,11 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
 from . import messages
+from .batches import Batches
 from .faults import Fault, Plan, none
 from .model import vector
 
@@ -48,6 +50,11 @@ class Endpoint:
     """What the call of this number and body is answered with instead: all that goes over the
     connection, and seconds to pause in between."""
     most_at_once: int = 1_000_000
+    held_from: int | None = None
+    """The number of the first call that waits, as all after it do, until `release` is called.
+
+    Whoever stops a run half way needs no luck so: without the calls that wait it can't end.
+    """
     retry_after: str | None = "0.05"
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of every answer, beside its own."""
@@ -59,6 +66,8 @@ class Endpoint:
     """A file that gets a line for each request that was answered: its kind, its digest, the model,
     and its tokens: of the prompt, of these cached, and of the completion."""
 
+    batches: Batches = field(default_factory=Batches)
+    """Its files and batches."""
     calls: int = 0
     """Requests that came, refused ones too."""
     refused: int = 0
@@ -76,6 +85,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._prompts: list[str] = []
+        self._released = threading.Event()
         self._server = _Server(("127.0.0.1", self.port), _Handler)
         self._server.endpoint = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
@@ -85,17 +95,31 @@ class Endpoint:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
         self._server.shutdown()
         self._server.server_close()
+
+    def release(self) -> None:
+        """Let all calls go that wait, and hold up no more."""
+        self.held_from = None
+        released, self._released = self._released, threading.Event()
+        released.set()
+
+    def hold(self, number: int) -> None:
+        """Have the call of this number wait for `release`, if it is one of those held up."""
+        released, first = self._released, self.held_from
+        if first is not None and number >= first:
+            released.wait()
 
     def serve(self) -> None:
         """Serve until shut down."""
         self._server.serve_forever(poll_interval=0.02)
 
-    def enter(self, body: dict[str, Any]) -> tuple[Fault | None, bool]:
-        """Count a request: its fault by the plan, and whether there are too many at once."""
+    def enter(self, body: dict[str, Any]) -> tuple[int, Fault | None, bool]:
+        """Count a request: its number, its planned fault, and whether too many are under way."""
         with self._lock:
             self.calls += 1
+            number = self.calls
             self.in_flight += 1
             crowded = self.in_flight > self.most_at_once
             if not crowded:
@@ -105,8 +129,8 @@ class Endpoint:
             asked = " ".join(one["content"] for one in body.get("messages", ()))
             for words, fault in self.withheld.items():
                 if all(word in asked for word in words):
-                    return fault, crowded
-            return self.plan(self.calls), crowded
+                    return number, fault, crowded
+            return number, self.plan(number), crowded
 
     def answered(self, body: dict[str, Any], usage: Mapping[str, Any]) -> None:
         """Count a request that was answered whole, and note it, where notes are taken."""
@@ -195,6 +219,9 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     server: _Server
     _is_inside = False
+    _body: dict[str, Any] | None = None
+    """The request that is answered as a model answers."""
+    _used: Mapping[str, Any] = MappingProxyType({})
 
     def log_message(self, *_: object) -> None:
         """Say nothing: pytest's output is for people."""
@@ -207,21 +234,57 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.close()
 
     def do_GET(self) -> None:
+        if self.server.endpoint.batches.serves(self.path):
+            self._do_batches(b"")
+            return
         names = self.server.endpoint.models or ()
         self._send(200, {"object": "list", "data": [{"id": n, "object": "model"} for n in names]})
 
+    def do_DELETE(self) -> None:
+        self._do_batches(b"")
+
+    def _do_batches(self, data: bytes) -> None:
+        kind = self.headers.get("Content-Type", "")
+        status, content = self.server.endpoint.batches.do(
+            self.command, self.path, data, kind, self._answer_line
+        )
+        self._write(status, "application/json", content)
+
+    def _answer_line(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """The status and the answer to a line of a batch."""
+        endpoint = self.server.endpoint
+        _, fault, _ = endpoint.enter(body)
+        self._used = {}
+        try:
+            self._check(body, fault, crowded=False)
+            if path.endswith("/embeddings"):
+                answer = self._embeddings(body, fault)
+            else:
+                answer = self._completion(body, fault)
+        except _Refusal as refusal:
+            endpoint.leave(refused=True)
+            return refusal.status, refusal.body
+        endpoint.answered(body, self._used)
+        endpoint.leave(refused=False)
+        return 200, answer
+
     def do_POST(self) -> None:
         endpoint = self.server.endpoint
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        fault, crowded = endpoint.enter(body)
-        self._is_inside = True
-        self._used: dict[str, Any] = {}
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        if endpoint.batches.serves(self.path):
+            self._do_batches(data)
+            return
+        body = json.loads(data)
+        number, fault, crowded = endpoint.enter(body)
+        self._is_inside, self._body = True, None
+        self._used = {}
         try:
-            self._attack(endpoint.raw(endpoint.calls, body))
+            endpoint.hold(number)
+            self._attack(endpoint.raw(number, body))
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
+            self._body = body
             self._answer(body, fault)
-            endpoint.answered(body, self._used)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
         except _Spoken as spoken:
@@ -235,6 +298,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Count a request as answered, once, before its last bytes: who has them may ask anew."""
         if self._is_inside:
             self._is_inside = False
+            if self._body is not None and not refused:
+                self.server.endpoint.answered(self._body, self._used)
             self.server.endpoint.leave(refused=refused)
 
     def _attack(self, raw: Iterable[bytes | float] | None) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.options import GRAPH, MODELS, Assignment, given_flags
 from fabula.cli.shared.progress import BuildProgress
@@ -18,6 +19,7 @@ from fabula.config.settings import Settings
 if TYPE_CHECKING:
     from fabula.experiments.data.subsets import Only
     from fabula.experiments.run import RunOutcome
+    from fabula.models.batch_options import BatchOptions
 
 RUNS = "runs"
 """The folder of all runs; a run has a folder with the name of its suite."""
@@ -26,6 +28,8 @@ SETTINGS = (
     *MODELS,
     "aspect_model",
     "embedding_batch",
+    "batch_min_tokens",
+    "batch_min_calls",
     "max_calls",
     "max_tokens",
     "prices",
@@ -101,6 +105,7 @@ def list_suites() -> None:
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
 @click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
+@batch_flags
 @given_flags(*SETTINGS, assignment=DataSetOrSetting())
 def run_suite(
     suite: str,
@@ -111,6 +116,7 @@ def run_suite(
     only: Only | None,
     limit: int | None,
     texts: int | None,
+    batch: BatchOptions | None,
     given: dict[str, Any],
 ) -> None:
     """Run SUITE, a suite's name or a TOML file, and write a report.
@@ -121,6 +127,9 @@ def run_suite(
     that the suite sets. --set, --part, --hard and --only take other data than the suite's; the
     folder of the run is then called after them, too.
 
+    With --batch, the graphs are built by batches, at half the price; see `fabula ingest --help`.
+    Questions are asked directly.
+
     SUITE gold measures the graphs on annotations of LitBank and PolDraCor: --data names the folder
     that has litbank/ and poldracor/.
     """
@@ -128,6 +137,8 @@ def run_suite(
     from fabula.experiments.run import BenchRun, run
     from fabula.experiments.suite import DataOverrides, override_data, read_suite
 
+    if suite == GOLD and batch:
+        raise click.UsageError(f"The measurement {GOLD} can't be run by batches.")
     if suite == GOLD:
         _run_gold(out, data, limit, texts, given)
         return
@@ -142,6 +153,7 @@ def run_suite(
         texts=texts,
         questions=limit,
         command=shlex.join(["fabula", *sys.argv[1:]]),
+        batch=batch,
     )
     try:
         with show_server_progress() as report, BuildProgress(keep_steps=True) as progress:
@@ -151,6 +163,11 @@ def run_suite(
             f"The results so far are in {folder}: run the same command again to continue."
         ) from None
     _print_outcome(done, folder)
+    if done.waiting:
+        for reason in done.waiting:
+            click.echo(f"waiting    {reason}", err=True)
+        click.echo("Run the same command again to go on; `fabula batches` lists the batches.")
+        raise click.exceptions.Exit(WAITING_CODE)
     _write_report(folder, given)
     if done.results < done.expected:
         raise click.exceptions.Exit(1)

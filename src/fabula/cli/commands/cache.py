@@ -17,7 +17,8 @@ CACHE_FLAGS = settings_flags("cache_folder")
 def command() -> None:
     """Show or delete the cached replies of models.
 
-    The folder may be deleted at any time: replies that are not cached are paid for again.
+    The folder may be deleted unless batches are under way (`fabula batches`): replies that are not
+    cached are paid for again.
     """
 
 

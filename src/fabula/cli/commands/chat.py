@@ -18,7 +18,7 @@ from fabula.cli.commands.read import show
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import LastAnswer, keep_answer
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
+from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import count_noun, echo, notice_offline
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
@@ -31,12 +31,16 @@ if TYPE_CHECKING:
 PROMPT = "> "
 ALL_DOCUMENTS = "all"
 """The argument of `/document` that stands for all documents."""
+END_OF_TEXT = "end"
+"""The argument of `/until` that stands for the end of the text."""
 END_COMMANDS = ("/quit", "/exit")
 HELP = """\
 Type a question. It may refer to earlier ones: "And what did he do then?"
 
   /read 3          open citation 3 of the last answer
   /document NAME   ask only one document; `/document all` asks all again
+  /until PLACE     show nothing of what comes after a place, as `/until Stave Three`;
+                   `/until end` shows everything again
   /mode NAME       use another mode, or several: `/mode hippo,hybrid`;
                    `/mode auto` chooses the best mode for each question
   /save FILE.md    write the conversation as Markdown, with footnotes
@@ -58,8 +62,9 @@ Type a question. It may refer to earlier ones: "And what did he do then?"
 @click.option(
     "--document", default="", metavar="NAME", help="only this document: id, title or file"
 )
+@until_flag
 @settings_flags(*GRAPH, *ASKING, "history_tokens")
-def command(document: str, settings: Settings) -> None:
+def command(document: str, until: str, settings: Settings) -> None:
     """Ask a collection a series of questions.
 
     Answers have citations, as those of `fabula query`. If a question refers to earlier ones, the
@@ -70,6 +75,8 @@ def command(document: str, settings: Settings) -> None:
         chat = ChatSession(collection)
         if document:
             chat.choose_document(document)
+        if until:
+            chat.choose_place(until)
         if not chat.run():
             raise click.exceptions.Exit(1)
 
@@ -89,6 +96,7 @@ class ChatSession:
         self._commands: dict[str, Callable[[str], None]] = {
             "/read": self.read,
             "/document": self.choose_document,
+            "/until": self.choose_place,
             "/mode": self.choose_mode,
             "/save": self.save,
             "/new": self.forget,
@@ -134,11 +142,14 @@ class ChatSession:
         stream = self._conversation.stream(question)
         if stream.sought != question:
             echo(f"Understood as: {stream.sought}", err=True)
+        if stream.note:
+            echo(stream.note, err=True)
         if not stream.hits:
             echo(NOTHING, err=True)
             return
         try:
-            print_answer(stream, show_context=False)
+            is_offline = self._collection.settings.offline
+            print_answer(stream, show_context=False, is_offline=is_offline, opener="/read")
             echo()
         except KeyboardInterrupt:
             stream.close()
@@ -158,7 +169,7 @@ class ChatSession:
         if self._last is None:
             raise NotFound("No answer has citations yet: ask a question first.")
         citation = self._last.citation(int(number.strip("[]")))
-        show(self._collection.read(citation.document, citation.at))
+        show(self._collection.read(citation.document, citation.at, self._last.until))
 
     def choose_document(self, name: str) -> None:
         """Ask only one document from now on, or all again; without a name, print which."""
@@ -167,9 +178,31 @@ class ChatSession:
             options.pop("document", None)
         elif name:
             options["document"] = self._collection.document(name).id
+        if options.pop("until", None):
+            # A place in one text is none in another.
+            echo("Everything is shown again: /until sets a place of this document.", err=True)
         chosen = options.get("document")
         target = self._collection.document(chosen).title if chosen else "all documents"
         echo(f"Asking {target}.", err=True)
+
+    def choose_place(self, until: str) -> None:
+        """Show nothing of what comes after a place, or everything; without a place, print it."""
+        collection, options = self._collection, self._conversation.options
+        if until == END_OF_TEXT:
+            options.pop("until", None)
+        elif until and (volumes := collection.read_volumes(until, options.get("document", ""))):
+            options["until"] = until
+            echo(f"Only what is read is used: {volumes}.", err=True)
+            return
+        elif until:
+            place = collection.reading_place(until, options.get("document", ""))
+            options |= {"document": place.document.id, "until": str(place.end)}
+            # Answers that rest on later text are left out of the prompts by `Collection.stream`.
+            echo(f"Only what is read {place} of {place.document.title} is used.", err=True)
+            return
+        chosen = options.get("until")
+        read = f"what is read up to {chosen}" if chosen else "everything"
+        echo(f"Showing {read}.", err=True)
 
     def choose_mode(self, name: str) -> None:
         """Use another mode, or several, from now on; without a name, print which."""

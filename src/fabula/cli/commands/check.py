@@ -14,7 +14,7 @@ from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.store.integrity import Findings, Violation
+    from fabula.store.integrity import CheckFindings, Violation
 
 
 @click.command(
@@ -41,7 +41,7 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
         raise click.UsageError("Name a document or give --all, not both.")
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         app = fabula.app
-        names = [space.collection for space in app.store.spaces()] if everywhere else [fabula.name]
+        names = [space.collection for space in app.spaces()] if everywhere else [fabula.name]
         by_collection = {name: app.collection(name).check(document) for name in names}
     if as_json:
         result = {name: asdict(findings) for name, findings in by_collection.items()}
@@ -57,7 +57,7 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
         raise click.exceptions.Exit(1)
 
 
-def _print_findings(findings: Findings) -> None:
+def _print_findings(findings: CheckFindings) -> None:
     for violation in findings.violations:
         echo(_describe(violation))
     checked = [

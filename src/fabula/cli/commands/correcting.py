@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fabula.app.collection import Collection
 
 ENTITIES = "entities"
+SPLIT = "split"
 DATE_CHARACTERS = 16
 """Of a time in ISO 8601: the day, the hour and the minute."""
 
@@ -71,7 +72,11 @@ def merge(
     _decide(settings, "merge", (name, *names), document, later)
 
 
-@click.command("split", cls=Command, examples=('entities split "Jacob Marley" Jacob',))
+@click.command(
+    "split",
+    cls=Command,
+    examples=('entities split "Jacob Marley" Jacob', "entities split John John"),
+)
 @click.argument("name")
 @click.argument("names", nargs=-1, required=True)
 @_document
@@ -82,7 +87,10 @@ def split(
 ) -> None:
     """Make an entity of its own of NAMES, printed names that the entity NAME has by mistake.
 
-    If the document has an entity of that name already, they become its names.
+    If the document has an entity of that name already, they become its names. If the names are of
+    entities in different documents, the graph of identities keeps these apart when it is built:
+    `fabula entities split John John` says that the John of each document is another one. An id of
+    an entity may stand for its name.
     """
     _decide(settings, "split", (name, *names), document, later)
 
@@ -169,16 +177,18 @@ def _carry_out(settings: Settings, decide: Callable[[Collection], Decision], lat
         decision = decide(fabula)
         done = "is kept" if decision.is_in_force else f"is undone by {decision.undone_by}"
         echo(f"Decision {decision.number} {done}: {describe(decision)}.")
-        by_decision, by_more = fabula.outdated(decision)
+        by_decision, by_more = fabula.find_outdated(decision)
         for entry in by_more:
             echo(
                 f"{entry.title} was built with other settings, so a model may have to read it "
                 f"again: `fabula build {ENTITIES} {entry.id}` does that, and follows the decision."
             )
         if not decision.documents and decision.is_in_force:
+            does = "keeps" if decision.kind == SPLIT else "joins"
+            apart = " apart" if decision.kind == SPLIT else ""
             echo(
-                "No document has all of these names: `fabula build identities` joins the entities "
-                "of different documents."
+                f"No document has all of these names: `fabula build identities` {does} the "
+                f"entities of different documents{apart}."
             )
         if not by_decision:
             return

@@ -9,7 +9,7 @@ import click
 from fabula.cli.commands.query import print_answer
 from fabula.cli.commands.show import describe_document
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import LastAnswer, keep_answer
+from fabula.cli.shared.last_answer import keep_answer
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
@@ -50,13 +50,12 @@ def command(settings: Settings) -> None:
         click.echo(describe_document(entry, fabula.stale(entry), fabula.gaps(entry.id)))
         click.echo(f"\n> {QUESTION}\n")
         stream = fabula.stream(QUESTION)
-        print_answer(stream, show_context=False)
-        last = keep_answer(stream.answer, fabula)
-    click.echo(_next_steps(settings, last))
+        print_answer(stream, show_context=False, is_offline=demo.offline)
+        keep_answer(stream.answer, fabula)
+    click.echo(_next_steps(settings))
 
 
-def _next_steps(settings: Settings, last: LastAnswer) -> str:
-    first = last.citations[0].number if last.citations else "N"
+def _next_steps(settings: Settings) -> str:
     place = "in Neo4j Browser at your server" if settings.neo4j_uri else "with `fabula db browse`"
     return f"""
 See the graph {place}: paste
@@ -65,7 +64,7 @@ See the graph {place}: paste
   RETURN path LIMIT 300
 
 Ask a question:    fabula query --collection {COLLECTION} "Who is Tiny Tim?"
-Open a citation:   fabula read {first}
+Open a citation:   fabula read 1
 Ask several:       fabula chat --collection {COLLECTION}
 Add your own book: fabula ingest BOOK
 Remove the story:  fabula remove --all --collection {COLLECTION}"""

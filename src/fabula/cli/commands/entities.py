@@ -14,13 +14,16 @@ from rich.table import Table
 from fabula.cli.commands.correcting import SUBCOMMANDS, describe_corrections
 from fabula.cli.shared.help import CommandWithActions
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
 from fabula.graph.decisions import Decision
+from fabula.graph.hits import Filters
+from fabula.graph.queries import read_statement
+from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.graphs.entities.resolve import person_or_place
 from fabula.text.folding import find_alike
 
@@ -63,10 +66,12 @@ DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person
     type=click.Path(dir_okay=False, path_type=Path),
     help="write the network to a file, .gexf or .graphml",
 )
+@until_flag
 @settings_flags(*GRAPH)
 def command(
     name: str,
     document: str,
+    until: str,
     kind: str,
     limit: int,
     as_json: bool,
@@ -85,8 +90,12 @@ def command(
     """
     rows = ALL_ROWS if as_json or out else limit
     with open_for_reading(settings) as fabula:
-        within = fabula.document(document).id if document else ""
-        entities = _find_by_name(fabula, within, name, rows) if name and not out else []
+        known = fabula.known_filters(until, document)
+        entities = _find_by_name(fabula, known, name, rows) if name and not out else []
+        if entities and known.is_limited:
+            # Identities and corrections are of whole books: they may tell what comes later.
+            _print_entities(entities, Identities(fabula.name, {}, {}, ()), (), as_json)
+            return
         if entities:
             identities = Identities.read(fabula, [row["id"] for row in entities])
             _print_entities(entities, identities, fabula.decisions(), as_json)
@@ -95,12 +104,12 @@ def command(
             raise NotFound(f"No entity in {document!r} is called {name!r}.")
         if name:
             within = fabula.document(name).id if out else _document_id(fabula, name)
-        filters = {"collection": fabula.name, "document": within, "type": kind}
-        entities = fabula.store.rows("entities/find_cast", **filters, limit=rows)
-        relations = fabula.store.rows("entities/find_ties", **filters) if out else []
-        of_all_types = entities or fabula.store.rows(
-            "entities/find_cast", **{**filters, "type": ""}, limit=ALL_ROWS
-        )
+            known = fabula.known_filters(until, within)
+        entities = list_entities(fabula.store.read, known, type=kind, limit=rows)
+        scope = {"document": known.document, "type": kind}
+        ties = read_statement("entities/find_ties")
+        relations = fabula.store.read(ties, known, **scope) if out else []
+        of_all_types = entities or list_entities(fabula.store.read, known, limit=ALL_ROWS)
     if not entities and kind and of_all_types:
         types = ", ".join(sorted({row["type"] for row in of_all_types}))
         raise NotFound(f"There are no entities of type {kind!r}; there are: {types}.")
@@ -130,24 +139,15 @@ def _document_id(fabula: Collection, name: str) -> str:
         ) from error
 
 
-def _find_by_name(fabula: Collection, document: str, name: str, limit: int) -> list[dict[str, Any]]:
-    def find(called: str) -> list[dict[str, Any]]:
-        return fabula.store.rows(
-            "entities/find_called",
-            collection=fabula.name,
-            document=document,
-            called=" ".join(called.lower().replace("’", "'").replace(".", "").split()),
-            limit=limit,
-        )
-
-    if rows := find(name):
+def _find_by_name(
+    fabula: Collection, known: Filters, name: str, limit: int
+) -> list[dict[str, Any]]:
+    if rows := find_called(fabula.store.read, known, name, limit):
         return rows
     # Nobody is printed so: perhaps with accents, or another ligature.
-    cast = fabula.store.rows(
-        "entities/find_cast", collection=fabula.name, document=document, type="", limit=ALL_ROWS
-    )
-    form = find_alike(name, (form for row in cast for form in row["names"]))
-    return find(form) if form else []
+    entities = list_entities(fabula.store.read, known, limit=ALL_ROWS)
+    form = find_alike(name, (form for row in entities for form in row["names"]))
+    return find_called(fabula.store.read, known, form, limit) if form else []
 
 
 def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:
@@ -223,7 +223,7 @@ class Identities:
     def read(cls, fabula: Collection, ids: Sequence[str]) -> Identities:
         """Read what is known about entities."""
         rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
-        built = [graph for graph in fabula.settled() if graph.graph == IDENTITIES]
+        built = [graph for graph in fabula.collection_graphs() if graph.graph == IDENTITIES]
         decided = fabula.settings.table(IDENTITIES).model_dump()
         stale = built[0].stale if built else ()
         return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
@@ -252,7 +252,10 @@ class Identities:
             yield f"  {is_same} {other['name']} · {other['title']}: {why}"
             yield f"    {self._how_to_change(entity, other)}"
         if known["others"]:
-            yield f"    to make a decision last, write it into fabula.toml, under [{IDENTITIES}]"
+            yield (
+                "    to make a decision last, `fabula entities split` or `merge` with these ids or "
+                f"names, or write it into fabula.toml, under [{IDENTITIES}]"
+            )
         for other in known["namesakes"]:
             yield f"  read as one with {other['name']} · {other['title']}: equal names"
         if known["namesakes"]:
@@ -266,8 +269,8 @@ class Identities:
         option = "keep_apart" if other["same"] else "join"
         if other["by"] == "person":
             return (
-                "not so? undo the merge (`fabula entities decisions`), or remove the pair from the "
-                f"settings {IDENTITIES}.keep_apart and .join"
+                "not so? undo the decision (`fabula entities decisions`), or remove the pair from "
+                f"the settings {IDENTITIES}.keep_apart and .join"
             )
         return f"not so? {self._build_command(option, *self.decided[option], pair)}"
 

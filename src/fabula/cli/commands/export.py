@@ -8,13 +8,14 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.config.settings import Settings
 from fabula.export.files import FORMATS
 from fabula.export.rdf import FORMATS as TYPED_FORMATS
 
 RDF = tuple(name for name, rdf in TYPED_FORMATS.items() if rdf)
 """The formats of facts, events and discourse relations."""
+OBSIDIAN = "obsidian"
 
 
 @click.command(
@@ -24,22 +25,25 @@ RDF = tuple(name for name, rdf in TYPED_FORMATS.items() if rdf)
         'export "A Christmas Carol" --out carol.jsonl',
         "export --all --out everything.graphml",
         'export "A Christmas Carol" --out carol.ttl',
+        'export "A Christmas Carol" --format obsidian --out vault',
     ),
 )
 @click.argument("document", default="")
 @click.option(
-    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
+    "--out", required=True, type=click.Path(path_type=Path), help="file, or vault, to write"
 )
 @click.option(
     "--format",
-    type=click.Choice((*FORMATS, *RDF)),
+    type=click.Choice((*FORMATS, *RDF, OBSIDIAN)),
     help="format; by default the suffix of the file",
 )
 @click.option("--embeddings", is_flag=True, help="include the embeddings, as lists; only in JSONL")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
+@until_flag
 @settings_flags(*GRAPH)
 def command(
     document: str,
+    until: str,
     out: Path,
     format: str | None,
     embeddings: bool,
@@ -52,12 +56,34 @@ def command(
     apoc.export.json. GraphML is for Gephi, yEd and NetworkX; it has no embeddings, and no control
     characters, which XML can't contain. Turtle and N-Triples (.ttl, .nt) are RDF, with facts,
     events and discourse relations alone; they need fabula[rdf]. An existing file is replaced.
+    obsidian is a folder of notes for Obsidian: of each character, place and chapter of DOCUMENT.
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
+    if until and everywhere:
+        raise click.UsageError("--until is a place in one document: leave --all out.")
+    if format == OBSIDIAN:
+        if not document or embeddings:
+            raise click.UsageError("Name the document whose notes are written, without embeddings.")
+        _write_vault(document, until, out, settings)
+        return
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         if everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
-            written = fabula.export(out, document, format=format or "", embeddings=embeddings)
+            written = fabula.export(
+                out, document, format=format or "", embeddings=embeddings, until=until
+            )
     click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")
+
+
+def _write_vault(document: str, until: str, out: Path, settings: Settings) -> None:
+    from fabula.app.annotating import annotate
+    from fabula.export.obsidian import vault_folder, vault_notes, write_vault
+
+    with open_for_reading(settings) as fabula:
+        text = annotate(fabula, document, until=until)
+        root = vault_folder(out, text.document)
+        notes = vault_notes(text, fabula.structure(document), root)
+    count = write_vault(notes, out)
+    click.echo(f"{out / root}: {count:,} notes")

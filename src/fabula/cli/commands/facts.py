@@ -11,16 +11,19 @@ from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.rdf import write_facts
+from fabula.graph.queries import read_statement
+from fabula.graphs.entities.known_until import list_entities
 from fabula.text.folding import find_alike
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
+    from fabula.graph.hits import Filters
 
 ALL_ROWS = 1_000_000
 
@@ -47,9 +50,11 @@ ALL_ROWS = 1_000_000
     type=click.Path(dir_okay=False, path_type=Path),
     help="write all facts to a file, .nt, .ttl or .csv",
 )
+@until_flag
 @settings_flags(*GRAPH)
 def command(
     document: str,
+    until: str,
     name: str,
     relation: str,
     limit: int,
@@ -63,14 +68,21 @@ def command(
     facts` builds the graph that this reads.
     """
     with open_for_reading(settings) as fabula:
-        within = fabula.document(document).id if document else ""
-        facts = _find_facts(fabula, within, name, relation, ALL_ROWS if as_json or out else limit)
+        known = fabula.known_filters(until, document)
+        facts = _find_facts(fabula, known, name, relation, ALL_ROWS if as_json or out else limit)
         collection = fabula.name
+        built = fabula.store.count_parts(collection, known.document, ["facts"])
     if not facts:
         narrowed = " of this name or relation" if name or relation else ""
+        where = document or f"collection {collection!r}"
         raise NotFound(
-            f"There are no facts{narrowed} in {document or f'collection {collection!r}'}: "
-            "`fabula build facts` builds the graph of them; without a model it finds few."
+            f"There are no facts{narrowed} in {where}: "
+            + (
+                "the graph of them was built, and has none. Without a model only ties between two "
+                "names of one English sentence are found; more needs a chat model."
+                if built
+                else "`fabula build facts` builds the graph of them; without a model it finds few."
+            )
         )
     if out:
         echo(f"{out}: {count_noun(write_facts(facts, collection, out), 'fact')}")
@@ -81,14 +93,14 @@ def command(
 
 
 def _find_facts(
-    fabula: Collection, document: str, name: str, relation: str, limit: int
+    fabula: Collection, known: Filters, name: str, relation: str, limit: int
 ) -> list[dict[str, Any]]:
-    place = {"collection": fabula.name, "document": document}
 
     def find(called: str, rows: int) -> list[dict[str, Any]]:
-        return fabula.store.rows(
-            "facts/find_facts",
-            **place,
+        return fabula.store.read(
+            read_statement("facts/find_facts"),
+            known,
+            document=known.document,
             name=" ".join(called.lower().split()),
             relation=relation,
             limit=rows,
@@ -98,7 +110,7 @@ def _find_facts(
     if facts or not name:
         return facts
     # Nobody is printed so: perhaps with accents, or another ligature.
-    cast = fabula.store.rows("entities/find_cast", **place, type="", limit=ALL_ROWS)
+    cast = list_entities(fabula.store.read, known, limit=ALL_ROWS)
     forms = [form for row in cast for form in row["names"]]
     forms += [row[end] for row in find("", ALL_ROWS) for end in ("subject", "object")]
     form = find_alike(name, forms)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags, show_waiting
 from fabula.cli.shared.estimate import ECONOMY, show_estimate
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection
@@ -22,12 +23,15 @@ from fabula.cli.shared.screen import (
     print_json,
     show_skipped,
 )
+from fabula.cli.shared.workers import open_cluster, refuse_conflicts, worker_flags
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
     from fabula.build.outcome import Listener, Outcome
+    from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions
 
 
 @click.command(
@@ -37,8 +41,10 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
+        "ingest novels/ --batch",
         "ingest - --name tale.md < tale.md",
         "ingest --retry",
+        "ingest novels/ --workers 4",
     ),
 )
 @click.argument("paths", nargs=-1, type=click.Path())
@@ -48,7 +54,9 @@ if TYPE_CHECKING:
 @click.option("--name", default="", help="file name for standard input, for example tale.md")
 @click.option("--dry-run", is_flag=True, help="only show the expected calls and cost")
 @click.option("--json", "as_json", is_flag=True, help="print JSON: what became of each source")
-@settings_flags(*GRAPH, *BUILDING)
+@batch_flags
+@worker_flags
+@settings_flags(*GRAPH, "server", *BUILDING)
 def command(
     paths: tuple[str, ...],
     rebuild: bool,
@@ -57,6 +65,9 @@ def command(
     name: str,
     dry_run: bool,
     as_json: bool,
+    batch: BatchOptions | None,
+    workers: int | None,
+    scheduler: str,
     settings: Settings,
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
@@ -74,32 +85,71 @@ def command(
     filter withheld them. The document is added without it, unless more than one piece and more than
     a tenth are missing. The next ingest of the file asks for it again; --retry does so for all
     documents with gaps, and does not need their files.
+
+    With --batch, models are asked by batches, at half the price, which may take up to a day each,
+    and several of them follow each other. The command ends with exit code 75 while documents wait;
+    run it again to go on, or let it --wait.
     """
     if not paths and not retry:
         raise click.UsageError("Name files or folders, or give --retry.")
     if not paths and rebuild:
         raise click.UsageError("Name what to --rebuild; --retry only fills gaps.")
+    refuse_conflicts(workers, scheduler, batch)
     notice_offline(settings)
     if not paths:
-        _retry(strict, dry_run, settings, as_json=as_json)
+        if dry_run:
+            _estimate_retry(settings, new_estimate(settings, batch), as_json=as_json)
+            return
+        with open_cluster(settings, workers, scheduler, batch) as (shared, cluster):
+            make_graphs(
+                shared,
+                lambda fabula, listener: fabula.retry(
+                    strict=strict, listener=listener, batch=batch, cluster=cluster
+                ),
+                nothing="No gaps",
+                as_json=as_json,
+            )
         return
     if dry_run and as_json:
         with open_collection(settings) as fabula:
-            _print_json(fabula.expect(*paths, rebuild=rebuild, name=name))
+            estimate = new_estimate(settings, batch)
+            _print_json(fabula.expect(*paths, rebuild=rebuild, name=name, estimate=estimate))
         return
     if dry_run:
-        _print_estimate(paths, rebuild, name, settings)
+        _print_estimate(paths, rebuild, name, settings, new_estimate(settings, batch))
         return
-    make_graphs(
-        settings,
-        lambda fabula, listener: fabula.ingest(
-            *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
-        ),
-        as_json=as_json,
-    )
+    with open_cluster(settings, workers, scheduler, batch) as (shared, cluster):
+        make_graphs(
+            shared,
+            lambda fabula, listener: fabula.ingest(
+                *paths,
+                rebuild=rebuild,
+                strict=strict,
+                name=name,
+                listener=listener,
+                batch=batch,
+                cluster=cluster,
+            ),
+            as_json=as_json,
+        )
 
 
-def _print_estimate(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) -> None:
+def new_estimate(settings: Settings, batch: BatchOptions | None) -> BatchEstimate | None:
+    """Return what counts the rounds of a dry run by batches; None for one that calls directly."""
+    if batch is None:
+        return None
+    from fabula.models.batch_estimate import BatchEstimate
+
+    return BatchEstimate(settings.batch_min_tokens)
+
+
+def _print_estimate(
+    paths: Sequence[str],
+    rebuild: bool,
+    name: str,
+    settings: Settings,
+    estimate: BatchEstimate | None,
+) -> None:
     with open_collection(settings) as fabula:
 
         def expect_economy() -> Sequence[Outcome]:
@@ -109,25 +159,17 @@ def _print_estimate(paths: Sequence[str], rebuild: bool, name: str, settings: Se
         # a published baseline are fixed.
         is_local = not any(path == "-" or "://" in path for path in paths)
         can_compare = is_local and settings.preset in ("fabula", "published")
-        expected = fabula.expect(*paths, rebuild=rebuild, name=name)
-        show_estimate(expected, settings, expect_economy if can_compare else None)
+        expected = fabula.expect(*paths, rebuild=rebuild, name=name, estimate=estimate)
+        show_estimate(expected, settings, expect_economy if can_compare else None, estimate)
 
 
-def _retry(strict: bool, dry_run: bool, settings: Settings, *, as_json: bool) -> None:
-    if dry_run:
-        with open_collection(settings) as fabula:
-            expected = fabula.retry(dry=True)
-            if as_json:
-                _print_json(expected)
-            else:
-                show_estimate(expected, settings)
-        return
-    make_graphs(
-        settings,
-        lambda fabula, listener: fabula.retry(strict=strict, listener=listener),
-        nothing="No gaps",
-        as_json=as_json,
-    )
+def _estimate_retry(settings: Settings, estimate: BatchEstimate | None, *, as_json: bool) -> None:
+    with open_collection(settings) as fabula:
+        expected = fabula.retry(dry=True, estimate=estimate)
+        if as_json:
+            _print_json(expected)
+        else:
+            show_estimate(expected, settings, estimate=estimate)
 
 
 def make_graphs(
@@ -161,13 +203,18 @@ def make_graphs(
         raise KeyboardInterrupt(_how_to_continue(listener.so_far(), settings)) from None
     show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
     echo(_summarize(outcomes, nothing))
+    # Before the failures: whoever repeats the command while it ends with 75 must not lose what is
+    # paid for. The last run has no document that waits, and reports the failures.
+    show_waiting(outcomes, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:
-    """Print outcomes as JSON, and exit with 1 if something failed."""
+    """Print outcomes as JSON, and exit with 75 if documents wait, else with 1 if some failed."""
     print_json([_outcome_json(outcome) for outcome in outcomes])
+    if any(outcome.status == "waiting" for outcome in outcomes):
+        raise click.exceptions.Exit(WAITING_CODE)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -191,7 +238,7 @@ def _how_to_continue(so_far: str, settings: Settings) -> str:
 def _summarize(outcomes: Sequence[Outcome], nothing: str) -> str:
     counts = [
         f"{number} {status}"
-        for status in ("added", "replaced", "unchanged", "failed", "skipped")
+        for status in ("added", "replaced", "unchanged", "waiting", "failed", "skipped")
         if (number := sum(outcome.status == status for outcome in outcomes))
     ]
     if gaps := sum(len(outcome.gaps) for outcome in outcomes):

@@ -24,12 +24,17 @@ from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
 from fabula.models.address import OPENAI, normalize_url, redact_url, validate_key
 from fabula.models.keyring import keyring_name, read_key, save_key
+from fabula.models.providers import split_provider
 from fabula.models.strong_model import strong_model
 from fabula.server.private_files import make_private, write_private
 from fabula.text.names import collection_problem, quote_name
 
 OPENAI_NAME = "openai"
 """What the user types for OpenAI's own address."""
+LOCAL_EXTRA = "`pip install 'fabula[local-models]'`"
+LOCAL_EXAMPLE = "fastembed:BAAI/bge-small-en-v1.5"
+MULTILINGUAL_EXAMPLE = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""The smallest models of fastembed for English, 67 MB, and for fifty languages, 220 MB."""
 DEFAULTS = {name: Settings.model_fields[name].default for name in ("model", "embedding_model")}
 Values = dict[str, str | bool]
 """Settings by name."""
@@ -138,11 +143,12 @@ def choose_models(prompter: Prompter, settings: Settings) -> ModelChoice:
 
 
 def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | None) -> ModelChoice:
+    is_static = settings.offline and settings.embedding_model == STATIC
     suggested = tried or ModelChoice(
         settings.base_url or "",
         settings.api_key.get_secret_value() if settings.api_key else "",
         DEFAULTS["model"] if settings.offline else settings.model,
-        DEFAULTS["embedding_model"] if settings.offline else settings.embedding_model,
+        DEFAULTS["embedding_model"] if is_static else settings.embedding_model,
         "" if settings.offline or not settings.aspect_model else settings.judge,
     )
     place = prompter.ask(
@@ -151,7 +157,7 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
         redact_url(suggested.base_url) or OPENAI_NAME,
     )
     if place == OFFLINE:
-        return _work_offline("Without a model")
+        return _work_offline("Without a model", settings)
     # An address with a password is shown without it; accepting that keeps the password.
     is_same = place in (redact_url(suggested.base_url), suggested.base_url)
     base_url = "" if place == OPENAI_NAME else suggested.base_url if is_same else place
@@ -161,7 +167,7 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
     is_its = tried is not None and normalize_url(tried.base_url) == address
     key = _ask_key(prompter, address, suggested.key if is_its else known, again=tried is not None)
     if not (base_url or key):
-        return _work_offline("Without a key")
+        return _work_offline("Without a key", settings)
     model = prompter.ask("Chat model", suggested.model)
     aspect_model = prompter.ask(
         "Chat model that finds the aspects of a text; a strong one is worth its price, as it is "
@@ -171,15 +177,27 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
         if model == suggested.model and suggested.aspect_model
         else strong_model(model),
     )
-    static = f"Embedding model, or {STATIC}, which needs no endpoint"
+    static = (
+        f"Embedding model, or one that needs no endpoint: {STATIC}, or {LOCAL_EXAMPLE} with "
+        f"{LOCAL_EXTRA}"
+    )
     embedding_model = prompter.ask(static, suggested.embedding_model)
     return ModelChoice(base_url, key, model, embedding_model, aspect_model)
 
 
-def _work_offline(why: str) -> ModelChoice:
+def _work_offline(why: str, settings: Settings) -> ModelChoice:
+    """Return no models but an embedding model of this machine, if the settings name one."""
     click.echo(
         f"{why} Fabula works offline: summaries and details are extracts of the text, and an "
         "answer is a list of passages. Run `fabula init` again when you have a model."
+    )
+    provider, _ = split_provider(settings.embedding_model)
+    if provider:
+        return replace(NO_MODELS, embedding_model=settings.embedding_model)
+    click.echo(
+        f"Search is by words and by static vectors. A small embedding model on this machine finds "
+        f"more, also without a key: {LOCAL_EXTRA}, then `fabula init --embedding-model "
+        f"{LOCAL_EXAMPLE}`, or {MULTILINGUAL_EXAMPLE} for what is not English."
     )
     return NO_MODELS
 
@@ -267,13 +285,13 @@ def _check_books(name: str) -> None:
 
 def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> Values:
     """Return the settings for the user's own file; the key goes to the keyring, if there is one."""
-    if models == NO_MODELS:
+    if models.model == OFFLINE:
         now = Settings.read()
-        is_offline = now.offline and now.embedding_model == STATIC
+        is_offline = now.offline and now.embedding_model == models.embedding_model
         # A missing key is no reason to remove a model from the file.
         if is_offline or (prompter.yes and not settings.offline):
             return {}
-        return {"model": OFFLINE, "embedding_model": STATIC}
+        return {"model": OFFLINE, "embedding_model": models.embedding_model}
     values: Values = {"model": models.model, "embedding_model": models.embedding_model}
     if models.aspect_model != models.model or settings.aspect_model:
         values["aspect_model"] = models.aspect_model

@@ -125,6 +125,7 @@ def _open_keys(settings: Settings) -> Iterator[tuple[Keys, Sessions]]:
         from fabula.service.core.sessions import Sessions
         from fabula.service.state import make_schema
     with open_collection(settings) as fabula:
-        make_schema(fabula.store)
-        keys = Keys(fabula.store)
-        yield keys, Sessions(fabula.store, keys, settings.table(TABLE).session_days)
+        store = fabula.app.home_store
+        make_schema(store)
+        keys = Keys(store)
+        yield keys, Sessions(store, keys, settings.table(TABLE))

@@ -23,7 +23,7 @@ from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.app.collection import Settled
+    from fabula.app.collection import CollectionGraph
     from fabula.app.rereading import ReadingChange
 
 Stale = Mapping[str, list[str]]
@@ -65,9 +65,11 @@ def command(as_json: bool, everywhere: bool, reading: bool, settings: Settings) 
             for collection in map(app.collection, names)
             for entry in collection.documents()
         ]
-        graphs = [(name, graph) for name in names for graph in app.collection(name).settled()]
+        graphs = [
+            (name, graph) for name in names for graph in app.collection(name).collection_graphs()
+        ]
         changes = _read_again(app, [entry for entry, _ in documents]) if reading else {}
-        others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(documents)
+        others = 0 if everywhere else app.count_documents() - len(documents)
     if as_json:
         rows = [
             entry_json(entry, stale)
@@ -143,13 +145,13 @@ def _record_json(record: Record) -> dict[str, Any]:
     return asdict(record) | {"usage": {step: usage.row for step, usage in record.usage.items()}}
 
 
-def _collection_graph_json(collection: str, graph: Settled) -> dict[str, Any]:
+def _collection_graph_json(collection: str, graph: CollectionGraph) -> dict[str, Any]:
     """Return what is known of a collection's own graph; it has a `graph` and no `id`."""
     record = _record_json(graph.record)
     return {"collection": collection, "graph": graph.graph, **record, "stale": graph.stale}
 
 
-def _describe_collection_graph(collection: str, graph: Settled) -> str:
+def _describe_collection_graph(collection: str, graph: CollectionGraph) -> str:
     at = graph.record.updated_at[:16].replace("T", " ")
     line = f"{graph.graph} of collection {collection!r}, built from all its documents {at}"
     build = f"`fabula build {graph.graph}`"

@@ -9,7 +9,7 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import GRAPH, MODELS, RANKING, settings_flags
+from fabula.cli.shared.options import GRAPH, MODELS, RANKING, settings_flags, until_flag
 from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 
@@ -49,9 +49,11 @@ from fabula.config.settings import Settings
     "--story", is_flag=True, help="draw its events in the order told, from its discourse graph"
 )
 @click.option("--speech", is_flag=True, help="draw the network of conversation: who speaks to whom")
+@until_flag
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
     document: str,
+    until: str,
     out: Path | None,
     open_it: bool,
     question: str,
@@ -93,6 +95,7 @@ def command(
             communities=communities,
             story=story,
             speech=speech,
+            until=until,
         )
     if communities or picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,11 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import Citation, LastAnswer, recall_answer
 from fabula.cli.shared.opening import open_collection, open_for_reading
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.graph.hits import describe_place
+from fabula.graph.hits import Hit, describe_place
 from fabula.models.clean import clean_output
 from fabula.text.locator import name_labels
 
@@ -48,9 +48,10 @@ NUMBER = re.compile(r"\d{1,6}")
     "it, or its path, as 'BOOK NINE CHAPTER XI'; a printed page, as 'p. 113', or lines, as "
     "'ll. 340-352'; the id of a passage; '[3]', a citation of the last answer [the beginning]",
 )
+@until_flag
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
-def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
+def command(document: str, at: str, until: str, as_json: bool, settings: Settings) -> None:
     """Show the text of DOCUMENT (its id, title or file) around a place, which is highlighted.
 
     Below it are the summaries and details that cover the place. For the id of a summary or a
@@ -64,14 +65,14 @@ def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
     ):
         last, citation = match
         with open_collection(settings) as fabula:
-            collection = fabula.app.collection(last.collection)
+            collection = fabula.app.collection(citation.collection or last.collection)
             if at and citation.document != collection.document(document).id:
                 raise NotFound(f"[{number}] of the last answer is not in {document!r}.")
-            reading = collection.read(citation.document, citation.at)
+            reading = collection.read(citation.document, citation.at, until or last.until)
         echo(f"[{number}] of the answer to {last.question!r}", err=True)
     else:
         with open_for_reading(settings) as fabula:
-            reading = fabula.read(document, at)
+            reading = fabula.read(document, at, until)
     if as_json:
         print_json(_json(reading))
     else:
@@ -117,9 +118,23 @@ def _format(reading: Reading) -> Iterator[str]:
         yield f"{_heading(reading, lines)}\n\n{_highlight(lines).strip()}\n\n"
         end = lines.end
     if reading.related:
+        mark = " · extract" if reading.document.is_extracted else ""
         yield "The graphs say of it:\n\n"
-        for hit in reading.related:
-            yield clean_output(f"{describe_place(hit)} · {hit.id}\n{hit.text.strip()}\n\n")
+        for hits in _by_text(reading.related):
+            for hit in hits:
+                yield clean_output(f"{describe_place(hit)}{mark} · {hit.id}\n")
+            yield clean_output(f"{hits[0].text.strip()}\n\n")
+
+
+def _by_text(related: Sequence[Hit]) -> list[list[Hit]]:
+    """Return summaries and details, those of the same words together: extracts of several aspects.
+
+    The text is then shown once, below all of its headings.
+    """
+    groups: dict[str, list[Hit]] = {}
+    for hit in related:
+        groups.setdefault(" ".join(hit.text.split()), []).append(hit)
+    return list(groups.values())
 
 
 def _heading(reading: Reading, lines: Lines) -> str:

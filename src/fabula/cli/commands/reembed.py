@@ -12,6 +12,7 @@ from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
 from fabula.cli.shared.screen import describe_usage, echo
 from fabula.config.settings import Settings
+from fabula.models.prefixes import split_space_name
 
 if TYPE_CHECKING:
     from fabula.build.reembed import Reembedded
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 EMBEDDING = (
     "base_url",
     "embedding_model",
+    "embedding_query_prefix",
+    "embedding_passage_prefix",
     "embedding_batch",
     "concurrency",
     "timeout",
@@ -45,8 +48,9 @@ def command(settings: Settings) -> None:
         done = fabula.reembed(listener.begin("reembed"))
     echo(_summarize(fabula.name, done))
     echo(
-        f"Set FABULA_EMBEDDING_MODEL={done.model} for every program that asks collection "
-        f"{fabula.name!r} or adds to it; other collections keep their model."
+        f"Set FABULA_EMBEDDING_MODEL={split_space_name(done.model)[0]} for every program that adds "
+        f"to collection {fabula.name!r}; questions to it are embedded by its own model wherever "
+        "that is to be had. Other collections keep their model."
     )
 
 

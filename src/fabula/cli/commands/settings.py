@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.options import ALL, settings_flags, shown
+from fabula.cli.shared.options import ALL, format_value, settings_flags
 from fabula.cli.shared.screen import print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings, environment_variable, setting_fields
@@ -40,5 +40,7 @@ def command(as_json: bool, settings: Settings) -> None:
     for heading in ("setting", "value", "environment", "what it is"):
         table.add_column(heading)
     for name, field in setting_fields().items():
-        table.add_row(name, shown(current[name]), environment_variable(name), field.description)
+        table.add_row(
+            name, format_value(current[name]), environment_variable(name), field.description
+        )
     print_table(table)

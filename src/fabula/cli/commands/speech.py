@@ -10,15 +10,17 @@ from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
+from fabula.graph.queries import read_statement
 from fabula.text.folding import find_alike
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
+    from fabula.graph.hits import Filters
 
 ALL_ROWS = 1_000_000
 
@@ -41,9 +43,11 @@ ALL_ROWS = 1_000_000
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="maximum number of rows"
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON, all rows")
+@until_flag
 @settings_flags(*GRAPH)
 def command(
     document: str,
+    until: str,
     speaker: str,
     addressee: str,
     about: str,
@@ -57,9 +61,9 @@ def command(
     `fabula build speech` builds the graph that this reads.
     """
     with open_for_reading(settings) as fabula:
-        within = fabula.document(document).id if document else ""
+        known = fabula.known_filters(until, document)
         rows = _find_said(
-            fabula, within, speaker, addressee, about, ALL_ROWS if as_json else limit + 1
+            fabula, known, speaker, addressee, about, ALL_ROWS if as_json else limit + 1
         )
         collection = fabula.name
     if not rows:
@@ -77,15 +81,15 @@ def command(
 
 
 def _find_said(
-    fabula: Collection, document: str, speaker: str, addressee: str, about: str, limit: int
+    fabula: Collection, known: Filters, speaker: str, addressee: str, about: str, limit: int
 ) -> list[dict[str, Any]]:
-    place = {"collection": fabula.name, "document": document}
     words = about.lower().split()
 
     def find(by: str, to: str, rows: int) -> list[dict[str, Any]]:
-        return fabula.store.rows(
-            "speech/find_said",
-            **place,
+        return fabula.store.read(
+            read_statement("speech/find_said"),
+            known,
+            document=known.document,
             speaker=" ".join(by.lower().split()),
             addressee=" ".join(to.lower().split()),
             about=words,
@@ -111,7 +115,10 @@ def _table(rows: Sequence[Mapping[str, Any]], *, with_titles: bool) -> Table:
     table.add_column("who speaks is said by")
     for row in rows:
         text = " ".join(row["text"].split())
-        cells = [row["speaker"] or "?", row["addressee"] or "", text]
+        speaker = row["speaker"] or "?"
+        if row["quoted_by"]:
+            speaker += f" (quoted by {row['quoted_by']})"
+        cells = [speaker, row["addressee"] or "", text]
         cells += [row["title"]] if with_titles else []
         evidence = row["evidence"] if row["rule"] in ("tag", "beat", "label", "read") else ""
         table.add_row(*cells, row["section"], evidence or _RULES.get(row["rule"], ""))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
+from fabula.cli.shared.batch_flags import describe_batches
 from fabula.cli.shared.progress import show_reading
 from fabula.cli.shared.screen import count_noun, echo, show_skipped
 from fabula.cli.shared.tables import print_table
@@ -17,6 +18,7 @@ from fabula.models.usage import Usage, sum_usage
 
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
+    from fabula.models.batch_estimate import BatchEstimate
 
 ECONOMY = "economy"
 """The preset that needs the fewest tokens."""
@@ -27,6 +29,7 @@ def show_estimate(
     outcomes: Sequence[Outcome],
     settings: Settings,
     expect_economy: Callable[[], Sequence[Outcome]] | None = None,
+    estimate: BatchEstimate | None = None,
 ) -> None:
     """Print a line for each document and a table of all steps; exit with 1 if one can't be read.
 
@@ -34,6 +37,7 @@ def show_estimate(
         outcomes: What a dry run expects.
         settings: The settings of the run, for models and prices.
         expect_economy: What the preset ECONOMY would do, which is shown if it needs fewer tokens.
+        estimate: The rounds and batches of a run by batches.
     """
     for outcome in outcomes:
         if outcome.error:
@@ -52,6 +56,8 @@ def show_estimate(
         _show_steps(steps, settings)
     else:
         echo("No model would be asked anything.")
+    if steps and estimate:
+        _show_batches(steps, estimate, settings)
     if steps and expect_economy:
         economy = sum_usage(outcome.steps for outcome in expect_economy())
         _show_economy(steps, economy, settings)
@@ -98,6 +104,17 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
             f"No price is known for {', '.join(unknown)}: name a TOML file of prices with "
             "--prices (FABULA_PRICES)."
         )
+
+
+def _show_batches(steps: Mapping[str, Usage], estimate: BatchEstimate, settings: Settings) -> None:
+    """Print what the run would cost with and without batches, and how long it may take."""
+    batched = {step: usage.batched for step, usage in steps.items()}
+    rounds = count_noun(estimate.rounds, "round")
+    echo(
+        f"\nBy batches: {_cost(batched, settings)} USD, and {_cost(steps, settings)} USD without "
+        f"--batch. {rounds} of batches follow each other, {describe_batches(estimate.batches)} in "
+        "all; each may take up to 24 hours."
+    )
 
 
 def _show_economy(

@@ -1,8 +1,15 @@
-"""Store the citations of the last answer in Fabula's folder, for `fabula read 3`."""
+"""Store questions and the citations of the last answer in Fabula's folder.
+
+The citations are for `fabula read 3`, the questions for `fabula history`.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +24,17 @@ from fabula.server.state import Home
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
+    from fabula.ask.query import Query
 
 log = logging.getLogger(__name__)
 MAX_CITATIONS = MAX_QUESTION = 200
 """How many citations, and how many characters of the question, are stored."""
 MAX_BYTES = 1_000_000
 """A larger file is not one of ours."""
+MAX_KEPT_CHARACTERS = 4_000
+"""Of a question, and of an answer, in the list of questions."""
+MAX_LIST_BYTES = 100_000_000
+"""A larger list of questions is not one of ours."""
 
 
 class Citation(BaseModel):
@@ -33,50 +45,165 @@ class Citation(BaseModel):
     number: int = Field(ge=1)
     document: str
     at: str
+    collection: str = ""
+    """Where it is, if that is not the collection of the answer: several were asked."""
 
 
 class LastAnswer(BaseModel):
-    """A question and the citations of its answer."""
+    """A question, the citations of its answer, and the other passages that it was made from.
+
+    All of them have numbers on the screen, so all of them can be opened.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     collection: str
     question: str
     citations: tuple[Citation, ...]
+    passages: tuple[Citation, ...] = ()
+    until: str = ""
+    """The place up to which the text was read by who asked; '' if it was not limited."""
 
     def citation(self, number: int) -> Citation:
-        """Return the citation of a number; if there is none, raise NotFound with all numbers."""
-        for citation in self.citations:
+        """Return the place of a number; if there is none, raise NotFound with all numbers."""
+        for citation in (*self.citations, *self.passages):
             if citation.number == number:
                 return citation
         numbers = ", ".join(str(citation.number) for citation in self.citations)
+        count = len({citation.number for citation in (*self.citations, *self.passages)})
         raise NotFound(
             f"The last answer, to {self.question!r}, does not cite [{number}]: it cites "
             f"{numbers or 'nothing'}."
+            + (f" Its passages are numbered 1 to {count}." if self.passages else "")
         )
 
 
 def _to_last_answer(answer: Answer, collection: str) -> LastAnswer:
     """Collect the citations; passages that share a number, as those below a summary, are one."""
-    from fabula.ask.quotes import quote_cited
+    from fabula.ask.passage_quotes import quote_cited
 
-    places: dict[tuple[int, str], list[str]] = {}
+    places: dict[tuple[int, str, str], list[str]] = {}
     for quote in answer.quotes or quote_cited(answer):
-        places.setdefault((quote.number, quote.hit.document), []).append(_place(quote))
+        where = (quote.number, quote.hit.document, quote.hit.collection)
+        places.setdefault(where, []).append(_place(quote))
     citations = tuple(
-        Citation(number=number, document=document, at=", ".join(spans))
-        for (number, document), spans in places.items()
+        Citation(number=number, document=document, at=", ".join(spans), collection=of)
+        for (number, document, of), spans in places.items()
+    )
+    cited = {citation.number for citation in citations}
+    passages = tuple(
+        Citation(
+            number=passage.number,
+            document=passage.hit.document,
+            at=_place(Quote(passage.number, passage.hit, passage.spans)),
+            collection=passage.hit.collection,
+        )
+        for passage in answer.context
+        if passage.number not in cited
     )
     return LastAnswer(
         collection=collection,
         question=clean_text(answer.question)[:MAX_QUESTION],
         citations=citations[:MAX_CITATIONS],
+        passages=passages[:MAX_CITATIONS],
+        until="" if answer.until is None else str(answer.until),
     )
 
 
 def keep_answer(answer: Answer, collection: Collection) -> LastAnswer:
     """Store the citations of an answer for `fabula read`; a failure is only logged."""
     last = _to_last_answer(answer, collection.name)
+    _keep(last, collection)
+    return last
+
+
+def keep_places(
+    question: str, places: Sequence[tuple[int, str, str]], collection: Collection, until: str = ""
+) -> None:
+    """Store places that a command printed with numbers, as `keep_answer` stores citations.
+
+    Args:
+        question: What the command answered, in words.
+        places: The number, the document's id and the place of each.
+        collection: The collection of the documents.
+        until: The character up to which the reader has read; '' for all of the text.
+
+    """
+    citations = tuple(Citation(number=number, document=id, at=at) for number, id, at in places)
+    _keep(
+        LastAnswer(
+            collection=collection.name,
+            question=clean_text(question)[:MAX_QUESTION],
+            citations=citations[:MAX_CITATIONS],
+            until=until,
+        ),
+        collection,
+    )
+
+
+class KeptQuestion(BaseModel):
+    """A question of `fabula query`, its answer, and what it was asked of; no setting is kept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    at: str
+    collection: str
+    question: str
+    answer: str
+    mode: str = ""
+    document: str = ""
+    until: str = ""
+    across: str = ""
+    """The collections that were asked together, as `--across` names them."""
+
+
+def keep_question(query: Query, answer: Answer, collection: Collection, across: str = "") -> None:
+    """Add a question to those that `fabula history` lists; a failure is only logged.
+
+    `across` are the names of the collections where several were asked, as "novels,plays".
+    """
+    most = collection.settings.question_history
+    if not most:
+        return
+    kept = KeptQuestion(
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        collection=collection.name,
+        question=clean_text(query.question)[:MAX_KEPT_CHARACTERS],
+        answer=clean_text(answer.text)[:MAX_KEPT_CHARACTERS],
+        mode=query.mode,
+        document=query.document,
+        until=query.until,
+        across=across,
+    )
+    home = Home(collection.settings.home)
+    questions = [*recall_questions(home.path), kept][-most:]
+    try:
+        if not home.path.is_dir():
+            make_private(home.path)
+        lines = (json.dumps(each.model_dump(), ensure_ascii=False) for each in questions)
+        write_private(home.questions, "\n".join(lines) + "\n")
+    except OSError as error:
+        log.debug("%s can't be written: %s", home.questions, error)
+
+
+def recall_questions(home: Path) -> list[KeptQuestion]:
+    """Return the questions that were kept, the first one first, without lines that are damaged."""
+    file = Home(home).questions
+    try:
+        if file.stat().st_size > MAX_LIST_BYTES:
+            return []
+        # An answer may have signs that `splitlines` takes for the end of a line.
+        lines = file.read_text("utf-8", "replace").split("\n")
+    except OSError:
+        return []
+    questions = []
+    for line in lines:
+        with suppress(ValidationError):
+            questions.append(KeptQuestion.model_validate_json(line))
+    return questions
+
+
+def _keep(last: LastAnswer, collection: Collection) -> None:
     home = Home(collection.settings.home)
     try:
         if not home.path.is_dir():
@@ -84,7 +211,6 @@ def keep_answer(answer: Answer, collection: Collection) -> LastAnswer:
         write_private(home.last_answer, last.model_dump_json())
     except OSError as error:
         log.debug("%s can't be written: %s", home.last_answer, error)
-    return last
 
 
 def recall_answer(home: Path) -> LastAnswer:

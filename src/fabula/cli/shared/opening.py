@@ -34,7 +34,7 @@ def open_for_reading(settings: Settings) -> Iterator[Fabula]:
     with documents; standard error then says which.
     """
     with open_collection(settings) as fabula:
-        name = fabula.app.meant().name
+        name = fabula.app.default_collection().name
         if name != fabula.name:
             click.echo(
                 f"Using collection {name}: {fabula.name} is empty, and no collection was named.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
@@ -35,6 +35,7 @@ GRAPH = (
 )
 MODELS = (
     "base_url",
+    "gateway_url",
     "model",
     "embedding_model",
     "concurrency",
@@ -49,21 +50,41 @@ FLAT = tuple(
     if any(path.partition(".")[0] in graphs() for path in paths)
 )
 """The flags of graphs' settings that have no table's name before them."""
-SPENDING = ("aspect_model", "temperature", "embedding_batch", "max_calls", "max_tokens", "prices")
+SPENDING = (
+    "aspect_model",
+    "temperature",
+    "embedding_batch",
+    "batch_min_tokens",
+    "batch_min_calls",
+    "max_calls",
+    "max_tokens",
+    "prices",
+)
 WRITING = (*MODELS, *SPENDING, *FLAT)
 """What graphs are built with, of texts that are there."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
 """The settings that give the options of a question their defaults."""
-RANKING = (*QUESTION, "width", "depth", "fusion", "rerank_model")
-ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING)
+RANKING = (*QUESTION, "width", "depth", "fusion", "word_weight", "rerank_model")
+ASKING = (*MODELS, "model_window", "answer_temperature", "answer_tokens", *RANKING)
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
-    "Models": (*MODELS, "keyring", *SPENDING, "answer_temperature", "answer_tokens"),
+    "Models": (
+        *MODELS,
+        "embedding_query_prefix",
+        "embedding_passage_prefix",
+        "model_window",
+        "keyring",
+        *SPENDING,
+        "answer_temperature",
+        "answer_tokens",
+    ),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *FLAT),
-    "Ways to ask": (*RANKING, "history_tokens"),
-    "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
+    "Ways to ask": (*RANKING, "history_tokens", "question_history"),
+    "Neo4j": tuple(
+        name for name in (*GRAPH, "dumps", "server") if name not in ("collection", "preset")
+    ),
 }
 """What flags are about, in the order that help shows them."""
 COMMON = (
@@ -73,7 +94,7 @@ COMMON = (
 )
 """The flags that help shows without being asked for all."""
 IN_FORCE = "fabula.in_force"
-ALL = (*CORE, *FLAT, "width", "depth", "fusion")
+ALL = (*CORE, *FLAT, "width", "depth", "fusion", "word_weight")
 
 Command = Callable[..., Any]
 
@@ -89,6 +110,16 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
         return given_flags(*names)(with_settings)
 
     return decorate
+
+
+until_flag = click.option(
+    "--until",
+    default="",
+    metavar="PLACE",
+    help="show nothing of what comes after this place of the document: a section that was read, as "
+    "'Stave Three', a page as 'p. 113', a share as '40%', or words of the text",
+)
+"""The flag of commands that show a reader only what was read."""
 
 
 def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[Command], Command]:
@@ -160,11 +191,11 @@ class SettingOption(click.Option):
         if record is None:
             return None
         # A flag of several tables has one value here, the first's.
-        value = shown(_in_force(ctx)[resolve_name(self.setting)[0]])
+        value = format_value(_in_force(ctx)[resolve_name(self.setting)[0]])
         return record[0], f"{record[1]} [{value}]" if value else record[1]
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as a flag or a variable takes it."""
     if value is None:
         return ""
@@ -211,4 +242,5 @@ def _flag(name: str) -> Callable[[Command], Command]:
 
 
 def _metavar(types: set[object]) -> str:
+    types |= {typing.get_args(each)[0] for each in types if typing.get_origin(each) is Annotated}
     return "N" if int in types else "X" if float in types else "TEXT"

@@ -40,6 +40,8 @@ def outcome_line(outcome: Outcome) -> str:
         return f"failed     {outcome.error}"
     if outcome.status == "unchanged":
         return f"unchanged  {name}: {outcome.title} is up to date"
+    if outcome.status == "waiting":
+        return f"waiting    {name}: for batches of model calls"
     counts = ", ".join(count_noun(number, kind) for kind, number in outcome.counts.items())
     parts = [counts, describe_usage(outcome.usage), f"{outcome.seconds:.1f} s", *outcome.notes]
     if outcome.gaps:
@@ -182,7 +184,7 @@ class DocumentProgress:
         parts = [", ".join(steps)]
         if usage.calls or usage.saved:
             parts.append(describe_usage(usage))
-        left = pace.left()
+        left = pace.seconds_left()
         if left is not None:
             parts.append(f"about {left:.0f} s left of these")
         return f"{self._name}: {'; '.join(parts)}"

@@ -24,9 +24,9 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(clean_output(str(text)), err=err, nl=nl)
 
 
-def notice_offline(settings: Settings) -> None:
-    """Tell on every run without a chat model where the texts come from."""
-    if settings.offline:
+def notice_offline(settings: Settings, *, is_said: bool = False) -> None:
+    """Tell on every run without a chat model where the texts come from, unless it `is_said`."""
+    if settings.offline and not is_said:
         echo(
             "Offline: no chat model is set, so summaries and details are extracts of the text, and "
             "an answer is a list of passages. To use a model, set OPENAI_API_KEY or "

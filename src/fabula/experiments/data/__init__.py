@@ -11,7 +11,7 @@ from fabula.errors import DataError
 from fabula.experiments.data import graphragbench, narrativeqa, own, quality, squality
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.subsets import Only, PublishedCounts, compare_counts
-from fabula.experiments.model import DataSet, Question, Text
+from fabula.experiments.model import BenchQuestion, DataSet, Text
 
 __all__ = [
     "ALL_PARTS",
@@ -41,7 +41,7 @@ class _Set:
 
     release: Release
     parts: tuple[str, ...]
-    read: Callable[..., tuple[list[Text], list[Question]]]
+    read: Callable[..., tuple[list[Text], list[BenchQuestion]]]
     usual: str = ""
     whole: tuple[str, ...] = ()
     gutenberg: PublishedCounts | None = None
@@ -112,7 +112,7 @@ def read(name: str, folder: Path, part: str, only: Only = "") -> DataSet:
         )
     files = Files(folder, chosen.release)
     texts: dict[str, Text] = {}
-    questions: list[Question] = []
+    questions: list[BenchQuestion] = []
     for each in _split(chosen, part):
         more, asked = chosen.read(files, each, only) if only else chosen.read(files, each)
         texts |= {text.id: text for text in more}
@@ -145,7 +145,7 @@ def _set(name: str) -> _Set:
     return _SETS[name]
 
 
-def _apart(questions: Iterable[Question]) -> Iterator[Question]:
+def _apart(questions: Iterable[BenchQuestion]) -> Iterator[BenchQuestion]:
     """The questions, the second of one id as ID-2, the third as ID-3."""
     seen: Counter[str] = Counter()
     for question in questions:

@@ -71,10 +71,17 @@ class Files:
                 place = self._place(name, f"line {number}")
                 yield place, self._validate(_json(line, place), shape, place)
 
-    def array(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
-        """The objects of a file that is one JSON array, each with its place."""
+    def array(
+        self, name: str, shape: type[Shape], *, allow_one: bool = False
+    ) -> Iterator[tuple[str, Shape]]:
+        """The objects of a file that is one JSON array, each with its place.
+
+        With `allow_one` it may be one object alone.
+        """
         whole = self._place(name, "")
         items = _json(self._text(name), whole)
+        if allow_one and isinstance(items, dict):
+            items = [items]
         if not isinstance(items, list):
             raise DataError(f"{whole}: the file should be a JSON array of objects.")
         for number, item in enumerate(items, 1):

@@ -1,4 +1,7 @@
-"""GraphRAG-Bench's Novel part: twenty old books, questions of four kinds, with their evidence."""
+"""GraphRAG-Bench: questions of four kinds about twenty old books, or about a medical text.
+
+Each question has its evidence.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pydantic import BaseModel
 from fabula.errors import DataError, LoadError
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.texts import text
-from fabula.experiments.model import Question, Text
+from fabula.experiments.model import BenchQuestion, Text
 from fabula.load import text as plain
 from fabula.load.clean import one_line
 from fabula.load.document import document
@@ -16,13 +19,13 @@ RELEASE = Release(
     "GraphRAG-Bench",
     "Put Datasets/Corpus/novel.json and Datasets/Questions/novel_questions.json there, as "
     "released at https://github.com/GraphRAG-Bench/GraphRAG-Benchmark (Xiang et al. 2025, When to "
-    "use Graphs in RAG, arXiv 2506.05690); or novel_questions.json with the books as Project "
-    "Gutenberg offers them, in novels/NUMBER.txt.",
+    "use Graphs in RAG, arXiv 2506.05690), likewise medical.json and medical_questions.json; or "
+    "novel_questions.json with the books as Project Gutenberg offers them, in novels/NUMBER.txt.",
 )
-PARTS = ("novel",)
+PARTS = ("novel", "medical")
 
-_CORPUS = "Datasets/Corpus/novel.json"
-_QUESTIONS = "Datasets/Questions/novel_questions.json"
+_CORPUS = "Datasets/Corpus/{}.json"
+_QUESTIONS = "Datasets/Questions/{}_questions.json"
 _BARE_QUESTIONS = "novel_questions.json"
 """Beside a folder with the books themselves, in place of the corpus."""
 
@@ -43,29 +46,31 @@ class _Question(BaseModel):
     """The first release had it in one piece."""
 
 
-def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
-    """The novels that questions are about, and the questions."""
-    if files.has(_BARE_QUESTIONS):
+def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
+    """The texts of a part that questions are about, and the questions."""
+    if part == "novel" and files.has(_BARE_QUESTIONS):
         rows = list(files.array(_BARE_QUESTIONS, _Question))
-        novels = {name: _book(files, name) for name in _sources(rows)}
+        texts = {name: _book(files, name) for name in _sources(rows)}
     else:
-        rows = list(files.array(_QUESTIONS, _Question))
-        novels = _corpus(files, set(_sources(rows)))
+        rows = list(files.array(_QUESTIONS.format(part), _Question))
+        texts = _corpus(files, part, set(_sources(rows)))
     for place, question in rows:
-        if question.source not in novels:
-            raise DataError(f"{place}: {_CORPUS} has no novel {question.source}.")
-    return list(novels.values()), [_question(question) for _, question in rows]
+        if question.source not in texts:
+            raise DataError(f"{place}: {_CORPUS.format(part)} has no {part} {question.source}.")
+    return list(texts.values()), [_question(question) for _, question in rows]
 
 
 def _sources(rows: list[tuple[str, _Question]]) -> list[str]:
     return list(dict.fromkeys(question.source for _, question in rows))
 
 
-def _corpus(files: Files, names: set[str]) -> dict[str, Text]:
+def _corpus(files: Files, part: str, names: set[str]) -> dict[str, Text]:
+    """The texts of these names. The medical part is one text, in a file without an array."""
+    rows = files.array(_CORPUS.format(part), _Novel, allow_one=True)
     return {
-        novel.corpus_name: text(novel.corpus_name, novel.context, place, title=novel.corpus_name)
-        for place, novel in files.array(_CORPUS, _Novel)
-        if novel.corpus_name in names
+        row.corpus_name: text(row.corpus_name, row.context, place, title=row.corpus_name)
+        for place, row in rows
+        if row.corpus_name in names
     }
 
 
@@ -84,9 +89,9 @@ def _book(files: Files, name: str) -> Text:
     return Text(name, book.title, book.author, book.language, book.text)
 
 
-def _question(row: _Question) -> Question:
+def _question(row: _Question) -> BenchQuestion:
     evidence = [row.evidence] if isinstance(row.evidence, str) else row.evidence
-    return Question(
+    return BenchQuestion(
         id=row.id,
         text=row.source,
         question=one_line(row.question),

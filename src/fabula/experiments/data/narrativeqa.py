@@ -12,7 +12,7 @@ from fabula.errors import DataError, LoadError
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.subsets import Only, PublishedCounts
 from fabula.experiments.data.texts import text
-from fabula.experiments.model import Question, Text
+from fabula.experiments.model import BenchQuestion, Text
 from fabula.load import html
 from fabula.load import text as plain
 from fabula.load.clean import one_line
@@ -64,7 +64,7 @@ class _Question(BaseModel):
     answer2: str
 
 
-def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Question]]:
+def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[BenchQuestion]]:
     """The stories, or their summaries, and their questions, each with two answers.
 
     `only` limits them to Project Gutenberg's books, so that no film script needs to be there.
@@ -86,14 +86,14 @@ def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Que
     return texts, _questions(files, {row.document_id for _, row in rows})
 
 
-def _questions(files: Files, documents: set[str]) -> list[Question]:
-    questions: list[Question] = []
+def _questions(files: Files, documents: set[str]) -> list[BenchQuestion]:
+    questions: list[BenchQuestion] = []
     count: Counter[str] = Counter()
     for _, row in files.rows("qaps.csv", _Question):
         if row.document_id in documents:
             count[row.document_id] += 1
             questions.append(
-                Question(
+                BenchQuestion(
                     id=f"{row.document_id}-{count[row.document_id]}",
                     text=row.document_id,
                     question=one_line(row.question),

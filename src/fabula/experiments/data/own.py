@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.errors import DataError, LoadError
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.texts import text
-from fabula.experiments.model import GoldTriple, Question, Text
+from fabula.experiments.model import BenchQuestion, GoldTriple, Text
 from fabula.load import SUFFIXES, load
 from fabula.load.clean import one_line
 
@@ -45,11 +45,11 @@ class _Line(BaseModel):
     triples: list[tuple[Names, Names, Names]] = []
 
 
-def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
+def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
     """The documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
     name = f"{part}.jsonl"
     texts: dict[str, Text] = {}
-    questions: list[Question] = []
+    questions: list[BenchQuestion] = []
     for number, (place, line) in enumerate(files.lines(name, _Line), 1):
         if line.document not in texts:
             texts[line.document] = _text(files, line.document, place)
@@ -79,14 +79,16 @@ def _is_path(text: str) -> bool:
     return PurePath(text).suffix.lower() in SUFFIXES or not any(map(str.isspace, text))
 
 
-def _question(line: _Line, id: str, document: str, place: str) -> Question:
+def _question(line: _Line, id: str, document: str, place: str) -> BenchQuestion:
     answers = tuple(map(one_line, line.answers))
     options = tuple(map(one_line, line.options))
     right = next((index for index, option in enumerate(options) if option in answers), None)
     if options and answers and right is None:
         raise DataError(f"{place}: none of the answers is one of the options, word for word.")
     triples = tuple(GoldTriple(*(_names(part) for part in triple)) for triple in line.triples)
-    return Question(id, document, one_line(line.question), answers, options, right, triples=triples)
+    return BenchQuestion(
+        id, document, one_line(line.question), answers, options, right, triples=triples
+    )
 
 
 def _names(part: str | list[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from fabula.errors import DataError
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.subsets import Only, PublishedCounts
 from fabula.experiments.data.texts import story, text
-from fabula.experiments.model import Question, Text
+from fabula.experiments.model import BenchQuestion, Text
 from fabula.load.clean import one_line
 
 RELEASE = Release(
@@ -42,13 +42,13 @@ class _Line(BaseModel):
     questions: list[_Question]
 
 
-def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Question]]:
+def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[BenchQuestion]]:
     """The articles, each once, and the questions of all lines.
 
     `only` limits them to those whose `source` is Project Gutenberg.
     """
     texts: dict[str, Text] = {}
-    questions: list[Question] = []
+    questions: list[BenchQuestion] = []
     for place, line in files.lines(f"QuALITY.v1.0.1.htmlstripped.{part}", _Line):
         if only and line.source.casefold() != only:
             continue
@@ -64,7 +64,7 @@ def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[Que
     return list(texts.values()), questions
 
 
-def _question(row: _Question, article: str, place: str) -> Question:
+def _question(row: _Question, article: str, place: str) -> BenchQuestion:
     options = tuple(map(one_line, row.options))
     right = None if row.gold_label is None else row.gold_label - 1
     if right is not None and not 0 <= right < len(options):
@@ -72,7 +72,7 @@ def _question(row: _Question, article: str, place: str) -> Question:
             f"{place}: question {row.question_unique_id} has {len(options)} options, and its "
             f"gold_label is {row.gold_label}."
         )
-    return Question(
+    return BenchQuestion(
         id=row.question_unique_id,
         text=article,
         question=one_line(row.question),

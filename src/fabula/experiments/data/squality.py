@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from fabula.experiments.data.files import Files, Release
 from fabula.experiments.data.texts import story, text
-from fabula.experiments.model import Question, Text
+from fabula.experiments.model import BenchQuestion, Text
 from fabula.load.clean import one_line
 
 RELEASE = Release(
@@ -48,10 +48,10 @@ class _Line(BaseModel):
     questions: list[_Question]
 
 
-def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
+def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
     """The stories and their questions, whose kind is 'plot' or 'specific'."""
     texts: dict[str, Text] = {}
-    questions: list[Question] = []
+    questions: list[BenchQuestion] = []
     for place, line in files.lines(f"{part}.jsonl", _Line):
         id = line.metadata.passage_id
         if id not in texts:
@@ -69,8 +69,8 @@ def _split_heading(raw: str) -> tuple[str, str, str]:
     return one_line(match[1]), one_line(match[2]), raw[match.end() :]
 
 
-def _question(row: _Question, story: str) -> Question:
-    return Question(
+def _question(row: _Question, story: str) -> BenchQuestion:
+    return BenchQuestion(
         id=f"{story}-{row.question_number}",
         text=story,
         question=one_line(row.question_text),

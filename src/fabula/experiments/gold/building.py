@@ -73,4 +73,6 @@ def merge(found: Sequence[Findings]) -> Findings:
         tuple(pair for findings in found for pair in findings.scenes),
         tuple(quotation for findings in found for quotation in findings.quotations),
         tuple(event for findings in found for event in findings.events),
+        any(findings.finds_quotations for findings in found),
+        any(findings.finds_events for findings in found),
     )

@@ -31,6 +31,10 @@ TYPES = {
 }
 """LitBank's types as graphs call them."""
 
+_FOUND_AS = {
+    findings.PERSON: (findings.PERSON, findings.GROUP),
+    findings.PLACE: (findings.PLACE,),
+}
 _EDGES = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 JoinNames = Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]]
 
@@ -208,6 +212,8 @@ def _score_clusters(
 ) -> None:
     """Found entities of a type against gold clusters that have a proper name, by CEAF.
 
+    A family is among the persons, as LitBank annotates both as PER.
+
     An entity that is only at mentions of this type without a proper name ("the White Rabbit" is a
     common noun in LitBank) is neither right nor wrong.
     """
@@ -217,7 +223,7 @@ def _score_clusters(
             gold[mention.cluster].add(number)
     found: dict[str, frozenset[int]] = {}
     for read in entities:
-        if read.entity.type != type:
+        if read.entity.type not in _FOUND_AS[type]:
             continue
         common_nouns = {
             number
@@ -249,7 +255,7 @@ def _score_quotations(
     scores: TextScores, passage: _Passage, entities: Sequence[_ReadEntity], found: Findings
 ) -> None:
     """Quotations with the same first and last word; speakers of the gold quotations."""
-    if not found.quotations:
+    if not (found.quotations or found.finds_quotations):
         return
     cluster_of = _clusters_of_entities(passage, entities)
     by_span = {
@@ -289,7 +295,7 @@ def _clusters_of_entities(passage: _Passage, entities: Iterable[_ReadEntity]) ->
 
 def _score_events(scores: TextScores, passage: _Passage, found: Findings) -> None:
     """Gold event words within the predicates of events, and predicates that have one."""
-    if not found.events:
+    if not (found.events or found.finds_events):
         return
     gold = set(passage.events)
     inside = [

@@ -20,7 +20,7 @@ _OF_PLAYS = (plays.KEPT, plays.SPEAKERS, plays.PERSONS, plays.EDGES, plays.DEGRE
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class GoldSystem:
     """What was measured of one system.
 
     Attributes:
@@ -39,7 +39,7 @@ class System:
 
 
 def write_report(
-    folder: Path, systems: Sequence[System], command: str, failed: Sequence[str]
+    folder: Path, systems: Sequence[GoldSystem], command: str, failed: Sequence[str]
 ) -> Path:
     """Write the report in Markdown, and return its path."""
     lines = ["# Measured on gold annotations", ""]
@@ -59,7 +59,7 @@ def write_report(
     return file
 
 
-def figures_table(systems: Sequence[System], *, is_of_plays: bool) -> list[str]:
+def figures_table(systems: Sequence[GoldSystem], *, is_of_plays: bool) -> list[str]:
     """Return the rows of a Markdown table: a measure a line, a system a column."""
     names = dict.fromkeys(name for system in systems for name in system.figures)
     rows = ["| measure | " + " | ".join(system.name for system in systems) + " | items |"]
@@ -99,7 +99,7 @@ def _write_published() -> Iterator[str]:
             yield f"| {row['measure']} | {values} | {row['beside']} | {row['differs']} |"
 
 
-def _wrong_pairs(systems: Sequence[System]) -> list[str]:
+def _wrong_pairs(systems: Sequence[GoldSystem]) -> list[str]:
     """The pairs of given names that were wrongly joined, by rule; the same for all systems."""
     wrong = [pair for pair in (systems[0].pairs if systems else ()) if pair.verdict == "wrong"]
     if not wrong:

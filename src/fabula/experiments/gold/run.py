@@ -26,7 +26,7 @@ from fabula.experiments.gold.building import find_in, measured_graphs
 from fabula.experiments.gold.litbank import LitBankText, read_litbank
 from fabula.experiments.gold.plays import score_play
 from fabula.experiments.gold.poldracor import Play, read_poldracor
-from fabula.experiments.gold.report import System, write_report
+from fabula.experiments.gold.report import GoldSystem, write_report
 from fabula.experiments.gold.scores import TextScores, summarise
 from fabula.experiments.plan import flat_settings, version_info
 from fabula.experiments.run import ProgressView
@@ -65,7 +65,7 @@ class GoldRun:
 class GoldOutcome:
     """What was measured: each system's figures, texts that failed, and the report's file."""
 
-    systems: list[System] = field(default_factory=list)
+    systems: list[GoldSystem] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     report: Path = Path()
 
@@ -98,7 +98,7 @@ def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
         finally:
             models.close()
         figures = summarise(scores)
-        outcome.systems.append(System(name, flat_settings(of_system), figures, pairs, usage))
+        outcome.systems.append(GoldSystem(name, flat_settings(of_system), figures, pairs, usage))
     run.folder.mkdir(parents=True, exist_ok=True)
     _write_results(run, outcome)
     outcome.report = write_report(run.folder, outcome.systems, run.command, outcome.failed)

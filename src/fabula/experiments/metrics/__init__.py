@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.experiments.metrics import (
+    arag,
     choice,
     context,
     coverage,
@@ -26,6 +27,7 @@ _FAMILIES = (
     overlap,
     ragas_library,
     graphrag_bench,
+    arag,
     relevance,
     pairwise,
     coverage,

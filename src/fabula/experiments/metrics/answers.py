@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 
 _CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
 
 
-def uncited(answer: str) -> str:
+def remove_citations(answer: str) -> str:
     """Return an answer without its citations."""
     return _CITED.sub("", answer).strip()
 
@@ -23,12 +23,12 @@ def nonempty(references: Sequence[str]) -> list[str]:
 
 def best_score(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
     """Return the best score of an answer, without citations, over all references."""
-    text = uncited(answer)
+    text = remove_citations(answer)
     return max(score(text, reference) for reference in nonempty(references))
 
 
 def score_nearest(
     score: Callable[[str, str], float],
-) -> Callable[[Question, Result, Judges], float]:
+) -> Callable[[BenchQuestion, Result, Judges], float]:
     """Return a metric's function from one that compares an answer with one reference."""
     return lambda question, result, _: best_score(result.answer, question.answers, score)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 
 
-def _accuracy(question: Question, result: Result, _: Judges) -> float:
+def _accuracy(question: BenchQuestion, result: Result, _: Judges) -> float:
     """Who chooses nothing is wrong."""
     return float(result.choice == question.right)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 from fabula.text.sentences import sentences
 
 
-def _duplicates(question: Question, result: Result, judges: Judges) -> float:
+def _duplicates(question: BenchQuestion, result: Result, judges: Judges) -> float:
     """Case and white space make no difference."""
     language = judges.languages.get(question.text, "")
     texts = [
@@ -19,7 +19,7 @@ def _duplicates(question: Question, result: Result, judges: Judges) -> float:
     return 1 - len(set(texts)) / len(texts)
 
 
-def _context_tokens(_: Question, result: Result, __: Judges) -> float:
+def _context_tokens(_: BenchQuestion, result: Result, __: Judges) -> float:
     return float(result.context_tokens)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 from fabula.text.stems import Stemmer, stemmer_of
 
 ENOUGH = 0.6
@@ -26,21 +26,21 @@ def stem_shares(stems: Iterable[Collection[str]], context: str, stemmer: Stemmer
     return [len(of_context.intersection(stem)) / len(stem) for stem in stems]
 
 
-def _answer_coverage(question: Question, result: Result, judges: Judges) -> float | None:
+def _answer_coverage(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
     return _mean(
         _shares(content_stems(question.answers, question.question, stemmer), result, stemmer)
     )
 
 
-def _evidence_coverage(question: Question, result: Result, judges: Judges) -> float | None:
+def _evidence_coverage(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
     return _mean(
         _shares(content_stems(question.evidence, question.question, stemmer), result, stemmer)
     )
 
 
-def _all_evidence(question: Question, result: Result, judges: Judges) -> float | None:
+def _all_evidence(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
     stemmer = _stemmer(question, judges)
     covered = _shares(content_stems(question.evidence, "", stemmer), result, stemmer)
     return float(min(covered) >= ENOUGH) if covered else None
@@ -54,7 +54,7 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _stemmer(question: Question, judges: Judges) -> Stemmer:
+def _stemmer(question: BenchQuestion, judges: Judges) -> Stemmer:
     return stemmer_of(judges.languages.get(question.text) or "en")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.experiments.metrics.answers import nonempty, uncited
+from fabula.experiments.metrics.answers import nonempty, remove_citations
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.judging import (
     RATINGS,
@@ -19,7 +19,7 @@ from fabula.experiments.metrics.judging import (
     split_statements,
 )
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 from fabula.models import Chat, Embedder
 
 PAPER = "Xiang et al. 2025, GraphRAG-Bench (arXiv 2506.05690)"
@@ -47,13 +47,13 @@ def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Seque
 
 def similarity(embedder: Embedder, first: str, second: str) -> float:
     """The cosine of two texts, scaled from -1..1 to 0..1."""
-    left, right = embedder.embed([first, second]).vectors
+    left, right = embedder.embed([first, second], "passage").vectors
     return (1 + float(left @ right)) / 2
 
 
-def _answer_accuracy(question: Question, result: Result, judges: Judges) -> float:
+def _answer_accuracy(question: BenchQuestion, result: Result, judges: Judges) -> float:
     assert judges.chat and judges.embedder
-    answer = uncited(result.answer)
+    answer = remove_citations(result.answer)
     stated = split_statements(judges.chat, question.question, answer)
     values = []
     for reference in nonempty(question.answers):
@@ -64,7 +64,7 @@ def _answer_accuracy(question: Question, result: Result, judges: Judges) -> floa
     return max(values)
 
 
-def _coverage_score(question: Question, result: Result, judges: Judges) -> float | None:
+def _coverage_score(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
     assert judges.chat
     values = []
     for reference in nonempty(question.answers):
@@ -74,25 +74,25 @@ def _coverage_score(question: Question, result: Result, judges: Judges) -> float
                 "covered",
                 len(truth),
                 question=question.question,
-                answer=uncited(result.answer),
+                answer=remove_citations(result.answer),
                 statements=number_lines(truth),
             )
             values.append(_share(covered))
     return max(values, default=None)
 
 
-def _faithfulness(question: Question, result: Result, judges: Judges) -> float | None:
+def _faithfulness(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
     assert judges.chat
-    stated = split_statements(judges.chat, question.question, uncited(result.answer))
+    stated = split_statements(judges.chat, question.question, remove_citations(result.answer))
     return _supported_share(judges.chat, stated, result) if stated else None
 
 
-def _evidence_recall(question: Question, result: Result, judges: Judges) -> float:
+def _evidence_recall(question: BenchQuestion, result: Result, judges: Judges) -> float:
     assert judges.chat
     return _supported_share(judges.chat, nonempty(question.evidence), result)
 
 
-def _context_relevance(question: Question, result: Result, judges: Judges) -> float:
+def _context_relevance(question: BenchQuestion, result: Result, judges: Judges) -> float:
     assert judges.chat
     passages = _passages(result)
     ratings = [

@@ -6,11 +6,11 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from fabula.experiments.metrics.answers import nonempty, uncited
+from fabula.experiments.metrics.answers import nonempty, remove_citations
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.model import Need, Question, Result
+from fabula.experiments.model import BenchQuestion, Need, Result
 
-Scoring = Callable[[Question, Result, Judges], float | None]
+Scoring = Callable[[BenchQuestion, Result, Judges], float | None]
 RESULT_NEEDS = frozenset[Need]({"answer", "context"})
 """Needs that the result satisfies; others are satisfied by the question or the judges."""
 
@@ -44,7 +44,7 @@ class Metric:
     library: str = ""
     extra: str = ""
 
-    def score(self, question: Question, result: Result, judges: Judges) -> float | None:
+    def score(self, question: BenchQuestion, result: Result, judges: Judges) -> float | None:
         """Return the value, or None if the question or the judges lack what the metric needs.
 
         May raise ModelError.
@@ -74,7 +74,7 @@ def missing(metric: Metric, judges: Judges) -> str:
     return ""
 
 
-def _question_needs(question: Question) -> Iterator[Need]:
+def _question_needs(question: BenchQuestion) -> Iterator[Need]:
     if nonempty(question.answers):
         yield "answers"
     if question.options and question.right is not None:
@@ -86,7 +86,7 @@ def _question_needs(question: Question) -> Iterator[Need]:
 
 
 def _result_needs(result: Result) -> Iterator[Need]:
-    if uncited(result.answer):
+    if remove_citations(result.answer):
         yield "answer"
     if any(passage.text.strip() for passage in result.context):
         yield "context"

@@ -6,10 +6,10 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula.experiments.metrics.answers import nonempty, score_nearest, uncited
+from fabula.experiments.metrics.answers import nonempty, remove_citations, score_nearest
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -89,12 +89,12 @@ def _bleu(order: int) -> BLEU:
     return BLEU(tokenize="none", max_ngram_order=order, effective_order=True)
 
 
-def _bleu_1(question: Question, result: Result, _: Judges) -> float:
-    return bleu(uncited(result.answer), question.answers, 1)
+def _bleu_1(question: BenchQuestion, result: Result, _: Judges) -> float:
+    return bleu(remove_citations(result.answer), question.answers, 1)
 
 
-def _bleu_4(question: Question, result: Result, _: Judges) -> float:
-    return bleu(uncited(result.answer), question.answers, 4)
+def _bleu_4(question: BenchQuestion, result: Result, _: Judges) -> float:
+    return bleu(remove_citations(result.answer), question.answers, 4)
 
 
 METRICS = (

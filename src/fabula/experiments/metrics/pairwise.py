@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabula.experiments.metrics.answers import uncited
+from fabula.experiments.metrics.answers import remove_citations
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.judging import choose_winner
 from fabula.experiments.metrics.measure import Metric, Scoring
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 
 CRITERIA: Mapping[str, str] = {
     "comprehensiveness": "Comprehensiveness: how much detail does the answer give to cover all "
@@ -27,9 +27,9 @@ POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
 
 def _win_rate(criterion: str) -> Scoring:
-    def score(question: Question, result: Result, judges: Judges) -> float:
+    def score(question: BenchQuestion, result: Result, judges: Judges) -> float:
         assert judges.chat
-        own, other = uncited(result.answer), uncited(judges.baseline[question.id])
+        own, other = remove_citations(result.answer), remove_citations(judges.baseline[question.id])
         if not other:
             return POINTS["won"]
         as_first = choose_winner(judges.chat, question.question, CRITERIA[criterion], own, other)

@@ -14,7 +14,7 @@ from fabula.errors import BadReply, first_problem
 from fabula.experiments.metrics.answers import best_score
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.replies import ask
 
@@ -25,7 +25,7 @@ REPLY_TOKENS = 4_000
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
-def _answer_correctness(question: Question, result: Result, judges: Judges) -> float:
+def _answer_correctness(question: BenchQuestion, result: Result, judges: Judges) -> float:
     from ragas.metrics.collections import AnswerCorrectness
 
     assert judges.chat and judges.embedder
@@ -38,7 +38,7 @@ def _answer_correctness(question: Question, result: Result, judges: Judges) -> f
     return best_score(result.answer, question.answers, correctness)
 
 
-def _answer_similarity(question: Question, result: Result, judges: Judges) -> float:
+def _answer_similarity(question: BenchQuestion, result: Result, judges: Judges) -> float:
     from ragas.metrics.collections import SemanticSimilarity
 
     assert judges.embedder
@@ -72,7 +72,7 @@ def _embeddings(embedder: Embedder) -> Any:
 
     class Embeddings(BaseRagasEmbedding):  # type: ignore[misc]
         def embed_text(self, text: str, **_: Any) -> list[float]:
-            return [float(value) for value in embedder.embed([text]).vectors[0]]
+            return [float(value) for value in embedder.embed([text], "passage").vectors[0]]
 
         async def aembed_text(self, text: str, **_: Any) -> list[float]:
             return self.embed_text(text)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.experiments.metrics.answers import uncited
+from fabula.experiments.metrics.answers import remove_citations
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.judging import derive_questions
 from fabula.experiments.metrics.measure import Metric
-from fabula.experiments.model import Question, Result
+from fabula.experiments.model import BenchQuestion, Result
 
 
-def _answer_relevance(question: Question, result: Result, judges: Judges) -> float:
+def _answer_relevance(question: BenchQuestion, result: Result, judges: Judges) -> float:
     assert judges.chat and judges.embedder
-    derived, is_evasive = derive_questions(judges.chat, uncited(result.answer))
+    derived, is_evasive = derive_questions(judges.chat, remove_citations(result.answer))
     if is_evasive:
         return 0.0
-    vectors = judges.embedder.embed([question.question, *derived]).vectors
+    vectors = judges.embedder.embed([question.question, *derived], "passage").vectors
     return float(np.mean(vectors[1:] @ vectors[0]))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.metrics.words import normalise
-from fabula.experiments.model import GoldTriple, Question, Result, Triple
+from fabula.experiments.model import BenchQuestion, GoldTriple, Result, Triple
 
 SOURCE = "as Wikontic's ablations (Chepurova et al. 2025): by subject, relation and object"
 BLIND = (
@@ -66,7 +66,7 @@ def _fold_part(name: str) -> str:
 
 
 def _metric(name: str, how: Callable[[Sequence[Triple], Sequence[GoldTriple]], float]) -> Metric:
-    def score(question: Question, result: Result, _: Judges) -> float:
+    def score(question: BenchQuestion, result: Result, _: Judges) -> float:
         return how(result.triples, question.triples)
 
     return Metric(name=name, source=SOURCE, blind=BLIND, needs=frozenset({"triples"}), how=score)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import labels, prompts
@@ -74,16 +75,23 @@ def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
 
 GRAPH = Graph(
     name="aspects",
+    title="Summaries",
     about="a tree of summaries for each narrative aspect, and details",
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     passages=(labels.SUMMARY, labels.DETAIL),
     edges=(labels.SUMMARIZES, labels.DETAILS),
+    connects=(
+        (labels.SUMMARY, labels.SUMMARIZES, CHUNK),
+        (labels.SUMMARY, labels.SUMMARIZES, labels.SUMMARY),
+        (labels.DETAIL, labels.DETAILS, CHUNK),
+    ),
     modes=MODES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",
     settings=_settings,
     describe=_describe,
     aspects=_aspects,
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -10,14 +11,21 @@ from typing import TypeVar
 import numpy as np
 
 from fabula.errors import BadReply
-from fabula.graph.calls import Calls, batches
+from fabula.graph.calls import Calls, EmbeddingStream, batches
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import ClusterOptions, check_reduction, cluster
 from fabula.graphs.aspects.detection import Attempt, Detect, Rounds, assign_clusters, repeat_all
-from fabula.graphs.aspects.facts import facts
-from fabula.graphs.aspects.mapping import make_edges, make_gaps, make_nodes, read_stored
+from fabula.graphs.aspects.labels import MODEL, RULES
+from fabula.graphs.aspects.mapping import (
+    AspectPieces,
+    make_edges,
+    make_gaps,
+    make_nodes,
+    read_stored,
+)
 from fabula.graphs.aspects.options import Options
+from fabula.graphs.aspects.part_facts import count_facts
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.sets import chosen_aspects
@@ -44,7 +52,7 @@ from fabula.graphs.aspects.values import (
 from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.models.roles import Models
 from fabula.text import tokens
-from fabula.text.document import Chunk
+from fabula.text.document import Chunk, Vector
 
 # Priorities of calls, the lowest first: what many later calls depend on goes before the rest, and
 # details, on which nothing depends, fill the gaps.
@@ -81,11 +89,14 @@ def build(
     aspect_set = chosen_aspects(options)
     aspects = aspect_set.aspects
     previous = PreviousAspects(read_stored(known), text.chunks)
-    placeholders = AspectPlaceholders.expected(known.means, options)
+    placeholders = AspectPlaceholders.expect(known.means, options)
     check_reduction(options.cluster_reduction)
     writer = make_writer(text, aspect_set, options, models, placeholders)
     calls = Calls(models, work)
-    steps = _Steps(text.document.id, options, aspects, models, writer, previous, work, calls)
+    by = RULES if models.offline else MODEL
+    pieces = AspectPieces(text.chunks, by, work.pieces)
+    id = text.document.id
+    steps = _Steps(id, options, aspects, models, writer, previous, work, calls, pieces)
     work.gaps.expect(len(text.chunks) if options.details else 0)
     # Details depend on chunks alone, so they are written while the trees grow.
     details_job = work.job.start(steps.condense, text.chunks if options.details else ())
@@ -94,9 +105,9 @@ def build(
     details = details_job.result()
     missing = [*steps.undetected, *steps.missing]
     return Built(
-        make_nodes(text.chunks, grown.summaries, details),
+        make_nodes(text.chunks, grown.summaries, details, by),
         make_edges(grown.summaries, details),
-        facts(options, aspects, grown, details, previous, missing),
+        count_facts(options, aspects, grown, details, previous, missing),
         make_gaps(text.chunks, grown.summaries, _in_order(missing)),
     )
 
@@ -121,6 +132,7 @@ class _Steps:
     previous: PreviousAspects
     work: BuildWork
     calls: Calls
+    pieces: AspectPieces
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
     missing: list[MissingReply] = field(default_factory=list)
@@ -232,6 +244,8 @@ class _Steps:
         """Return the details of all chunks, embedded."""
         size = 1 if self.models.offline else self.options.details_per_call
         new = batches([chunk for chunk in chunks if not self.previous.has_details(chunk)], size)
+        if self.pieces.are_wanted:
+            return self._condense_in_pieces(chunks, new, size)
         results = self.calls.each(CONDENSE, DETAILS, self._condense_batch, new)
         by_chunk = {
             chunk.id: details
@@ -242,6 +256,48 @@ class _Steps:
         self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
         details = [by_chunk.get(chunk.id) or self.previous.details(chunk) for chunk in chunks]
         return self.embed([detail for of_chunk in details for detail in of_chunk])
+
+    def _condense_in_pieces(
+        self, chunks: Sequence[Chunk], new: Sequence[Sequence[Chunk]], size: int
+    ) -> list[Detail]:
+        """As `condense`, with the same calls; details are embedded and passed on as they come.
+
+        Args:
+            chunks: All chunks.
+            new: Those whose details are not known, in batches.
+            size: How many chunks a batch has.
+
+        """
+        replies = self.calls.stream(CONDENSE, DETAILS, self._condense_batch, new)
+        batch_of = {batch[0].id: batch for batch in new}
+        embedding = EmbeddingStream(self.calls)
+        by_chunk: dict[str, list[Detail]] = {}
+        done: list[Detail] = []
+        waiting: deque[Detail] = deque()
+
+        def pass_on() -> None:
+            """Take the embedded details off the beginning of those that wait."""
+            ready = []
+            while waiting and (detail := _with_vector(waiting[0], embedding.vectors)):
+                ready.append(detail)
+                waiting.popleft()
+            done.extend(ready)
+            self.pieces.add(details=ready)
+
+        for chunk in chunks:
+            if batch := batch_of.get(chunk.id):
+                # A batch begins with this chunk, so all chunks before it have their details.
+                by_chunk |= {each.id: d for each, d in zip(batch, next(replies), strict=True)}
+            for detail in by_chunk.get(chunk.id) or self.previous.details(chunk):
+                waiting.append(detail)
+                if not len(detail.embedding):
+                    embedding.add(detail.text.strip())
+            if embedding.collect():
+                pass_on()
+        self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
+        embedding.finish()
+        pass_on()
+        return done
 
     def _divide(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         """Return clusters of nodes, unchanged where their members are."""
@@ -318,7 +374,8 @@ class _Steps:
         rows = [row for row, group in enumerate(groups) if not self._is_undetected(group)]
         if not rows:
             return None
-        [description] = self.models.embedder.embed([aspect.description]).vectors
+        # As a passage: a question's prefix is no part of what a graph is made from.
+        [description] = self.models.embedder.embed([aspect.description], "passage").vectors
         centres = np.stack([embeddings(groups[row].nodes).mean(axis=0) for row in rows])
         cosines = centres @ description / np.linalg.norm(centres, axis=1)
         return rows[int(np.argmax(cosines))]
@@ -347,7 +404,9 @@ class _Steps:
         self.calls.save(SUMMARIES, reused)
         results = iter(self.calls.each(SUMMARISE, SUMMARIES, summarise, new))
         summaries = [summary or next(results) for summary in known]
-        return self.embed([summary for summary in summaries if summary is not None])
+        embedded = self.embed([summary for summary in summaries if summary is not None])
+        self.pieces.add(embedded)
+        return embedded
 
     def _known_summary(self, aspect: Aspect, level: int, group: NodeGroup) -> Summary | None:
         """Return the summary of a group from the previous graph, or the one detection wrote."""
@@ -382,6 +441,14 @@ class _Steps:
         why = self.work.gaps.accept(error)
         missing = self.undetected if step == ASPECTS else self.missing
         missing.append(MissingReply(step, why, make_members(group), aspect, level))
+
+
+def _with_vector(detail: Detail, vectors: Mapping[str, Vector]) -> Detail | None:
+    """Return the detail with its embedding; None if that has not come."""
+    if len(detail.embedding):
+        return detail
+    vector = vectors.get(detail.text.strip())
+    return None if vector is None else replace(detail, embedding=vector)
 
 
 def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabula.graph import Edge, Gap, Node
-from fabula.graph.method import Known
-from fabula.graphs.aspects.labels import DETAIL, DETAILS, SUMMARIZES, SUMMARY
+from fabula.graph.method import Known, PieceListener
+from fabula.graphs.aspects.labels import DETAIL, DETAILS, MODEL, RULES, SUMMARIZES, SUMMARY
 from fabula.graphs.aspects.values import ClusterMember, Detail, MissingReply, StoredAspects, Summary
 from fabula.text.document import Chunk, empty_vector
 
@@ -18,36 +18,78 @@ MAX_NAME_CHARACTERS = 60
 
 
 def make_nodes(
-    chunks: Sequence[Chunk], summaries: Sequence[Summary], details: Sequence[Detail]
+    chunks: Sequence[Chunk],
+    summaries: Sequence[Summary],
+    details: Sequence[Detail],
+    by: str = MODEL,
 ) -> tuple[Node, ...]:
-    """Return the nodes of summaries, then of details; their sources are the chunks below them."""
+    """Return the nodes of summaries, then of details; their sources are the chunks below them.
+
+    `by` is who wrote them: MODEL, or RULES, which only quote the text.
+    """
     below = _chunks_below(chunks, summaries)
     summary_nodes = [
-        Node(
-            summary.id,
-            SUMMARY,
-            {
-                "name": summary_name(summary.aspect, summary.level, summary.text),
-                "aspect": summary.aspect,
-                "level": summary.level,
-                **_place(summary),
-            },
-            tuple(chunks[row].id for row in sorted(below[summary.id])),
-            summary.embedding,
-        )
+        _summary_node(summary, tuple(chunks[row].id for row in sorted(below[summary.id])), by)
         for summary in summaries
     ]
-    detail_nodes = [
-        Node(
-            detail.id,
-            DETAIL,
-            {"aspect": "", "level": 0, "ordinal": detail.ordinal, **_place(detail)},
-            (detail.chunk,),
-            detail.embedding,
-        )
-        for detail in details
-    ]
-    return (*summary_nodes, *detail_nodes)
+    return (*summary_nodes, *(_detail_node(detail, by) for detail in details))
+
+
+def _summary_node(summary: Summary, sources: tuple[str, ...], by: str) -> Node:
+    return Node(
+        summary.id,
+        SUMMARY,
+        {
+            "name": summary_name(summary.aspect, summary.level, summary.text, by),
+            "by": by,
+            "aspect": summary.aspect,
+            "level": summary.level,
+            **_place(summary),
+        },
+        sources,
+        summary.embedding,
+    )
+
+
+def _detail_node(detail: Detail, by: str) -> Node:
+    return Node(
+        detail.id,
+        DETAIL,
+        {"aspect": "", "level": 0, "ordinal": detail.ordinal, "by": by, **_place(detail)},
+        (detail.chunk,),
+        detail.embedding,
+    )
+
+
+class AspectPieces:
+    """Passes summaries and details on as soon as they are embedded, as pieces of the part.
+
+    Each summary comes after those that it is made from. Threads may share it: those of the trees of
+    several aspects do, and none of them adds what another one looks for.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], by: str, listener: PieceListener | None) -> None:
+        self._chunks, self._by, self._listener = chunks, by, listener
+        self._below = {chunk.id: frozenset([row]) for row, chunk in enumerate(chunks)}
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether anybody takes the pieces."""
+        return self._listener is not None
+
+    def add(self, summaries: Sequence[Summary] = (), details: Sequence[Detail] = ()) -> None:
+        """Pass on summaries of one level, or details, all with embeddings."""
+        if self._listener is None or not (summaries or details):
+            return
+        nodes = []
+        for summary in summaries:
+            below = [self._below[member.id] for member in summary.members]
+            rows = frozenset[int]().union(*below)
+            self._below[summary.id] = rows
+            sources = tuple(self._chunks[row].id for row in sorted(rows))
+            nodes.append(_summary_node(summary, sources, self._by))
+        nodes += [_detail_node(detail, self._by) for detail in details]
+        self._listener(nodes, make_edges(summaries, details))
 
 
 def make_edges(summaries: Sequence[Summary], details: Sequence[Detail]) -> tuple[Edge, ...]:
@@ -97,13 +139,19 @@ def read_stored(known: Known) -> StoredAspects:
             aspect=node.properties["aspect"],
             level=node.properties["level"],
             members=tuple(members.get(node.id, ())),
+            by=node.properties.get("by", ""),
             **_read_place(node),
         )
         for node in known.nodes
         if node.label == SUMMARY
     ]
     details = [
-        Detail(chunk=chunk_of[node.id], ordinal=node.properties["ordinal"], **_read_place(node))
+        Detail(
+            chunk=chunk_of[node.id],
+            ordinal=node.properties["ordinal"],
+            by=node.properties.get("by", ""),
+            **_read_place(node),
+        )
         for node in known.nodes
         if node.label == DETAIL and node.id in chunk_of
     ]
@@ -141,12 +189,16 @@ def _chunks_below(chunks: Sequence[Chunk], summaries: Sequence[Summary]) -> dict
     return below
 
 
-def summary_name(aspect: str, level: int, text: str) -> str:
-    """Return a caption for Neo4j Browser, as 'plot 2: Scrooge, a miser in London,…'."""
+def summary_name(aspect: str, level: int, text: str, by: str = MODEL) -> str:
+    """Return a caption for Neo4j Browser, as 'plot 2: Scrooge, a miser in London,…'.
+
+    An extract says so, as in 'plot 2, extract: ...'.
+    """
     line = " ".join(text.split())
     if len(line) > MAX_NAME_CHARACTERS:
         line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
-    return f"{aspect} {level}: {line}"
+    mark = ", extract" if by == RULES else ""
+    return f"{aspect} {level}{mark}: {line}"
 
 
 def _place(passage: Summary | Detail) -> dict[str, Any]:

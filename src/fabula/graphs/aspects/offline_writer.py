@@ -125,22 +125,24 @@ class ExtractiveWriter:
         first, *others = np.argsort(-clearness, kind="stable")[:MAX_DETECTED].tolist()
         return {aspects[row].name: "" for row in (first, *others) if clearness[row] >= 0}
 
-    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+    def summarise(self, texts: Sequence[str], aspect: Aspect | None) -> str:
         """Return the most salient sentences of a cluster, with a bias to an aspect, in text order.
 
         The summary is empty only if all texts are.
 
         Args:
             texts: Chunks of the document, or summaries that were made of them.
-            aspect: The aspect.
+            aspect: The aspect; None for a summary of all that the texts say.
 
         """
         limit = self._summary_tokens
         cluster = self._cluster(tuple(texts))
         if not cluster.sentences:
             return cut(" ".join(" ".join(texts).split()), limit)
-        near = scale(np.asarray(cluster.vectors @ self._aspect_vector(aspect), np.float64))
-        relevance = (1 - ASPECT_WEIGHT) * cluster.salience + ASPECT_WEIGHT * near
+        relevance = cluster.salience
+        if aspect is not None:
+            near = scale(np.asarray(cluster.vectors @ self._aspect_vector(aspect), np.float64))
+            relevance = (1 - ASPECT_WEIGHT) * cluster.salience + ASPECT_WEIGHT * near
         tokens = [sentence.tokens for sentence in cluster.sentences]
         picked = maximal_marginal_relevance(relevance, cluster.vectors, tokens, limit, BALANCE)
         if not picked:

@@ -33,7 +33,7 @@ class AspectPlaceholders:
     _turns: Iterator[int] = field(default_factory=itertools.count, compare=False, repr=False)
 
     @classmethod
-    def expected(cls, means: Mapping[str, float], options: Options) -> AspectPlaceholders:
+    def expect(cls, means: Mapping[str, float], options: Options) -> AspectPlaceholders:
         """Return placeholders by the means of other documents, or by what is usual."""
         return cls(
             aspects=means.get("mean_aspects", USUAL_ASPECTS),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fabula.errors import BadReply
+from fabula.graph.summaries import REPLY_ROOM, ask_summary, is_much_too_long, summary_size
 from fabula.graphs.aspects.options import DetailsForm
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompts import prompt
@@ -24,16 +24,10 @@ from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, TextWords
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import number_texts
-from fabula.models.replies import ask, ask_once, read_summary, shorten
+from fabula.models.replies import ask, ask_once, shorten
 from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
-
-REPLY_ROOM = 3
-"""The endpoint's limit is this multiple of the wanted length: a longer reply is cut at the end of a
-sentence here, and not in the middle of one by the endpoint."""
-MAX_OVERRUN = 1.5
-"""A summary longer than this multiple of its limit is asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +106,12 @@ class PromptedWriter:
             temperature=self.temperature,
             placeholder=lambda: self.placeholders.summarise(passages),
         )
-        summary = ask(self.summarising, request, read_summary)
-        if self._is_much_too_long(summary):
-            shorter = prompt("shorter", reply=summary, **size)
-            request = replace(request, user=f"{request.user}\n\n{shorter}")
-            # Without a usable second reply, the first one is cut.
-            with suppress(BadReply):
-                summary = ask(self.summarising, request, read_summary)
-        return shorten(summary, self.summary_tokens)
+        return ask_summary(
+            self.summarising,
+            request,
+            self.summary_tokens,
+            lambda summary: prompt("shorter", reply=summary, **size),
+        )
 
     def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
         """Yield at most `details` details of each text, of at most `detail_tokens` each.
@@ -220,10 +212,7 @@ class PromptedWriter:
 
     @property
     def _summary_size(self) -> dict[str, int]:
-        return {
-            "tokens": self.summary_tokens,
-            "words": round(WORDS_PER_TOKEN * self.summary_tokens),
-        }
+        return summary_size(self.summary_tokens)
 
     @property
     def _detail_values(self) -> dict[str, int | str]:
@@ -232,4 +221,4 @@ class PromptedWriter:
         return {"count": self.details, "tokens": self.detail_tokens, "words": words, **example}
 
     def _is_much_too_long(self, summary: str) -> bool:
-        return tokens.count(summary) > MAX_OVERRUN * self.summary_tokens
+        return is_much_too_long(summary, self.summary_tokens)

@@ -11,6 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
+from fabula.models.schemas import Filled
+
 
 class AspectsReply(BaseModel):
     """The aspects that are clearest in some passages."""
@@ -25,7 +27,7 @@ class DetailsReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    details: list[str]
+    details: Filled[str]
 
 
 class PassageDetails(BaseModel):
@@ -34,7 +36,7 @@ class PassageDetails(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     passage: int
-    details: list[str]
+    details: Filled[str]
 
 
 class PassagesReply(BaseModel):
@@ -42,7 +44,7 @@ class PassagesReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    passages: list[PassageDetails]
+    passages: Filled[PassageDetails]
 
 
 class CondensedReply(BaseModel):
@@ -50,7 +52,7 @@ class CondensedReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    details: list[str]
+    details: Filled[str]
 
 
 class PassageCondensed(BaseModel):
@@ -59,7 +61,7 @@ class PassageCondensed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     passage: int
-    details: list[str]
+    details: Filled[str]
 
 
 class CondensedPassagesReply(BaseModel):
@@ -67,7 +69,7 @@ class CondensedPassagesReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    passages: list[PassageCondensed]
+    passages: Filled[PassageCondensed]
 
 
 class AspectSummary(BaseModel):

@@ -75,6 +75,8 @@ class Summary:
     tokens: int
     members: tuple[ClusterMember, ...]
     embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
+    by: str = field(default="", compare=False)
+    """MODEL, RULES for an extract, or '' where an older graph does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class Detail:
     text: str
     tokens: int
     embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
+    by: str = field(default="", compare=False)
+    """As of a summary."""
 
 
 @dataclass(frozen=True, slots=True)

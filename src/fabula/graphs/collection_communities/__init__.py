@@ -18,18 +18,26 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="collection_communities",
+    title="Groups of people in several books",
     about="who belongs together across the documents of a collection, with a report of each group",
     version=1,
     options=Options,
     build_collection=LazyFunction(f"{__name__}.build:build_collection"),
     elements=(LABELS.community, LABELS.report),
     edges=(labels.HAS_MEMBER, labels.PARENT_COMMUNITY, labels.REPORTS, labels.CITES),
+    connects=(
+        (LABELS.community, labels.HAS_MEMBER, labels.ENTITY),
+        (LABELS.community, labels.PARENT_COMMUNITY, LABELS.community),
+        (LABELS.report, labels.REPORTS, LABELS.community),
+        (LABELS.report, labels.CITES, labels.ENTITY),
+        (LABELS.report, labels.CITES, labels.RELATION),
+    ),
     rests_on=(labels.ENTITIES,),
     uses=(IDENTITIES,),
     prompts=PROMPTS,
     cypher=FOLDER / "collection_communities",
     settings=_settings,
     not_in_prompts=UNASKED,
-    describe=LazyFunction("fabula.graphs.communities.facts:describe"),
-    warnings=LazyFunction("fabula.graphs.communities.facts:warnings"),
+    describe=LazyFunction("fabula.graphs.communities.part_facts:describe"),
+    warnings=LazyFunction("fabula.graphs.communities.part_facts:warnings"),
 )

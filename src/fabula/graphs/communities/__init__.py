@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.communities import labels
@@ -23,14 +24,27 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="communities",
+    title="Groups of people",
     about="entities that belong together, level by level, with a report on each community",
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.COMMUNITY, labels.REPORT, labels.CLAIM),
+    inherits=(labels.REPORTS,),
     edges=(
         *(labels.HAS_MEMBER, labels.PARENT_COMMUNITY, labels.REPORTS, labels.CITES),
         *(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
+    ),
+    connects=(
+        (labels.COMMUNITY, labels.HAS_MEMBER, labels.ENTITY),
+        (labels.COMMUNITY, labels.PARENT_COMMUNITY, labels.COMMUNITY),
+        (labels.REPORT, labels.REPORTS, labels.COMMUNITY),
+        (labels.REPORT, labels.CITES, labels.ENTITY),
+        (labels.REPORT, labels.CITES, labels.RELATION),
+        (labels.REPORT, labels.CITES, labels.CLAIM),
+        (labels.CLAIM, labels.FROM_CHUNK, CHUNK),
+        (labels.CLAIM, labels.SUBJECT, labels.ENTITY),
+        (labels.CLAIM, labels.OBJECT, labels.ENTITY),
     ),
     rests_on=(labels.ENTITIES,),
     modes=MODES,
@@ -38,6 +52,7 @@ GRAPH = Graph(
     cypher=FOLDER / "communities",
     settings=_settings,
     not_in_prompts=UNASKED,
-    describe=LazyFunction(f"{__name__}.facts:describe"),
-    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    describe=LazyFunction(f"{__name__}.part_facts:describe"),
+    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -13,7 +13,6 @@ from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
 from fabula.graphs.communities.contexts import ContextRenderer
-from fabula.graphs.communities.facts import ClaimReplies, CommunityReplies, facts
 from fabula.graphs.communities.labels import ENTITIES, Labels
 from fabula.graphs.communities.leiden import find_communities, sum_weights
 from fabula.graphs.communities.mapping import (
@@ -30,6 +29,7 @@ from fabula.graphs.communities.mapping import (
     read_relations,
 )
 from fabula.graphs.communities.options import DivisionOptions, Options
+from fabula.graphs.communities.part_facts import ClaimReplies, CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
 from fabula.graphs.communities.rules import ExtractReporter, read_sentences
 from fabula.graphs.communities.values import (
@@ -156,7 +156,7 @@ class CommunityBuilder:
 
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
         """Return what is counted of the part."""
-        return facts(communities, self.reports, self.replies, self.known.facts)
+        return count_facts(communities, self.reports, self.replies, self.known.facts)
 
     def _quote(
         self, network: MemberNetwork, communities: Sequence[Community], extracts: ExtractReporter

@@ -29,6 +29,7 @@ from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import escape_marks, fill_template, usual_text
 from fabula.models.replies import ask, read_lists, shorten
+from fabula.models.schemas import Filled
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
@@ -72,7 +73,7 @@ class PointShape(BaseModel):
 
     description: str
     score: int
-    refs: list[int]
+    refs: Filled[int]
 
 
 class PointsReply(BaseModel):
@@ -339,12 +340,17 @@ def number_chunks(
         for group in CITATION.findall(point.text)
     )
     new = dict.fromkeys((id for id in cited if id not in numbers), 0.0)
-    hits = chunk_hits(new, Filters(filters.collection), tools)
+    hits = chunk_hits(new, _anywhere(filters), tools)
     passages = [
         Passage(number, hit, hit.text, ((0, len(hit.text)),))
         for number, hit in enumerate(hits, len(context) + 1)
     ]
     return numbers | {passage.hit.id: passage.number for passage in passages}, passages
+
+
+def _anywhere(filters: Filters) -> Filters:
+    """Return the whole collection; for a reader with a place, what was read of the document."""
+    return filters.open if filters.is_limited else Filters(filters.collection)
 
 
 def renumber(point: Point, numbers: Mapping[str, int]) -> str:

@@ -23,6 +23,8 @@ from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
+from fabula.models import TextKind
+from fabula.models.prompts import without_notice
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
 from fabula.text.stems import stemmer_of
@@ -89,7 +91,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
 
     """
     with tools.trace.step("reports") as step:
-        graph_name, whole = "communities", Filters(filters.collection, filters.document)
+        graph_name, whole = "communities", filters.open
         if tools.options.scope == "collection" and filters.document:
             step.note = "of the one document that is asked; "
         elif tools.options.scope == "collection":
@@ -219,13 +221,13 @@ def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[Stored
 # Ranking reports
 
 
-def embed_texts(texts: Sequence[str], tools: Tools) -> list[Vector]:
+def embed_texts(texts: Sequence[str], tools: Tools, kind: TextKind = "query") -> list[Vector]:
     """Return the embeddings of texts, in as few requests as the embedder takes."""
     with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
         return [
             vector
             for batch in batches(texts, tools.embedder.batch)
-            for vector in tools.embedder.embed(batch).vectors
+            for vector in tools.embedder.embed(batch, kind).vectors
         ]
 
 
@@ -249,7 +251,7 @@ def rank_by_cosine(
     rows = tools.find_rows(
         read_statement("communities/find_nearest_reports"),
         vector,
-        Filters(filters.collection, filters.document),
+        filters.open,
         kind="collectionreport" if is_own else "report",
         limit=limit,
         depth=2 * limit,
@@ -269,6 +271,7 @@ def rank_by_cosine_and_words(
 
     Reports that neither share a word with the question nor are among the nearest come last.
     """
+    question = without_notice(question)
     vector = tools.embed(question)
     with tools.trace.step("rank", "reports by cosine and words") as step:
         nearest = rank_by_cosine(vector, reports, filters, tools, tools.k)
@@ -283,7 +286,7 @@ def rank_by_cosine_and_words(
             for report, score in zip(reports, scores, strict=True)
             if score > 0
         ]
-        weight = hybrid.WORD_WEIGHT
+        weight = hybrid.weigh_words(tools)
         ranked = fuse_by_scores([(by_words, weight), (by_cosine, 1 - weight)], len(reports))
         step.record(ranked)
     by_id = {report.id: report for report in reports}
@@ -296,7 +299,8 @@ def rank_by_cosine_and_words(
 def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> list[Hit]:
     """Return the best reports as hits; where the filters allow no report, the chunks behind them.
 
-    A chunk gets the score of the best report that leads to it.
+    A chunk gets the score of the best report that leads to it. Those of one report come in the
+    order in which its findings rest on them: their ids would be another order in each folder.
     """
     hits = [report.hit for report in allowed_reports(ranked, filters)]
     if hits:
@@ -306,8 +310,9 @@ def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> l
         for finding in report.findings:
             for chunk in finding.chunks:
                 scores.setdefault(chunk, report.hit.score)
+    places = {chunk: place for place, chunk in enumerate(scores)}
     hits = chunk_hits(scores, filters, tools)
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
+    return sorted(hits, key=lambda hit: (-hit.score, places[hit.id]))[: tools.k]
 
 
 # Without reports

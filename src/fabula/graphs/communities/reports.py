@@ -19,6 +19,7 @@ from fabula.graphs.communities.values import CommunityReport, ReportFinding
 from fabula.graphs.entities.records import read_line, read_list, read_numbers
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.replies import read_object, shorten
+from fabula.models.schemas import Filled
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -48,7 +49,7 @@ class FindingShape(BaseModel):
 
     summary: str
     explanation: str
-    refs: list[int]
+    refs: Filled[int]
 
 
 class ReportReply(BaseModel):
@@ -58,7 +59,7 @@ class ReportReply(BaseModel):
 
     title: str
     summary: str
-    findings: list[FindingShape]
+    findings: Filled[FindingShape]
     importance: float
     why: str
 

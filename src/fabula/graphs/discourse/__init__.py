@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.discourse import labels
@@ -19,8 +20,14 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
     from fabula.graphs.discourse.senses import read_senses
 
     unread = ASKING | CHAT_ONLY if offline else ASKING
-    written = {"senses": {options.senses: read_senses(options.senses).digest}}
-    if not offline:
+    written: dict[str, dict[str, Any]] = {
+        "senses": {options.senses: read_senses(options.senses).digest}
+    }
+    if offline:
+        from fabula.graphs.discourse.rules import RULES_VERSION
+
+        written["rules"] = {"events": RULES_VERSION}
+    else:
         demonstrations = read_demonstrations(options.demonstrations)
         written["demonstrations"] = {options.demonstrations: demonstrations.digest}
     return options.model_dump(mode="json", exclude=set(unread)) | written
@@ -28,16 +35,26 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="discourse",
+    title="Events",
     about="what happens in a text, told by who, what, when, where, why and how, and how its "
     "passages hang together",
     version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.EVENT, labels.TERM, labels.LINK),
+    growing=(labels.TERM,),
+    restrict=LazyFunction(f"{__name__}.known_terms:restrict_part"),
     edges=(
         labels.FROM_CHUNK,
         *labels.SLOT_EDGES.values(),
         *(labels.IS, labels.ARG1, labels.ARG2),
+    ),
+    connects=(
+        (labels.EVENT, labels.FROM_CHUNK, CHUNK),
+        *((labels.EVENT, edge, labels.TERM) for edge in labels.SLOT_EDGES.values()),
+        (labels.TERM, labels.IS, "Entity"),
+        (labels.LINK, labels.ARG1, CHUNK),
+        (labels.LINK, labels.ARG2, CHUNK),
     ),
     uses=("entities",),
     modes=MODES,
@@ -46,7 +63,8 @@ GRAPH = Graph(
     settings=_settings,
     # Only the questions about links depend on the senses: the build asks them anew.
     not_in_prompts=frozenset({"pairs", "senses"}),
-    describe=LazyFunction(f"{__name__}.facts:describe"),
-    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    describe=LazyFunction(f"{__name__}.part_facts:describe"),
+    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

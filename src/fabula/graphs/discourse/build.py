@@ -22,7 +22,6 @@ from fabula.graph.extraction import (
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.discourse.demonstrations import read_demonstrations
-from fabula.graphs.discourse.facts import PairReplies, facts
 from fabula.graphs.discourse.labels import LINKS
 from fabula.graphs.discourse.mapping import (
     JUDGED_BY,
@@ -32,8 +31,9 @@ from fabula.graphs.discourse.mapping import (
     read_previous,
     ties_to_entities,
 )
-from fabula.graphs.discourse.normal import listed, normal, normal_forms
+from fabula.graphs.discourse.normal import normal, normal_forms, split_list
 from fabula.graphs.discourse.options import Options
+from fabula.graphs.discourse.part_facts import BY_RULES, PairReplies, count_facts
 from fabula.graphs.discourse.printed import EntityPlaces
 from fabula.graphs.discourse.questions import (
     DiscourseRecords,
@@ -102,8 +102,10 @@ def build(
     )
     if entities := text.below.get("entities"):
         edges += ties_to_entities(nodes, _resolver(entities, language))
-    counts = facts(nodes, edges, links, event_replies, link_replies, known.facts)
-    return Built(tuple(nodes), tuple(edges), {**counts, JUDGED_BY: senses.digest}, gaps)
+    counts = count_facts(nodes, edges, links, event_replies, link_replies, known.facts)
+    by_rules = {BY_RULES: 1} if models.offline else {}
+    made = {**counts, **by_rules, JUDGED_BY: senses.digest}
+    return Built(tuple(nodes), tuple(edges), made, gaps)
 
 
 def judge_pairs(
@@ -160,7 +162,7 @@ def _resolver(entities: Part, language: str) -> Callable[[str, str], list[str]]:
 
     def resolve(slot: str, value: str) -> list[str]:
         whole = best(slot, value)
-        parts = [whole] if whole else [best(slot, part) for part in listed(value)]
+        parts = [whole] if whole else [best(slot, part) for part in split_list(value)]
         return list(dict.fromkeys(filter(None, parts)))
 
     return resolve

@@ -31,7 +31,8 @@ def find(text: BuildText, part: Part) -> Findings:
             )
             for node in part.nodes
             if node.label == EVENT and node.properties.get("predicate")
-        )
+        ),
+        finds_events=True,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.graphs.discourse.labels import SLOTS
-from fabula.graphs.discourse.normal import join_words, listed, normal, normal_forms
+from fabula.graphs.discourse.normal import join_words, normal, normal_forms, split_list
 from fabula.graphs.discourse.values import RESOLVED
 
 MIN_SIMILARITY = 0.5
@@ -133,7 +133,7 @@ class Terms:
     def _entities(self, slot: str, value: str) -> frozenset[str]:
         if slot not in RESOLVED:
             return frozenset()
-        for forms in (normal_forms(name, self.language) for name in listed(value)):
+        for forms in (normal_forms(name, self.language) for name in split_list(value)):
             for form in forms:
                 if form in self.named:
                     return self.named[form]

@@ -56,7 +56,7 @@ def normal_forms(name: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, forms)))
 
 
-def listed(value: str) -> tuple[str, ...]:
+def split_list(value: str) -> tuple[str, ...]:
     """Return a value and the names that it lists, such as "Holmes and Watson"."""
     parts = [part.strip() for part in _AND.split(value)]
     return tuple(dict.fromkeys(part for part in (value, *parts) if part))

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from fabula.graph import Part
 from fabula.graph.extraction import TextWindow
-from fabula.graphs.discourse.normal import listed, normal, normal_forms, stems_of
+from fabula.graphs.discourse.normal import normal, normal_forms, split_list, stems_of
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.names import has_capital
 from fabula.graphs.entities.words import all_words
@@ -63,7 +63,7 @@ class WindowText:
 
     def prints(self, value: str) -> bool:
         """Return whether the window prints a value, or has the entity that it is a name of."""
-        return any(map(self._has_entity, listed(value))) or self._prints_words(value)
+        return any(map(self._has_entity, split_list(value))) or self._prints_words(value)
 
     def holds(self, value: str, chunk: Chunk) -> int:
         """Return how many content words of a value a chunk prints."""

@@ -1,17 +1,19 @@
 """Find events and links without a model, for matching chunks and questions; in English only.
 
-Who, where, when, why and how of a sentence are found by its small words, and how a chunk hangs
-together with the one before by the connective that it begins with. Most neighbours have no printed
-connective: rules find no link between them.
+An event is a name with the verb that stands right beside it, as in "Anna slowly opened the door"
+and "said Anna": a verb that is further away often belongs to somebody else. Where, when, why and
+how are found in the same clause by its small words. How a chunk hangs together with the one before
+is found by the connective that it begins with. Most neighbours have no printed connective: rules
+find no link between them.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from fabula.graph.method import BuildText
@@ -25,10 +27,14 @@ from fabula.graphs.entities.rules import extract_entities
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
+RULES_VERSION = 2
+"""Part of what an offline graph is made from: events by other rules are other events."""
+MIN_SUBJECTS = 2
+"""How often a name that is not known to be a person's must do something to be somebody: "Tübingen
+lay" and "the Palæontological staved" are each the only one of their kind."""
 MAX_EVENTS = 2
 """Of a chunk, by rules as by a model: those with most slots."""
 ACTORS = frozenset((PERSON, UNKNOWN, "group", "organization", "creature"))
-_TELLING = frozenset(("who", "where", "when", "why"))
 MAX_CLAUSE_WORDS, MAX_MANNER_WORDS = 12, 6
 """Of a reason, and of the way in which something is done."""
 _BEFORE_A_SENTENCE = " \t\n\"'“”‘’«»„—–-_*("
@@ -46,6 +52,7 @@ class Name:
     text: str
     is_actor: bool
     is_place: bool
+    is_person: bool
 
 
 def events_by_rules(text: BuildText) -> list[Event]:
@@ -54,7 +61,7 @@ def events_by_rules(text: BuildText) -> list[Event]:
     if words is None:
         return []
     reader = _Reader(words)
-    names = _names(text)
+    names = reader.without_passing_names(text.chunks, _names(text))
     return [
         Event(chunk.id, ordinal, slots)
         for chunk in text.chunks
@@ -150,6 +157,13 @@ class _Reader:
         self._near = re.compile(
             rf"\b(?:{lists('near')})\s+(?:(?:the|a|an|old|his|her|their|my)\s+)*$", re.IGNORECASE
         )
+        self._subject_gap = re.compile(
+            rf"\s+(?:(?:{lists('before_verb')}|\w+ly)\s+)*(?=(\w[\w'’-]*))", re.IGNORECASE
+        )
+        self._before_object = re.compile(
+            rf"\b(?:{lists('prepositions')})\s+(?:(?:{lists('determiners')}|old|young|poor|\w+\.)\s+)*$",
+            re.IGNORECASE,
+        )
         self._by = re.compile(r"\bby (\w{2,}ing\b[^.,;:!?—]*)", re.IGNORECASE)
 
     def read(self, chunk: Chunk, names: Sequence[Name], language: str) -> Iterator[dict[str, str]]:
@@ -159,42 +173,97 @@ class _Reader:
             yield self._sentence(chunk.text, start, end, inside)
 
     def fullest(self, sentences: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return those with most slots, in their order; a verb and a manner alone are no event.
+        """Return those with most slots, in their order; without a subject and a verb is no event.
 
         A verb of speech does not count: that somebody speaks says little.
         """
-        events = [slots for slots in sentences if slots.keys() & _TELLING and len(slots) > 1]
+        events = [slots for slots in sentences if slots.keys() >= {"who", "predicate"}]
         speech = {self.verb(word) for word in self._words.lists["speech"]}
         weights = [len(slots) - (slots.get("predicate") in speech) for slots in events]
         best = sorted(range(len(events)), key=lambda at: (-weights[at], at))[:MAX_EVENTS]
         return [events[at] for at in sorted(best)]
 
+    def without_passing_names(
+        self, chunks: Sequence[Chunk], names: Mapping[str, Sequence[Name]]
+    ) -> dict[str, list[Name]]:
+        """Return the names with those as actors only that are persons or do something often."""
+        subjects = Counter(
+            name.text
+            for chunk in chunks
+            for name in names.get(chunk.id, ())
+            if name.is_actor
+            and not name.is_person
+            and (
+                self._speech(chunk.text, 0, len(chunk.text), name) >= 0
+                or self._own_verb(chunk.text, 0, name)
+            )
+        )
+        return {
+            chunk: [
+                replace(name, is_actor=False)
+                if not name.is_person and subjects[name.text] < MIN_SUBJECTS
+                else name
+                for name in printed
+            ]
+            for chunk, printed in names.items()
+        }
+
     def _sentence(self, text: str, start: int, end: int, names: Sequence[Name]) -> dict[str, str]:
-        sentence = text[start:end]
-        who, after = self._who(text, start, end, [name for name in names if name.is_actor])
+        who, predicate, at, after = self._who(
+            text, start, end, [name for name in names if name.is_actor]
+        )
+        if not predicate:
+            return {}
+        begin = max([start, *(mark.end() for mark in _CLAUSE_END.finditer(text, start, at))])
+        closing = _CLAUSE_END.search(text, after, end)
+        until = closing.start() if closing else end
+        clause = text[begin:until]
+        places = [name for name in names if name.is_place and begin <= name.start < until]
         slots = {
             "who": who,
-            "predicate": self._predicate(text[after:end]) if who else "",
-            "when": _first(self._when.search(sentence)),
-            "where": self._where(text, [name for name in names if name.is_place]),
-            "why": self._why(sentence),
-            "how": self._how(sentence),
+            "predicate": predicate,
+            "when": _first(self._when.search(clause)),
+            "where": self._where(text, places),
+            "why": self._why(text[at:end]),
+            "how": self._how(clause),
         }
         return {slot: " ".join(slots[slot].split()) for slot in SLOTS if slots.get(slot)}
 
-    def _who(self, text: str, start: int, end: int, actors: Sequence[Name]) -> tuple[str, int]:
-        """Who speaks, or else the first actor, and where that ends."""
+    def _who(
+        self, text: str, start: int, end: int, actors: Sequence[Name]
+    ) -> tuple[str, str, int, int]:
+        """Return who speaks, or else the first who does something, with the verb.
+
+        Returns:
+            The name, the verb as a dictionary has it, where both begin and where both end; empty
+            texts if there is nobody.
+
+        """
         for name in actors:
-            if (verb := self._speech(text, start, end, name)) >= 0:
-                return name.text, verb
-        free = [name for name in actors if not text.startswith(("'s", "’s"), name.end)]
-        if not free:
-            return "", end
-        first = free[0]
-        joined = (name for name in free[1:] if text[first.end : name.start].split() == ["and"])
-        if second := next(joined, None):
-            return f"{first.text} and {second.text}", second.end
-        return first.text, first.end
+            if (at := self._speech(text, start, end, name)) >= 0:
+                verb = _WORD.match(text, at)
+                ends = max(name.end, verb.end() if verb else at)
+                spoken = self.verb(verb[0].casefold()) if verb else ""
+                return name.text, spoken, min(at, name.start), ends
+        for index, name in enumerate(actors):
+            pair = [name]
+            if index + 1 < len(actors):
+                second = actors[index + 1]
+                if text[name.end : second.start].split() == ["and"]:
+                    pair.append(second)
+            if self._before_object.search(text[start : name.start]):
+                continue
+            if match := self._own_verb(text, start, pair[-1]):
+                who = " and ".join(each.text for each in pair)
+                return who, self.verb(match[1].casefold()), name.start, match.end(1)
+        return "", "", start, start
+
+    def _own_verb(self, text: str, start: int, name: Name) -> re.Match[str] | None:
+        """Return the match of the verb right after a name, which is group 1, if there is one."""
+        if self._before_object.search(text[start : name.start]):
+            return None
+        match = self._subject_gap.match(text, name.end)
+        return match if match and self.verb(match[1].casefold()) else None
 
     def _speech(self, text: str, start: int, end: int, name: Name) -> int:
         """Where the verb of speech beside a name begins; -1 for none."""
@@ -205,14 +274,6 @@ class _Reader:
         if after and after[1].casefold() in self._words.lists["speech"]:
             return name.end + after.start(1)
         return -1
-
-    def _predicate(self, rest: str) -> str:
-        """The first verb that follows, as a dictionary has it if it is irregular."""
-        for match in _WORD.finditer(_clause(rest)):
-            word = match[0].casefold()
-            if verb := self.verb(word):
-                return verb
-        return ""
 
     def verb(self, word: str) -> str:
         """Return the verb of a past form, or the word itself if it only ends like one; else ''."""
@@ -263,7 +324,14 @@ def _names(text: BuildText) -> Mapping[str, Sequence[Name]]:
         at = start - starts[chunk]
         folded = type.casefold()
         names[chunk].append(
-            Name(at, at + len(form), form, folded in ACTORS, person_or_place(type) == PLACE)
+            Name(
+                at,
+                at + len(form),
+                form,
+                folded in ACTORS,
+                person_or_place(type) == PLACE,
+                folded == PERSON,
+            )
         )
     return {
         chunk: sorted(printed, key=lambda name: (name.start, -name.end))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.entities import labels
@@ -29,14 +30,27 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="entities",
+    title="People and places",
     about="people, places and things with all their names, and what ties them",
-    version=2,
+    version=3,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
+    growing=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
+    restrict=LazyFunction(f"{__name__}.known_until:restrict_part"),
     edges=(
         *(labels.FROM_CHUNK, labels.SOURCE, labels.TARGET),
         *(labels.SUBJECT, labels.OBJECT, labels.RELATES_TO),
+    ),
+    connects=(
+        (labels.ENTITY, labels.FROM_CHUNK, CHUNK),
+        (labels.RELATION, labels.FROM_CHUNK, CHUNK),
+        (labels.TRIPLE, labels.FROM_CHUNK, CHUNK),
+        (labels.RELATION, labels.SOURCE, labels.ENTITY),
+        (labels.RELATION, labels.TARGET, labels.ENTITY),
+        (labels.TRIPLE, labels.SUBJECT, labels.ENTITY),
+        (labels.TRIPLE, labels.OBJECT, labels.ENTITY),
+        (labels.ENTITY, labels.RELATES_TO, labels.ENTITY),
     ),
     modes=MODES,
     prompts=Path(__file__).parent / "prompts",
@@ -45,8 +59,9 @@ GRAPH = Graph(
     not_in_prompts=NOT_IN_PROMPTS,
     decisions=RULES,
     follows="entities",
-    describe=LazyFunction(f"{__name__}.facts:describe"),
-    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    describe=LazyFunction(f"{__name__}.part_facts:describe"),
+    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
     join_names=LazyFunction(f"{__name__}.findings:join_names"),
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

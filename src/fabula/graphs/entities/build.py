@@ -18,7 +18,7 @@ from fabula.graph.extraction import (
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.confirm import VERDICTS, NameConfirmer
-from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.entities.decided_pairs import read_decided_pairs
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.descriptions import (
     Describer,
@@ -27,8 +27,12 @@ from fabula.graphs.entities.descriptions import (
     portions,
     salient_statements,
 )
-from fabula.graphs.entities.extract import ExtractedRecords, Purpose, ask_entities, attribute
-from fabula.graphs.entities.facts import EntityReplies, facts
+from fabula.graphs.entities.extract import (
+    CollectionPurpose,
+    ExtractedRecords,
+    ask_entities,
+    attribute,
+)
 from fabula.graphs.entities.mapping import (
     Description,
     PreviousExtraction,
@@ -39,6 +43,7 @@ from fabula.graphs.entities.mapping import (
 )
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.options import Options
+from fabula.graphs.entities.part_facts import EntityReplies, count_facts
 from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
@@ -72,7 +77,7 @@ def build(
         SettingsError: The types, demonstrations or decisions on names can't be read.
 
     """
-    decisions = read_decisions(options.keep_apart, options.join)
+    decisions = read_decided_pairs(options.keep_apart, options.join)
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)
     previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
@@ -96,7 +101,7 @@ def build(
         )
         stating = work.job.start(state) if options.triples else None
         types = read_types(options.types)
-        purpose = Purpose(options.domain, options.example_questions)
+        purpose = CollectionPurpose(options.domain, options.example_questions)
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         known_chunks = previous.asked_about[EXTRACTION]
         replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
@@ -138,7 +143,7 @@ def build(
         tuple(calls.embed_nodes(nodes, known, text_to_embed)),
         tuple(edges_of(cast, triples, extraction)),
         {
-            **facts(cast, triples, extraction.dropped, replies, known.facts),
+            **count_facts(cast, triples, extraction.dropped, replies, known.facts),
             **({VERDICTS: written} if (written := confirmer.written()) else {}),
         },
         calls.gaps,

@@ -10,8 +10,8 @@ RENAME, MERGE, SPLIT = "rename", "merge", "split"
 KINDS = {
     RENAME: "give an entity another name: its name, and the new one",
     MERGE: "make one entity of several: the name of the one that stays, and those of the others",
-    SPLIT: "make an entity of its own of names that belong to somebody else: the name of the "
-    "entity, and those that leave it",
+    SPLIT: "make an entity of its own of names that belong to somebody else, or keep entities of "
+    "different documents apart: the name of the entity, and those that are not its own",
 }
 
 _MODULE = "fabula.graphs.entities.corrections"

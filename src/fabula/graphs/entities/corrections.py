@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.decisions import Decision
 from fabula.graphs.entities.correction_rules import KINDS, MERGE, RENAME, SPLIT
-from fabula.graphs.entities.names import lower_name, titled
+from fabula.graphs.entities.names import lower_name, titled_key
 from fabula.graphs.entities.resolve import NameGroup
 from fabula.graphs.entities.values import Mention, mention_order
 
@@ -25,7 +25,7 @@ DECIDED = "person"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class EntityDraft:
     """An entity before its node is made.
 
     Attributes:
@@ -54,18 +54,18 @@ class Draft:
             for form, starts in mention.names.items()
         ]
         forms += [(form, 0) for form in (*self.given, *(part.name for part in self.mentions))]
-        counts = [count for form, count in forms if titled(form) == titled(name)]
+        counts = [count for form, count in forms if titled_key(form) == titled_key(name)]
         return 1 + sum(counts) if counts else 0
 
 
 Row = Mapping[str, object]
-NameDraft = Callable[[NameGroup, Sequence[Mention], frozenset[str]], Draft]
+NameDraft = Callable[[NameGroup, Sequence[Mention], frozenset[str]], EntityDraft]
 """Makes the draft of a group and its mentions; its key is none of those given."""
 
 
 def apply_corrections(
-    drafts: Sequence[Draft], decisions: Sequence[Decision], draft: NameDraft
-) -> tuple[list[Draft], dict[int, str]]:
+    drafts: Sequence[EntityDraft], decisions: Sequence[Decision], draft: NameDraft
+) -> tuple[list[EntityDraft], dict[int, str]]:
     """Apply corrections in their order.
 
     Args:
@@ -91,7 +91,7 @@ def apply_corrections(
     return corrected, effects
 
 
-def find_called(drafts: Sequence[Draft], name: str) -> int | None:
+def find_called(drafts: Sequence[EntityDraft], name: str) -> int | None:
     """Return the place of the entity that a name means; None if nothing has it.
 
     Of several that the text calls so, it is the one that it calls so most often.
@@ -99,7 +99,7 @@ def find_called(drafts: Sequence[Draft], name: str) -> int | None:
     wanted = lower_name(name)
     for matches in (
         [at for at, draft in enumerate(drafts) if wanted in (draft.key, lower_name(draft.name))],
-        [at for at, draft in enumerate(drafts) if titled(draft.name) == titled(name)],
+        [at for at, draft in enumerate(drafts) if titled_key(draft.name) == titled_key(name)],
     ):
         if matches:
             by_name = [at for at in matches if lower_name(drafts[at].name) == wanted]
@@ -108,7 +108,7 @@ def find_called(drafts: Sequence[Draft], name: str) -> int | None:
     return best if best is not None and drafts[best].calls(name) else None
 
 
-def _rename(drafts: list[Draft], name: str, new_name: str) -> str:
+def _rename(drafts: list[EntityDraft], name: str, new_name: str) -> str:
     at = find_called(drafts, name)
     if at is None:
         return ABSENT
@@ -121,7 +121,7 @@ def _rename(drafts: list[Draft], name: str, new_name: str) -> str:
     return APPLIED
 
 
-def _merge(drafts: list[Draft], names: Sequence[str]) -> str:
+def _merge(drafts: list[EntityDraft], names: Sequence[str]) -> str:
     places = [find_called(drafts, name) for name in names]
     present = list(dict.fromkeys(at for at in places if at is not None))
     if len([at for at in places if at is not None]) < 2:
@@ -144,11 +144,13 @@ def _merge(drafts: list[Draft], names: Sequence[str]) -> str:
     return APPLIED
 
 
-def _split(drafts: list[Draft], name: str, leaving_names: Sequence[str], draft: NameDraft) -> str:
+def _split(
+    drafts: list[EntityDraft], name: str, leaving_names: Sequence[str], draft: NameDraft
+) -> str:
     at = find_called(drafts, name)
     if at is None:
         return ABSENT
-    leaving = {titled(leaving_name) for leaving_name in leaving_names}
+    leaving = {titled_key(leaving_name) for leaving_name in leaving_names}
     parted = [part for mention in drafts[at].mentions for part in _part(mention, leaving)]
     gone = [mention for mention, leaves in parted if leaves]
     stay = [mention for mention, leaves in parted if not leaves]
@@ -159,20 +161,20 @@ def _split(drafts: list[Draft], name: str, leaving_names: Sequence[str], draft: 
     taken = frozenset(other.key for other in drafts)
     rest = draft(_narrow(group, leaving, leaves=False), stay, taken)
     # It stays who it was, unless its name is one of those that leave it.
-    is_other = titled(before.name) in leaving
+    is_other = titled_key(before.name) in leaving
     drafts[at] = replace(
         rest,
         key=before.key,
         name=rest.name if is_other else before.name,
         is_named=before.is_named and not is_other,
-        given=tuple(name for name in before.given if titled(name) not in leaving),
+        given=tuple(name for name in before.given if titled_key(name) not in leaving),
     )
     split_off = draft(_narrow(group, leaving, leaves=True), gone, taken)
     namesake = next(
         (
             number
             for number, other in enumerate(drafts)
-            if number != at and titled(other.name) == titled(split_off.name)
+            if number != at and titled_key(other.name) == titled_key(split_off.name)
         ),
         None,
     )
@@ -194,8 +196,10 @@ def _part(mention: Mention, leaving: set[str]) -> Iterator[tuple[Mention, bool]]
 
     What was said goes with the name that the extraction gave: the other part is a bare one.
     """
-    leaves = titled(mention.name) in leaving
-    own = {form: at for form, at in mention.names.items() if (titled(form) in leaving) == leaves}
+    leaves = titled_key(mention.name) in leaving
+    own = {
+        form: at for form, at in mention.names.items() if (titled_key(form) in leaving) == leaves
+    }
     other = {form: at for form, at in mention.names.items() if form not in own}
     yield replace(mention, names=own) if other else mention, leaves
     if other:
@@ -204,7 +208,7 @@ def _part(mention: Mention, leaving: set[str]) -> Iterator[tuple[Mention, bool]]
 
 def _narrow(group: NameGroup, leaving: set[str], *, leaves: bool) -> NameGroup:
     """The forms of a group that leave it, or those that stay."""
-    forms = frozenset(form for form in group.forms if (titled(form.name) in leaving) == leaves)
+    forms = frozenset(form for form in group.forms if (titled_key(form.name) in leaving) == leaves)
     joined = tuple(pair for pair in group.joined if pair[0] in forms and pair[1] in forms)
     return NameGroup(forms, joined, group.short & forms)
 
@@ -264,6 +268,10 @@ def check(
     if kind == MERGE and all(documents) and not set.intersection(*documents):
         # They are in different documents, whose entities the graph of identities joins.
         return tuple(names), []
+    if kind == SPLIT and all(documents) and _are_of_different_documents(by_document, names):
+        # No document has them as names of one entity: the graph of identities keeps entities of
+        # different documents apart, also where both have one name: John is not the other John.
+        return tuple(names), []
     for name in of_entities:
         if not any(_find(found, name) for found in by_document.values()):
             raise NotFound(f"No entity is called {name!r} (`fabula entities` lists them).")
@@ -302,19 +310,32 @@ def _check_split(rows: Sequence[Row], names: Sequence[str]) -> bool:
     row = _find(rows, names[0])
     if row is None:
         return False
-    leaving = {titled(name) for name in names[1:]}
-    forms = {titled(str(form)) for form in _forms(row)}
+    leaving = {titled_key(name) for name in names[1:]}
+    forms = {titled_key(str(form)) for form in _forms(row)}
     return bool(forms & leaving) and bool(forms - leaving)
 
 
+def _are_of_different_documents(
+    by_document: Mapping[str, Sequence[Row]], names: Sequence[str]
+) -> bool:
+    """Whether two documents have entities that the first of some names and another one mean."""
+    called = [{id for id, rows in by_document.items() if _find(rows, name)} for name in names]
+    return all(len(called[0] | others) > 1 for others in called[1:])
+
+
 def _find(rows: Sequence[Row], name: str) -> Row | None:
-    """The entity of a document that a name means. FabulaError if it may mean several."""
+    """The entity of a document that a name, or an id, means. FabulaError if it may be several."""
     wanted = lower_name(name)
     levels = (
+        [row for row in rows if row.get("id") == name],
         [row for row in rows if lower_name(str(row["name"])) == wanted],
         [row for row in rows if row["key"] == wanted],
-        [row for row in rows if titled(str(row["name"])) == titled(name)],
-        [row for row in rows if any(titled(str(form)) == titled(name) for form in _forms(row))],
+        [row for row in rows if titled_key(str(row["name"])) == titled_key(name)],
+        [
+            row
+            for row in rows
+            if any(titled_key(str(form)) == titled_key(name) for form in _forms(row))
+        ],
     )
     matches = next(filter(None, levels), [])
     if len(matches) > 1:
@@ -337,11 +358,15 @@ def _printed_name(rows: Sequence[Row], name: str) -> str:
     counts = row["counts"]
     assert isinstance(counts, Sequence)
     printed = {str(form): count for form, count in zip(_forms(row), counts, strict=True) if count}
-    if not printed or any(titled(form) == titled(name) for form in printed) or row["key"] == name:
+    if (
+        not printed
+        or any(titled_key(form) == titled_key(name) for form in printed)
+        or row["key"] == name
+    ):
         return name
     best = max(printed, key=lambda form: (printed[form], form))
     is_its_own = all(
-        other is row or titled(best) not in {titled(str(form)) for form in _forms(other)}
+        other is row or titled_key(best) not in {titled_key(str(form)) for form in _forms(other)}
         for other in rows
     )
     return best if is_its_own else name

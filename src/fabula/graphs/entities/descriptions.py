@@ -24,6 +24,7 @@ from fabula.models.offline.extracts import salience
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import ask, read_as, read_summary, shorten
+from fabula.models.schemas import Filled
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
 
@@ -93,7 +94,7 @@ class DescriptionsReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    descriptions: list[DescribedShape]
+    descriptions: Filled[DescribedShape]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ Stated = TypeVar("Stated", bound=TripleRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class Purpose:
+class CollectionPurpose:
     """What a collection is about and what it will be asked, as in the prompt of Fast GraphRAG.
 
     Attributes:
@@ -112,7 +112,7 @@ def ask_entities(
     gleanings: int,
     placeholders: EntityPlaceholders,
     demonstrations: Demonstrations,
-    purpose: Purpose = Purpose(),
+    purpose: CollectionPurpose = CollectionPurpose(),
 ) -> ModelQuestion[TextWindow, ExtractedRecords]:
     """Return the question which entities and relations a window is about."""
     listed = "\n".join(f"- {type.name}: {type.description}" for type in types)

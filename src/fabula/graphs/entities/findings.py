@@ -10,7 +10,7 @@ from itertools import combinations
 from fabula.graph import Part
 from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames, SharedScenes
 from fabula.graph.method import BuildText
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
 from fabula.graphs.entities.mapping import read_relation_mentions
 from fabula.graphs.entities.plays import is_of_scene, read_speeches
@@ -80,7 +80,7 @@ def join_names(names: Sequence[GivenName], text: str, language: str) -> list[Joi
     groups = resolve(
         frozenset(forms),
         language=language,
-        decisions=Decisions(),
+        decisions=DecidedPairs(),
         ordinary=ordinary,
         pronouns=count_pronouns(places, text, language),
     ).groups

@@ -13,6 +13,9 @@ from typing import Any
 
 from fabula.text.folding import fold
 
+_SEX_OF_LISTS = {"men": "m", "women": "f", "men_census": "m", "women_census": "f"}
+"""The lists of the table, and the sex of those who bear the names of each."""
+
 
 @functools.lru_cache(65_536)
 def forename_sex(forename: str) -> str:
@@ -46,11 +49,7 @@ def is_short_for(first: str, second: str) -> bool:
 @functools.cache
 def _sexes() -> Mapping[str, str]:
     table = _table()
-    return {
-        fold(name): sex
-        for key, sex in (("men", "m"), ("women", "f"))
-        for name in table[key].split()
-    }
+    return {fold(name): sex for key, sex in _SEX_OF_LISTS.items() for name in table[key].split()}
 
 
 @functools.cache

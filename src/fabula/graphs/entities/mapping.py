@@ -179,7 +179,7 @@ def _triple_edges(cast: Entities, triples: Sequence[Triple]) -> list[Edge]:
         for chunk, (fact, *_) in _by_chunk(triple.facts):
             edges.append(Edge(FROM_CHUNK, triple.id, chunk, _wording(triple, fact)))
         for type, name in ((SUBJECT, triple.subject), (OBJECT, triple.object)):
-            if entities := names.exact(name) or names.untitled(name):
+            if entities := names.exact(name) or names.find_untitled(name):
                 edges.append(Edge(type, triple.id, entities[0]))
     return edges
 

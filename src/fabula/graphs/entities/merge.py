@@ -11,14 +11,14 @@ from itertools import chain, count, groupby
 
 from fabula.graph.decisions import Decision
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.corrections import DECIDED, Draft, apply_corrections
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.corrections import DECIDED, EntityDraft, apply_corrections
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.names import (
     has_capital,
     lower_name,
     name_key,
     name_titles,
-    titled,
+    titled_key,
 )
 from fabula.graphs.entities.plays import is_of_scene
 from fabula.graphs.entities.pronouns import Pronouns
@@ -61,7 +61,7 @@ def merge(
     extraction: Extraction,
     *,
     language: str,
-    decisions: Decisions,
+    decisions: DecidedPairs,
     ordinary: Collection[str],
     corrections: Sequence[Decision] = (),
     pronouns: Mapping[str, Pronouns] | None = None,
@@ -110,10 +110,10 @@ def merge(
 def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
     """A mention without the printed names that a person keeps apart from it, and one of those."""
     names = dict(mention.names)
-    for pair in (set(map(titled, names_apart)) for names_apart in keep_apart):
-        if len(pair) == 2 and pair <= {titled(form) for form in (mention.name, *names)}:
-            leaving = max(pair - {titled(mention.name)})
-            gone = {form: names.pop(form) for form in [*names] if titled(form) == leaving}
+    for pair in (set(map(titled_key, names_apart)) for names_apart in keep_apart):
+        if len(pair) == 2 and pair <= {titled_key(form) for form in (mention.name, *names)}:
+            leaving = max(pair - {titled_key(mention.name)})
+            gone = {form: names.pop(form) for form in [*names] if titled_key(form) == leaving}
             yield Mention(mention.chunk, mention.place, min(gone), gone, mention.type)
     yield replace(mention, names=names)
 
@@ -171,7 +171,7 @@ def _unit(name: str, language: str) -> tuple[str, bool]:
     words = name.split()
     bare = " ".join(words[1:]) if words[0].casefold() in all_words().articles else name
     has_case = bare.lower() != bare.upper() and not words_of(language).nouns_have_capitals
-    return titled(name), has_case and not has_capital(bare)
+    return titled_key(name), has_case and not has_capital(bare)
 
 
 def _mentions_by_group(
@@ -216,13 +216,15 @@ def _count_near(places: Sequence[int], place: int) -> int:
     return bisect_right(places, place + NEAR_CHARACTERS) - first
 
 
-def _drafts(groups: Sequence[NameGroup], mentions: Sequence[Sequence[Mention]]) -> list[Draft]:
+def _drafts(
+    groups: Sequence[NameGroup], mentions: Sequence[Sequence[Mention]]
+) -> list[EntityDraft]:
     """An entity for each group that has mentions, the most mentioned first."""
     pairs = [
         (group, of_group) for group, of_group in zip(groups, mentions, strict=True) if of_group
     ]
     pairs.sort(key=lambda pair: (-len(pair[1]), mention_order(pair[1][0])))
-    drafts: list[Draft] = []
+    drafts: list[EntityDraft] = []
     taken: set[str] = set()
     for group, of_group in pairs:
         drafts.append(_draft(groups, group, of_group, taken))
@@ -235,12 +237,12 @@ def _draft(
     group: NameGroup,
     mentions: Sequence[Mention],
     taken: Collection[str],
-) -> Draft:
+) -> EntityDraft:
     """The entity of a group and its mentions, with a key that is none of those taken."""
     name = _full_name(group, mentions, _counts(mentions))
     types = [mention.type for mention in mentions]
     type = FAMILY if _is_family(name, groups) else _most_frequent(types)
-    return Draft(group, tuple(mentions), _unique_key(name, type, taken), name, type)
+    return EntityDraft(group, tuple(mentions), _unique_key(name, type, taken), name, type)
 
 
 def _unique_key(name: str, type: str, taken: Collection[str]) -> str:
@@ -250,7 +252,7 @@ def _unique_key(name: str, type: str, taken: Collection[str]) -> str:
     return next(key for key in chain(keys, numbered) if key not in taken)
 
 
-def _entities(document: str, language: str, drafts: Sequence[Draft]) -> tuple[Entity, ...]:
+def _entities(document: str, language: str, drafts: Sequence[EntityDraft]) -> tuple[Entity, ...]:
     """The entities of drafts; where keys are equal, some get longer ones."""
     taken: set[str] = set()
     entities = []
@@ -278,7 +280,7 @@ def _entities(document: str, language: str, drafts: Sequence[Draft]) -> tuple[En
     return tuple(sorted(entities, key=lambda entity: entity.id))
 
 
-def _explain_draft(draft: Draft, counts: Counter[str], language: str) -> dict[str, str]:
+def _explain_draft(draft: EntityDraft, counts: Counter[str], language: str) -> dict[str, str]:
     """Why each form except its name was taken for this entity; some because a person said so."""
     keys = {name_key(form.name) for form in draft.group.forms}
     printed = Counter(counts)

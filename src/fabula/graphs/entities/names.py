@@ -2,7 +2,7 @@
 
 The comparisons of a name, from the strictest to the loosest:
 
-- `titled`: without case, quotes, possessive, full stops and articles; titles count.
+- `titled_key`: without case, quotes, possessive, full stops and articles; titles count.
 - `name_key`: titles don't count either. It is kept in Neo4j as the `key` of an entity.
 - `name_words`: the bare words, whatever stands between them.
 
@@ -59,7 +59,7 @@ def name_titles(name: str) -> str:
     return " ".join(part for part in before if part in all_words().titles)
 
 
-def titled(name: str) -> str:
+def titled_key(name: str) -> str:
     """Return a name as a person's decisions mean it: its titles and its key, without an article."""
     return f"{name_titles(name)} {name_key(name)}".strip()
 
@@ -132,7 +132,7 @@ class Names(Generic[Id]):
 
     def find(self, name: str) -> tuple[Id, ...]:
         """Return who is called so, by the strictest comparison that finds anybody."""
-        return self.exact(name) or self.untitled(name) or self.stems(name)
+        return self.exact(name) or self.find_untitled(name) or self.stems(name)
 
     def exact(self, name: str) -> tuple[Id, ...]:
         """Return who is called so in these words; case, punctuation and possessives don't count.
@@ -141,7 +141,7 @@ class Names(Generic[Id]):
         """
         return self._by_words.get(_casefold(name)) or self._by_folded.get(_fold(name), ())
 
-    def untitled(self, name: str) -> tuple[Id, ...]:
+    def find_untitled(self, name: str) -> tuple[Id, ...]:
         """Return who is called so, titles and articles aside.
 
         "Mr. Holmes" finds Holmes. It does not find who has a woman's title, and "Mrs. Cratchit"

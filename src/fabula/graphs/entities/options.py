@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from fabula.graphs.entities.decisions import Pairs
+from fabula.graphs.entities.decided_pairs import Pairs
 
 CHAT_ONLY = frozenset(
     {

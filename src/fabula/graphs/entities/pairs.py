@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.errors import BadReply
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_as
+from fabula.models.schemas import Filled
 
 PAIRS_A_CALL = 20
 REPLY_TOKENS = 60 * PAIRS_A_CALL
@@ -33,7 +34,7 @@ class PairsReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pairs: list[PairShape]
+    pairs: Filled[PairShape]
 
 
 def read_pairs(reply: str, count: int) -> list[tuple[bool, str]]:

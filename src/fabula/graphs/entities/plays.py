@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.entities.names import name_key, titled
+from fabula.graphs.entities.decided_pairs import DecidedPairs
+from fabula.graphs.entities.forenames import is_short_for
+from fabula.graphs.entities.names import name_key, titled_key
 from fabula.graphs.entities.resolve import PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import all_words
@@ -155,13 +156,15 @@ def add_speakers(
 
 
 def tell_speakers_apart(
-    decisions: Decisions, speeches: Sequence[Speech], chunks: Sequence[Chunk]
-) -> Decisions:
+    decisions: DecidedPairs, speeches: Sequence[Speech], chunks: Sequence[Chunk]
+) -> DecidedPairs:
     """Return the decisions with what a play says of its labels; what a person decided goes before.
 
     Two labels are two persons, unless the play prints a name with the words of both ("Hrabianka
     Julia" of HRABIANKA and JULIA, PAN FORESTER of FORESTER), they do not speak by turns, neither
-    may be of another person so, and neither has an entry of its own in the cast.
+    may be of another person so, and neither has an entry of its own in the cast; or one forename
+    is short for the other (GENIO, EUGENIUSZ), no scene has both, and the cast has not both. Labels
+    of the same words in another order are one.
     """
     if not speeches:
         return decisions
@@ -171,6 +174,7 @@ def tell_speakers_apart(
     cast = _cast_names(speeches, chunks)
     printed = {*words.values(), *cast, *(_words(speech.also) for speech in speeches if speech.also)}
     by_turns, neighbours = _by_turns(speeches, _scenes(chunks)), _neighbours(speeches)
+    in_one_scene = _in_one_scene(speeches, chunks)
     may_be: dict[str, set[str]] = {name: set() for name in names}
     for name, other in combinations(names, 2):
         pair = frozenset((name, other))
@@ -179,18 +183,26 @@ def tell_speakers_apart(
         is_printed = whole in printed
         has_own_entry = any(words[each] in cast and words[each] != whole for each in pair)
         are_apart = has_own_entry or pair in (neighbours if is_part else by_turns)
-        if words[name] == words[other] or (is_printed and not are_apart):
+        if words[name] == words[other]:
+            continue
+        if (is_printed and not are_apart) or (
+            _is_diminutive(name, other)
+            and pair not in in_one_scene
+            and not all(words[each] in cast for each in pair)
+        ):
             may_be[name].add(other)
             may_be[other].add(name)
     join = {
         (name, other)
         for name, other in combinations(names, 2)
-        if may_be[name] == {other} and may_be[other] == {name}
+        if words[name] == words[other] or (may_be[name] == {other} and may_be[other] == {name})
     }
-    decided = {frozenset(map(titled, pair)) for pair in (*decisions.join, *decisions.keep_apart)}
+    decided = {
+        frozenset(map(titled_key, pair)) for pair in (*decisions.join, *decisions.keep_apart)
+    }
 
     def leave_out_decided(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [pair for pair in pairs if frozenset(map(titled, pair)) not in decided]
+        return [pair for pair in pairs if frozenset(map(titled_key, pair)) not in decided]
 
     apart = [
         (name, other)
@@ -220,6 +232,22 @@ def _by_turns(speeches: Sequence[Speech], scenes: Sequence[int]) -> set[frozense
         for name, other in combinations(of_scene, 2)
         if of_scene[name][0] <= of_scene[other][-1] and of_scene[other][0] <= of_scene[name][-1]
     }
+
+
+def _in_one_scene(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> set[frozenset[str]]:
+    """The pairs of names that speak in one scene."""
+    return {
+        frozenset(pair)
+        for of_scene in _first_speeches(speeches, chunks)
+        for pair in combinations(of_scene, 2)
+    }
+
+
+def _is_diminutive(name: str, other: str) -> bool:
+    """Whether one of two labels is a short or fond form of the other: GENIO, AGATKA."""
+    first, second = sorted((name.casefold(), other.casefold()), key=lambda word: (len(word), word))
+    # Polish adds -ka to a woman's forename.
+    return is_short_for(first, second) or (first.endswith("a") and second == f"{first[:-1]}ka")
 
 
 def _neighbours(speeches: Sequence[Speech]) -> set[frozenset[str]]:

@@ -113,25 +113,25 @@ class AnswerTypesReply(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuestionPrompt:
     """One way to read a question: its prompt, and the lists that are asked for."""
 
     prompt: str
     reply: type[BaseModel]
 
 
-SHARED = Reading("question", SoughtReply)
+SHARED = QuestionPrompt("question", SoughtReply)
 """All that any of the modes needs, by one call."""
 READINGS = {
-    "fast": Reading("names", NamesReply),
-    "light": Reading("keywords", KeywordsReply),
-    "mini": Reading("answer_types", AnswerTypesReply),
+    "fast": QuestionPrompt("names", NamesReply),
+    "light": QuestionPrompt("keywords", KeywordsReply),
+    "mini": QuestionPrompt("answer_types", AnswerTypesReply),
 }
 """What each published system asks about a question, by its mode: the same lists, in our words."""
 
 
 def read_question(
-    question: str, network: Network, tools: Tools, reading: Reading = SHARED
+    question: str, network: Network, tools: Tools, reading: QuestionPrompt = SHARED
 ) -> Sought:
     """Find out what a question asks about.
 
@@ -152,12 +152,14 @@ def read_question(
     return sought
 
 
-def reading_of(mode: str, options: Any) -> Reading:
+def reading_of(mode: str, options: Any) -> QuestionPrompt:
     """Return how a mode reads questions, by its option `reading`."""
     return READINGS[mode] if options.reading == "own" else SHARED
 
 
-def ask_model(question: str, network: Network, chat: Chat, reading: Reading = SHARED) -> Sought:
+def ask_model(
+    question: str, network: Network, chat: Chat, reading: QuestionPrompt = SHARED
+) -> Sought:
     """Ask a model what a question asks about: a paid call.
 
     Raises:
@@ -179,7 +181,7 @@ def ask_model(question: str, network: Network, chat: Chat, reading: Reading = SH
     return ask(chat, prompt, lambda reply: read_sought(reply, types))
 
 
-def _expected_reply(question: str, reading: Reading) -> str:
+def _expected_reply(question: str, reading: QuestionPrompt) -> str:
     """The reply that a dry run assumes: the question's words, in a list that the reading has."""
     lists: dict[str, list[str]] = {name: [] for name in reading.reply.model_fields}
     lists["low" if "low" in lists else "named"] = question.split()[:MAX_TEXTS]
@@ -269,7 +271,9 @@ def rows_of(names: Iterable[str], network: Network) -> list[int]:
 
     A title that the text does not print with the name does not matter: "Mr. Holmes" is Holmes.
     """
-    rows = (_in_these_words(name, network) or network.by_name.untitled(name)[:1] for name in names)
+    rows = (
+        _in_these_words(name, network) or network.by_name.find_untitled(name)[:1] for name in names
+    )
     return list(dict.fromkeys(chain.from_iterable(rows)))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for, long_forms
 from fabula.graphs.entities.name_parts import NameParts, parts_of_names
 from fabula.graphs.entities.names import (
@@ -22,7 +22,7 @@ from fabula.graphs.entities.names import (
     name_key,
     name_titles,
     title_sex,
-    titled,
+    titled_key,
     titles_agree,
 )
 from fabula.graphs.entities.pronouns import Pronouns, pronoun_sex
@@ -101,7 +101,7 @@ def resolve(
     forms: Collection[NameForm],
     *,
     language: str,
-    decisions: Decisions,
+    decisions: DecidedPairs,
     ordinary: Collection[str],
     pronouns: Mapping[str, Pronouns] | None = None,
     confirmed: Iterable[tuple[str, str]] = (),
@@ -182,7 +182,7 @@ class _Joining:
     def __init__(
         self,
         forms: Sequence[NameForm],
-        decisions: Decisions,
+        decisions: DecidedPairs,
         ordinary: Collection[str],
         pronouns: Mapping[str, Pronouns],
     ) -> None:
@@ -196,7 +196,7 @@ class _Joining:
         words = [parts.words for parts in self._parts.values()]
         self._families = {words_of_name[-1] for words_of_name in words if len(words_of_name) > 1}
         self._pronouns = pronouns
-        self._kept_apart = [set(map(titled, pair)) for pair in decisions.keep_apart]
+        self._kept_apart = [set(map(titled_key, pair)) for pair in decisions.keep_apart]
         self._root = {form: form for form in forms}
         self._members = {form: [form] for form in forms}
         self._joined: dict[NameForm, list[tuple[NameForm, NameForm, str]]] = {
@@ -296,7 +296,7 @@ class _Joining:
         if not self._kept_apart:
             return True
         names, other_names = (
-            {titled(member.name) for member in self._members[root]} for root in roots
+            {titled_key(member.name) for member in self._members[root]} for root in roots
         )
         return not any(
             pair & names and pair & other_names and len(pair & (names | other_names)) == 2
@@ -333,10 +333,10 @@ def _join_decided(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
     """Pairs of names that a person gave, whatever the names look like."""
     by_name: dict[str, list[NameForm]] = defaultdict(list)
     for form in joining.forms:
-        by_name[titled(form.name)].append(form)
+        by_name[titled_key(form.name)].append(form)
     for first_name, second_name in sorted(tuple(sorted(pair)) for pair in pairs):
-        for first in by_name[titled(first_name)]:
-            for second in by_name[titled(second_name)]:
+        for first in by_name[titled_key(first_name)]:
+            for second in by_name[titled_key(second_name)]:
                 joining.join(first, second, "person")
 
 
@@ -503,6 +503,11 @@ def _is_weighty(joining: _Joining, people: _People, short: NameForm, full: NameF
         return True
     is_called_by_first_name = sum(form.count for form in alone) >= FIRST_NAME_SHARE * count
     is_late = joining.place(full) - joining.place(short) > people.last_place / 3
+    has_always_title = all(name_titles(joining.parts(f).rest) for f in joining.members(short))
+    if is_called_by_first_name and has_always_title:
+        # Who is never without his title is not his son, whom the text calls by his first name: Mr.
+        # Wilcox is not Charles. But Farmer Oak, who is also Oak, may be Gabriel.
+        return False
     if count <= MIN_WEIGHT:
         return not (is_called_by_first_name and count > MAX_LIGHTER * bearer)
     if count <= MAX_LIGHTER * bearer:

@@ -19,6 +19,12 @@ from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
+from fabula.graphs.entities.known_until import (
+    read_known,
+    restrict_columns,
+    restrict_records,
+    without_check,
+)
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.text import tokens
 from fabula.text.document import Vector
@@ -69,7 +75,13 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 def _read(filters: Filters, tools: Tools) -> Network:
     texts = tools.read(read_statement("entities/find_texts"), filters)
     [cast] = tools.read(read_statement("entities/find_entities"), filters)
+    if filters.is_limited:
+        cast = restrict_columns(cast, read_known(tools.read, filters, cast["ids"]))
     links = {row["kind"]: row for row in tools.read(read_statement("entities/find_links"), filters)}
+    if filters.is_limited:
+        read = {id for row in texts for id in row["chunks"]}
+        for row in links.values():
+            row["counts"] = [len(read.intersection(sources)) for sources in row["sources"]]
     columns = ("ids", "starts", "ends", "counts", "sources", "keywords")
     none: dict[str, Sequence[Any]] = dict.fromkeys(columns, ())
     languages = Counter(row["language"] for row in texts).most_common(1)
@@ -103,7 +115,7 @@ def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
 def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
     """Embed texts in one request."""
     with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
-        return [*tools.embedder.embed(texts).vectors] if texts else []
+        return [*tools.embedder.embed(texts, "query").vectors] if texts else []
 
 
 def nearest_entities(
@@ -123,18 +135,19 @@ def nearest_entities(
         filters: The collection, and the document if it is only one.
         tools: The tools of the mode.
         limit: The most entities.
-        least: The least cosine.
+        least: The least cosine of those that are found by the vector.
         text: Where there is no model, entities that share words with this text count, too, as in
-            the mode `hybrid`.
+            the mode `hybrid`, whatever their cosine.
 
     Returns:
-        Their rows and cosines, best first.
+        Their rows, best first, and their scores: the cosine, or with a text and without a model
+        the share of both rankings, from 0 to 1.
     """
     candidates = limit if filters.document else NAMESAKES * limit
     rows: dict[int, float] = {}
-    for id, score in _nearest(vector, text, "entity", filters, tools, candidates).items():
+    for id, score in _nearest(vector, text, "entity", filters, tools, candidates, least).items():
         row = network.row.get(id)
-        if row is not None and score >= least and len(rows) < limit:
+        if row is not None and len(rows) < limit:
             rows.setdefault(row, score)
     return rows
 
@@ -147,18 +160,15 @@ def nearest_links(
     tools: Tools,
     limit: int,
     text: str = "",
+    least: float = -1.0,
 ) -> dict[int, float]:
-    """Find the relations or facts that are nearest to a vector, as `nearest_entities` does.
-
-    Returns:
-        Their rows and cosines, best first.
-    """
-    near = _nearest(vector, text, kind, filters, tools, limit)
+    """Find the relations or facts that are nearest to a vector, as `nearest_entities` does."""
+    near = _nearest(vector, text, kind, filters, tools, limit, least)
     return {links.row[id]: score for id, score in near.items() if id in links.row}
 
 
 def _nearest(
-    vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int
+    vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int, least: float
 ) -> dict[str, float]:
     """The nearest elements of a kind by their ids; without a model by words, too.
 
@@ -166,7 +176,9 @@ def _nearest(
     """
     unfiltered = _without_filters(filters)
     kinds = STATED if kind in STATED else (kind,)
-    near = {hit.id: hit.score for hit in tools.elements(vector, unfiltered, limit, kinds)}
+    hits = tools.elements(vector, unfiltered, limit, kinds)
+    # Here, and not on the fused scores, which are shares of what was found and no cosines.
+    near = {hit.id: hit.score for hit in hits if hit.score >= least}
     if not (text and tools.models.offline):
         return near
     with tools.trace.step("matching", f"BM25, {kind}") as step:
@@ -215,9 +227,7 @@ def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> l
     """Return chunks by their ids, in the order of `scored`; removed chunks are left out."""
     if not scored or not allows(filters, "chunk"):
         return []
-    by_id = tools.store.find_related(
-        read_statement("core/find_chunks"), filters.collection, list(scored)
-    )
+    by_id = tools.store.find_related(read_statement("core/find_chunks"), filters, list(scored))
     return [replace(by_id[id][0], score=score) for id, score in scored.items() if id in by_id]
 
 
@@ -248,7 +258,11 @@ def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> 
     """Return entities, relations and facts as printed records, in the order of `scored`."""
     if not scored:
         return []
-    rows = tools.read(read_statement("entities/find_records"), filters, nodes=list(scored))
+    statement = read_statement("entities/find_records")
+    rows = tools.read(statement, without_check(filters), nodes=list(scored))
+    if filters.is_limited:
+        ids = {row[name] for row in rows for name in ("id", "first", "second") if row[name]}
+        rows = restrict_records(rows, read_known(tools.read, filters, sorted(ids)), filters)
     by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
     return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 
@@ -484,4 +498,4 @@ def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
 def _without_filters(filters: Filters) -> Filters:
     """The same collection and document, with all kinds, aspects and levels."""
-    return Filters(filters.collection, filters.document)
+    return filters.open

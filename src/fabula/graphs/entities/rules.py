@@ -21,7 +21,7 @@ from fabula.graphs.entities.merge import FAMILY
 from fabula.graphs.entities.names import name_key, name_titles
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
-from fabula.graphs.entities.words import Words, words_of
+from fabula.graphs.entities.words import SEXES, Words, words_of
 from fabula.models.offline.extracts import salience
 from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies
@@ -48,6 +48,8 @@ Christmas Past, Land's End."""
 MAX_HEADING_WORDS = 12
 """A paragraph of so few words without a mark at its end is a heading: all may have a capital."""
 MAX_KEYWORDS = 2
+_MISTER = frozenset(("mr",))
+"""Titles of men that stand before family names alone; other titles of men are also words: count."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _BEFORE_A_LINE = "\"'“”„«—– \t_"
@@ -56,6 +58,8 @@ _INSIDE = re.compile(r"[,;]?(?:[ \t]+|[ \t]*\n[ \t]*)")
 _AFTER_TITLE = re.compile(r"\.(?:[ \t]+|[ \t]*\n[ \t]*)")
 _PARAGRAPH = re.compile(r"(?:[^\n]|\n(?![ \t]*\n))+")
 _TITLE, _NAME, _CAPITAL, _INITIAL, _PARTICLE = "title", "name", "capital", "initial", "particle"
+_ADDRESS_ENDS = re.compile(r"[!?]|[.,][”’\"']")
+"""What is behind who is addressed: the end of an exclamation, of a question, or of what is said."""
 _ENDED = re.compile(r"[.!?…,;:—–-][\"'”’»)\]_*]*\s*$")
 
 
@@ -215,11 +219,16 @@ def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> se
                 continue
             inside[word.small] += 1
             capital[word.small] += word.text[0].isupper()
+    # Who is only addressed or named first in a sentence has no capital that means anything: of such
+    # words forenames are names, if the text never prints them small.
+    first_words = {word.small for words in texts for word in words if word.text[0].isupper()}
+    written_small = {word.small for words in texts for word in words if word.text[0].islower()}
+    forenames = {word for word in first_words - capital.keys() - written_small if is_forename(word)}
+    often = {word for word, count in capital.items() if count >= CAPITAL * inside[word]}
     return {
         word
-        for word, count in capital.items()
-        if count >= CAPITAL * inside[word]
-        and len(word) > 1
+        for word in often | forenames
+        if len(word) > 1
         and word not in small.never
         and word not in small.imperatives
         and word not in small.titles
@@ -381,7 +390,29 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
         return "" if is_plain or small.nouns_have_capitals else _CAPITAL
 
     followers = [*words[1:], None]
-    return [role(word, after) for word, after in zip(words, followers, strict=False)]
+    roles = [role(word, after) for word, after in zip(words, followers, strict=False)]
+    for index, (previous, word) in enumerate(pairwise(words), 1):
+        if roles[index - 1] == _TITLE and _is_titled(previous, word, small):
+            roles[index] = _NAME
+    return roles
+
+
+def _is_titled(title: _Word, word: _Word, small: Words) -> bool:
+    """Whether a capital shows a name because a title is before it: Judge Straight, Mrs. Long.
+
+    The word may be one that the text prints small, or a month: Miss March.
+    """
+    has_capital = word.text[0].isupper() and len(word.text) > 1 and not _is_shouted(word.text)
+    if not has_capital or word.is_heading or small.nouns_have_capitals:
+        return False
+    if title.text.islower() or word.small in small.titles or word.small in small.articles:
+        return False
+    # Behind "Sir" or "the Captain" a sentence may go on with a word that only has a capital.
+    is_of_address = SEXES["wives"], SEXES["maidens"]
+    if small.titles.get(title.small) in is_of_address or title.small in _MISTER:
+        return bool(_SPACE.fullmatch(word.before) or _AFTER_TITLE.fullmatch(word.before))
+    is_office = small.titles.get(title.small) == SEXES["offices"]
+    return is_office and word.small not in small.never and bool(_SPACE.fullmatch(word.before))
 
 
 def _end_of_run(words: Sequence[_Word], roles: Sequence[str], first: int, is_verse: bool) -> int:
@@ -470,7 +501,10 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
     """Add one use of a name to what is known of it."""
     use.count += 1
     last = words[run.last - 1]
-    if name_titles(run.form):
+    titles = name_titles(run.form).split()
+    # Queen Square is no queen: who reigns is called by his first name.
+    is_place = last.small in small.kinds_of_place and small.sovereigns.intersection(titles)
+    if titles and not is_place:
         use.person += 1
         use.titles += 1
     if run.last < len(words):
@@ -480,6 +514,7 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
             use.person += after.small in of_persons and after.text.islower()
         elif after.before.strip() == ",":
             use.person += after.small in small.who
+    use.person += _is_addressed(words, run)
     index = run.first - 1
     if index < 0 or not _SPACE.fullmatch(words[run.first].before):
         return
@@ -495,9 +530,23 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
         use.near += before.small in small.inside | small.near
 
 
+def _is_addressed(words: Sequence[_Word], run: _Run) -> bool:
+    """Whether a name stands alone between a comma and the end of a sentence: "Come up, Kinch!"
+
+    The word before the comma is no name, as Paris is none in "in Paris, France!"
+    """
+    if not run.first or words[run.last - 1].is_possessive:
+        return False
+    is_behind_comma = words[run.first].before.strip() == ","
+    follows = words[run.last].before if run.last < len(words) else ""
+    ends = bool(_ADDRESS_ENDS.match(follows))
+    return is_behind_comma and ends and words[run.first - 1].text.islower()
+
+
 def _is_person(name: str, use: _Uses, small: Words, written_small: AbstractSet[str]) -> bool:
     fewest = MIN_PERSON_USES_WITH_ARTICLE if _has_article(use) else 1
-    if name in written_small and not _has_article(use) and not is_forename(name):
+    is_word = name in written_small and not use.titles
+    if is_word and not _has_article(use) and not is_forename(name):
         # Suppression, which is printed small, too, may once stand before "looked".
         fewest = MIN_PERSON_USES_WITH_ARTICLE
     if not use.titles and name.endswith(small.abstract) and not is_forename(name.split()[-1]):

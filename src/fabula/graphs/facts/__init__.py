@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.mode import Mode
 from fabula.graph.queries import FOLDER
@@ -40,12 +41,18 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="facts",
+    title="Facts",
     about="facts of subject, relation and object, checked against an ontology",
-    version=2,
+    version=3,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.FACT,),
     edges=(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
+    connects=(
+        (labels.FACT, labels.FROM_CHUNK, CHUNK),
+        (labels.FACT, labels.SUBJECT, "Entity"),
+        (labels.FACT, labels.OBJECT, "Entity"),
+    ),
     rests_on=("entities",),
     modes={
         "triples": Mode(
@@ -53,12 +60,14 @@ GRAPH = Graph(
             "the facts nearest to the question, and the passages that state them",
             options=TriplesOptions,
             graph="facts",
+            sentence="Finds facts of the question, and the passages that state them.",
         )
     },
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "facts",
     settings=_settings,
     not_in_prompts=frozenset({"strict", "check"}),
-    describe=LazyFunction(f"{__name__}.facts:describe"),
-    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    describe=LazyFunction(f"{__name__}.part_facts:describe"),
+    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -24,12 +24,12 @@ from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.facts.checking import CheckRules, check
 from fabula.graphs.facts.demonstrations import read_demonstrations
 from fabula.graphs.facts.entities import NamedEntities
-from fabula.graphs.facts.facts import facts
 from fabula.graphs.facts.labels import NORMALISATION
 from fabula.graphs.facts.mapping import edges_of, nodes_of, read_previous
 from fabula.graphs.facts.normalising import Meanings, Normaliser
 from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import Options
+from fabula.graphs.facts.part_facts import count_facts
 from fabula.graphs.facts.rules import LANGUAGE, state_by_rules
 from fabula.graphs.facts.stating import ask_statements, prove
 from fabula.graphs.facts.values import FactStatement
@@ -87,7 +87,7 @@ def build(
     nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
     left_out = [] if models.offline else chain.from_iterable(checked.left_out.values())
     has_rules = not models.offline or language == LANGUAGE
-    counts = facts(checked, has_rules, replies, misnumbered, known.facts)
+    counts = count_facts(checked, has_rules, replies, misnumbered, known.facts)
     return Built(tuple(nodes), tuple(edges_of(checked.facts, left_out)), counts, calls.gaps)
 
 

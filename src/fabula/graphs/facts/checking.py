@@ -69,7 +69,8 @@ def check(
         if holds != relation:
             turned += 1
             subject, object = object, subject
-        if ontology.relations[holds].symmetric and object.key < subject.key:
+        # By names: keys are ids, which depend on where the file lies.
+        if ontology.relations[holds].symmetric and _place(object) < _place(subject):
             subject, object = object, subject
         id = ids.fact_id(document, subject.key, holds, object.key)
         found.setdefault(id, (subject, holds, object))
@@ -103,6 +104,11 @@ def _end(statement: FactStatement, at: int, entities: NamedEntities, ontology: O
         return End(phrase_key(name), name, "", (type,) if type else ())
     types = dict.fromkeys(kind for kind in (type, known.type) if kind in ontology.classes)
     return End(known.id, known.name, known.id, tuple(types))
+
+
+def _place(end: End) -> tuple[str, str]:
+    """Which end of a symmetric relation is its subject: the one that comes first."""
+    return end.name.casefold(), end.key
 
 
 def _fault(subject: End, relation: str, object: End) -> str:

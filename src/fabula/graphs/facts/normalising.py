@@ -253,7 +253,10 @@ class Normaliser:
         return nearest
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
-        rows = [self.static.embed(batch).vectors for batch in batches(texts, self.static.batch)]
+        rows = [
+            self.static.embed(batch, "passage").vectors
+            for batch in batches(texts, self.static.batch)
+        ]
         return np.concatenate(rows)
 
     def _embed(self, texts: Sequence[str]) -> Vectors:

@@ -33,7 +33,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if network is None:
         return []
     vector = tools.embed(question)
-    everywhere = Filters(filters.collection, filters.document)
+    everywhere = filters.open
     near = {
         hit.id: hit.score
         for hit in tools.elements(vector, everywhere, tools.options.facts, (FACT,))

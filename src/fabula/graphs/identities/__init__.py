@@ -20,13 +20,18 @@ def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
 
 GRAPH = Graph(
     name="identities",
+    title="Who is whom in several books",
     about="who is whom across the documents of a collection",
-    version=2,
+    version=3,
     options=Options,
     build_collection=LazyFunction(f"{__name__}.build:build_collection"),
     not_in_prompts=frozenset({"keep_apart", "join"}),
     elements=(labels.IDENTITY,),
     edges=(labels.SAME, labels.APART),
+    connects=(
+        (labels.IDENTITY, labels.SAME, labels.ENTITY),
+        (labels.IDENTITY, labels.APART, labels.IDENTITY),
+    ),
     rests_on=(labels.ENTITIES,),
     follows=labels.ENTITIES,
     prompts=prompts.FOLDER,

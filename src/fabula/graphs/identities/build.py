@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.method import BuildWork, Built, Known, PartReader
-from fabula.graphs.entities.correction_rules import MERGE
-from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.entities.correction_rules import MERGE, SPLIT
+from fabula.graphs.entities.decided_pairs import read_decided_pairs
+from fabula.graphs.entities.names import titled_key
 from fabula.graphs.entities.pairs import PAIRS_A_CALL
 from fabula.graphs.identities.candidates import Candidates, find_candidates
 from fabula.graphs.identities.confirm import Confirmer, Pair
-from fabula.graphs.identities.grouping import MODEL, NAMES, Decision, Groups
+from fabula.graphs.identities.grouping import MODEL, NAMES, Groups, IdentityDecision
 from fabula.graphs.identities.labels import ENTITIES
 from fabula.graphs.identities.mapping import (
     Verdict,
@@ -52,8 +53,13 @@ def build_collection(
         for entry in reader.documents
         for entity in read_entities(reader.read(ENTITIES, entry.id), entry.title)
     ]
-    decided = read_decisions(options.keep_apart, options.join)
-    groups = Groups(entities, replace(decided, join=(*decided.join, *merged_names(reader))))
+    decided = read_decided_pairs(options.keep_apart, options.join)
+    decided = replace(
+        decided,
+        join=(*decided.join, *decided_pairs(reader, MERGE)),
+        keep_apart=(*decided.keep_apart, *decided_pairs(reader, SPLIT)),
+    )
+    groups = Groups(entities, decided)
     candidates = find_candidates(entities, read_members(known))
     deciding = _Deciding(reader.collection, models, read_verdicts(known), work)
     for _ in range(1 if models.offline else MAX_ROUNDS):
@@ -74,19 +80,29 @@ def build_collection(
     return Built(tuple(nodes), tuple(edges), facts, tuple(deciding.gaps))
 
 
-def merged_names(reader: PartReader) -> list[tuple[str, str]]:
-    """Return the pairs of names that people merged in all documents of the collection."""
+def decided_pairs(reader: PartReader, kind: str) -> list[tuple[str, str]]:
+    """Return the pairs of names that people merged, or split, in all documents of the collection.
+
+    A later decision on the same two names counts, and not an earlier one.
+    """
+    latest = {
+        frozenset((titled_key(decision.names[0]), titled_key(name))): decision.number
+        for decision in sorted(reader.decisions, key=lambda decision: decision.number)
+        if decision.kind in (MERGE, SPLIT)
+        for name in decision.names[1:]
+    }
     return [
         (decision.names[0], name)
         for decision in reader.decisions
-        if decision.kind == MERGE
+        if decision.kind == kind
         for name in decision.names[1:]
+        if latest[frozenset((titled_key(decision.names[0]), titled_key(name)))] == decision.number
     ]
 
 
-def _decide_by_names(pairs: Sequence[CandidatePair]) -> list[Decision]:
+def _decide_by_names(pairs: Sequence[CandidatePair]) -> list[IdentityDecision]:
     return [
-        Decision(pair.first, pair.second, True, NAMES, candidates.why)
+        IdentityDecision(pair.first, pair.second, True, NAMES, candidates.why)
         for candidates, pair in pairs
         if candidates.is_sure
     ]
@@ -109,7 +125,7 @@ class _Deciding:
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
 
-    def decide(self, pairs: Sequence[CandidatePair]) -> list[Decision]:
+    def decide(self, pairs: Sequence[CandidatePair]) -> list[IdentityDecision]:
         """Decide on each pair, in their order."""
         replies = self._ask_model([pair for _, pair in pairs if pair.digest not in self.previous])
         decisions = []
@@ -121,7 +137,7 @@ class _Deciding:
             else:
                 (same, why), by = verdict, MODEL
                 self.verdicts.setdefault(pair.first.id, []).append((pair.digest, same, why))
-            decisions.append(Decision(pair.first, pair.second, same, by, why))
+            decisions.append(IdentityDecision(pair.first, pair.second, same, by, why))
         return decisions
 
     def _ask_model(self, pairs: Sequence[Pair]) -> dict[str, tuple[bool, str] | None]:

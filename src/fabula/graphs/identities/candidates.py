@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
-from fabula.graphs.entities.names import name_key, titled
+from fabula.graphs.entities.names import name_key, titled_key
 from fabula.graphs.entities.resolve import PERSON, agree, misspelt_by, most_letters, person_or_place
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
@@ -110,8 +110,8 @@ def score(first: ComparedEntity, second: ComparedEntity) -> float:
 
 def is_called(entity: ComparedEntity, name: str) -> bool:
     """Return whether a person who wrote this name, or id, means this entity."""
-    names = {titled(form) for form in (entity.name, *entity.names)}
-    return name == entity.id or titled(name) in names
+    names = {titled_key(form) for form in (entity.name, *entity.names)}
+    return name == entity.id or titled_key(name) in names
 
 
 def _are_likely(bearers: Sequence[ComparedEntity], others: Sequence[ComparedEntity]) -> bool:

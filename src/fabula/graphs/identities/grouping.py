@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.decided_pairs import DecidedPairs
+from fabula.graphs.entities.names import titled_key
 from fabula.graphs.identities.candidates import (
     Candidates,
     ComparedEntity,
@@ -24,7 +25,7 @@ NAMES, MODEL, PERSON = "names", "model", "person"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class IdentityDecision:
     """Whether two entities are one, who decided it and why."""
 
     first: ComparedEntity
@@ -39,13 +40,17 @@ class Decision:
         return score(self.first, self.second)
 
 
+def _is_named(entity: ComparedEntity, name: str) -> bool:
+    return titled_key(entity.name) == titled_key(name)
+
+
 class Groups:
     """Entities in groups; each begins alone, and decisions join them or keep them apart.
 
     A group is known by its root, the smallest id of its entities when it was joined.
     """
 
-    def __init__(self, entities: Iterable[ComparedEntity], decisions: Decisions) -> None:
+    def __init__(self, entities: Iterable[ComparedEntity], decisions: DecidedPairs) -> None:
         """Put each entity in a group of its own, and follow a person's decisions."""
         self._entities = {entity.id: entity for entity in entities}
         self._root = {id: id for id in self._entities}
@@ -55,12 +60,16 @@ class Groups:
             frozenset((first.id, second.id)): f"{first_name} = {second_name}"
             for first_name, second_name in decisions.keep_apart
             for first, second in self._pairs_called(first_name, second_name)
+            # Where names differ, who is called by one of them is not meant by the other, though
+            # it may be a name of theirs, too.
+            if titled_key(first_name) == titled_key(second_name)
+            or not (_is_named(first, second_name) or _is_named(second, first_name))
         }
-        self.decided: list[Decision] = []
+        self.decided: list[IdentityDecision] = []
         for first_name, second_name in decisions.join:
             for first, second in self._pairs_called(first_name, second_name):
                 why = f"{first_name} = {second_name}"
-                self.decide(Decision(first, second, True, PERSON, why))
+                self.decide(IdentityDecision(first, second, True, PERSON, why))
 
     def groups(self) -> list[list[ComparedEntity]]:
         """Return all groups; in each the entity with most mentions is first."""
@@ -94,13 +103,13 @@ class Groups:
                 if new:
                     break
 
-    def decide(self, decision: Decision) -> None:
+    def decide(self, decision: IdentityDecision) -> None:
         """Follow a decision; where a person keeps the two groups apart, that counts instead."""
         first, second = self._root[decision.first.id], self._root[decision.second.id]
         if first == second:
             return
         if decision.same and (why := self._why_kept_apart(first, second)):
-            decision = Decision(decision.first, decision.second, False, PERSON, why)
+            decision = IdentityDecision(decision.first, decision.second, False, PERSON, why)
         if decision.same and not (decision.by == PERSON or self._fits(first, second)):
             self._keep_apart(first, second)
             return

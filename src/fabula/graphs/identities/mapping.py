@@ -13,7 +13,7 @@ from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
 from fabula.graphs.identities import ids
 from fabula.graphs.identities.candidates import ComparedEntity
-from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision
+from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, IdentityDecision
 from fabula.graphs.identities.labels import APART, ENTITIES, ENTITY, IDENTITY, SAME
 
 Verdict = tuple[str, bool, str]
@@ -61,7 +61,7 @@ def part_ids(collection: str, entities: Iterable[ComparedEntity]) -> list[str]:
 def nodes_and_edges(
     collection: str,
     groups: Sequence[Sequence[ComparedEntity]],
-    decisions: Sequence[Decision],
+    decisions: Sequence[IdentityDecision],
     verdicts: Mapping[str, Sequence[Verdict]],
 ) -> tuple[list[Node], list[Edge]]:
     """Make an identity of each group of several entities, and of each that was told from another.
@@ -74,7 +74,7 @@ def nodes_and_edges(
             their first entities.
     """
     group_of = {entity.id: number for number, group in enumerate(groups) for entity in group}
-    decisions_of: dict[int, list[Decision]] = defaultdict(list)
+    decisions_of: dict[int, list[IdentityDecision]] = defaultdict(list)
     for decision in decisions:
         decisions_of[group_of[decision.first.id]].append(decision)
     apart = [
@@ -95,7 +95,7 @@ def nodes_and_edges(
         of_model = [verdict for entity in group for verdict in verdicts.get(entity.id, ())]
         nodes.append(_node(collection, id, group, joining, of_model))
         edges += _member_edges(id, group, joining)
-    pairs: dict[tuple[str, str], list[Decision]] = {}
+    pairs: dict[tuple[str, str], list[IdentityDecision]] = {}
     for decision in apart:
         first, second = sorted((identity_of[decision.first.id], identity_of[decision.second.id]))
         pairs.setdefault((first, second), []).append(decision)
@@ -109,7 +109,7 @@ def _node(
     collection: str,
     id: str,
     group: Sequence[ComparedEntity],
-    decisions: Sequence[Decision],
+    decisions: Sequence[IdentityDecision],
     verdicts: Sequence[Verdict],
 ) -> Node:
     """The identity of a group, which `decisions` joined."""
@@ -134,11 +134,11 @@ def _node(
 
 
 def _member_edges(
-    id: str, group: Sequence[ComparedEntity], decisions: Sequence[Decision]
+    id: str, group: Sequence[ComparedEntity], decisions: Sequence[IdentityDecision]
 ) -> Iterator[Edge]:
     """An edge to each member, with the first decision that brought it to those before it."""
     position = {entity.id: number for number, entity in enumerate(group)}
-    decisions_of: dict[str, list[Decision]] = {entity.id: [] for entity in group}
+    decisions_of: dict[str, list[IdentityDecision]] = {entity.id: [] for entity in group}
     for decision in decisions:
         later = max(decision.first.id, decision.second.id, key=position.__getitem__)
         decisions_of[later].append(decision)
@@ -146,7 +146,7 @@ def _member_edges(
         yield Edge(SAME, id, entity.id, _reason(decisions_of[entity.id]))
 
 
-def _reason(decisions: Sequence[Decision]) -> Mapping[str, Any]:
+def _reason(decisions: Sequence[IdentityDecision]) -> Mapping[str, Any]:
     """Who made the first of these decisions, and why; nothing where there is none."""
     if not decisions:
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.graphs.entities.decisions import Pairs
+from fabula.graphs.entities.decided_pairs import Pairs
 
 
 class Options(BaseModel):

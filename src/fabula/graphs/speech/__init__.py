@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fabula.graph import CHUNK
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.speech import labels
@@ -20,18 +21,26 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
 GRAPH = Graph(
     name="speech",
+    title="What is said",
     about="what is said in a text, by whom and to whom, with the words that say so",
-    version=1,
+    version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.QUOTATION,),
+    restrict=LazyFunction(f"{__name__}.known_quotations:restrict_part"),
     edges=(labels.FROM_CHUNK, labels.SPOKEN_BY, labels.SPOKEN_TO),
+    connects=(
+        (labels.QUOTATION, labels.FROM_CHUNK, CHUNK),
+        (labels.QUOTATION, labels.SPOKEN_BY, "Entity"),
+        (labels.QUOTATION, labels.SPOKEN_TO, "Entity"),
+    ),
     uses=("entities",),
     modes=MODES,
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "speech",
     settings=_settings,
-    describe=LazyFunction(f"{__name__}.facts:describe"),
-    warnings=LazyFunction(f"{__name__}.facts:warnings"),
+    describe=LazyFunction(f"{__name__}.part_facts:describe"),
+    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
+    tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, WindowReplies, windows
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.speech.facts import facts
+from fabula.graphs.speech.inner import attribute_inner
 from fabula.graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
 from fabula.graphs.speech.options import Options
+from fabula.graphs.speech.part_facts import count_facts
 from fabula.graphs.speech.persons import Persons
 from fabula.graphs.speech.plays import find_speeches
 from fabula.graphs.speech.questions import SpeakerRecord, ask_speakers
@@ -67,9 +68,10 @@ def build(
         replies = calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
         records = replies.collect(lambda _, reply: reply.records, previous.records)
         placed = _take(placed, records, whole)
+    placed = attribute_inner(placed, whole, words, persons)
     nodes, edges = nodes_and_edges(placed, text.chunks, whole, persons)
     embedded = calls.embed_nodes(nodes, known)
-    counts = facts(placed, persons, has_words(language), replies, known.facts)
+    counts = count_facts(placed, persons, has_words(language), replies, known.facts)
     return Built(tuple(embedded), tuple(edges), counts, calls.gaps)
 
 

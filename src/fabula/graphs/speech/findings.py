@@ -26,4 +26,5 @@ def find(text: BuildText, part: Part) -> Findings:
                 words if any(words) else None,
             )
         )
-    return Findings(quotations=tuple(sorted(quotations, key=lambda found: found.start)))
+    in_order = tuple(sorted(quotations, key=lambda found: found.start))
+    return Findings(quotations=in_order, finds_quotations=True)

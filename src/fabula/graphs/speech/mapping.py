@@ -90,6 +90,8 @@ def nodes_and_edges(
             "turn": quotation.turn,
             "depth": quotation.depth,
             "continues": quotation.continues,
+            "quoted_by": said.quoted_by,
+            "quoted_until": said.quoted_until,
             "by": item.by,
             "aspect": "",
             "level": 0,

@@ -33,6 +33,7 @@ from fabula.graphs.speech.persons import Persons
 from fabula.graphs.speech.values import Placed
 from fabula.graphs.speech.words import FIRST, SpeechWords
 from fabula.models.replies import read_lists
+from fabula.models.schemas import Filled
 
 PROMPTS = Path(__file__).parent / "prompts"
 REPLY_TOKENS = 4000
@@ -61,7 +62,7 @@ class SpeakersReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    quotations: list[SpeakerShape]
+    quotations: Filled[SpeakerShape]
 
 
 @dataclass(frozen=True, slots=True)

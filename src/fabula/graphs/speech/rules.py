@@ -136,12 +136,23 @@ class _Turn:
 
 
 class SpeakerRules:
-    """Who says what in one text."""
+    """Who says what in one text.
+
+    If `needs_verb`, a tag must have a verb of speech: where what somebody tells is read as
+    narration, "and I went" behind a quotation is the next thing that is told.
+    """
 
     def __init__(
-        self, text: str, quotations: Sequence[Quotation], words: SpeechWords, persons: Persons
+        self,
+        text: str,
+        quotations: Sequence[Quotation],
+        words: SpeechWords,
+        persons: Persons,
+        *,
+        needs_verb: bool = False,
     ) -> None:
         self._text = text
+        self._needs_verb = needs_verb
         self._quotations = quotations
         self._words = words
         self._persons = persons
@@ -461,7 +472,11 @@ class SpeakerRules:
         # A sentence that ended has no tag: what follows is a sentence of its own.
         if inner.endswith(".") and not inner.endswith("..") and not is_small:
             return None
-        goes_on = is_small and (quotation.form == DASH or inner[-1:] in ",!?…—–-.;:")
+        goes_on = (
+            not self._needs_verb
+            and is_small
+            and (quotation.form == DASH or inner[-1:] in ",!?…—–-.;:")
+        )
         end = self._clause(first, last)
         begin = first
         while begin < min(end, first + 2) and self._is_and(begin):
@@ -601,6 +616,8 @@ class SpeakerRules:
         begin = self._begin_of_sentence(first, last)
         verbs = self._verbs(max(begin, last - MAX_WORDS_OF_TAG), last)
         if not verbs:
+            if self._needs_verb:
+                return None
             subject = None
             if any(mark in gap for mark in ":—–-"):
                 subject = self._nearest_subject(begin, last) or self._first_subject(begin, last)
@@ -757,7 +774,10 @@ class SpeakerRules:
         rows = [row for row in turn.rows if self._quotations[row].form != LABEL]
         tags: dict[int, _Tag] = {}
         for row in rows:
-            if tag := self._tag_after(row):
+            if self._needs_verb and self._is_announced(row) and (tag := self._tag_before(row)):
+                # "Tom said, 'Come in,' and I went on": what announces it says more.
+                tags[row] = tag
+            elif tag := self._tag_after(row):
                 tags[row] = tag
                 self._used.update(range(tag.first, tag.last))
         for row in rows:
@@ -765,6 +785,10 @@ class SpeakerRules:
             if tag and tag.verb not in self._used and tag.subject.first not in self._used:
                 tags[row] = tag
         return tags
+
+    def _is_announced(self, row: int) -> bool:
+        """Whether a comma or a colon is right before a quotation."""
+        return self._text[: self._quotations[row].start].rstrip()[-1:] in (",", ":")
 
     def _take_label(self, row: int) -> None:
         """Name the speaker of a play's speech by its label; nobody where all speak."""

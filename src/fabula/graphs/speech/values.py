@@ -62,6 +62,8 @@ class Spoken:
         kind: SPEECH or THOUGHT.
         evidence: The range of the words that say so; (0, 0) if none do.
         mention: Where the speaker is named or meant in them; (0, 0) if nowhere.
+        quoted_by: Who speaks the quotation that it stands in, as the text prints it; '' in none.
+        quoted_until: The end of the words that say who quotes.
 
     """
 
@@ -72,6 +74,8 @@ class Spoken:
     kind: str = SPEECH
     evidence: tuple[int, int] = (0, 0)
     mention: tuple[int, int] = (0, 0)
+    quoted_by: str = ""
+    quoted_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)

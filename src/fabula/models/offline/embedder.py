@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.models import Embeddings
+from fabula.models import Embeddings, TextKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +57,9 @@ class StaticEmbedder:
         self._lock = threading.Lock()
         self._loaded: _Model | None = None
 
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Return unit vectors, shape (texts, 256); tokens are 0, as nothing is paid for."""
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
+        """Return unit vectors, shape (texts, 256), the same for any `kind`; tokens are 0."""
+        del kind
         model = self._model()
         vectors = model.vectors if len(texts) > SLICE_TEXTS else model.halves
         rows = np.empty((len(texts), DIMENSIONS), np.float32)

@@ -27,7 +27,7 @@ def sentence_lines(text: str, language: str) -> list[str]:
 def embed(texts: Sequence[str], embedder: Embedder) -> Iterator[Vector]:
     """Yield the vectors of texts, in order; the embedder gets them in its batches."""
     for start in range(0, len(texts), embedder.batch):
-        yield from embedder.embed(texts[start : start + embedder.batch]).vectors
+        yield from embedder.embed(texts[start : start + embedder.batch], "passage").vectors
 
 
 def salience(sentences: Sequence[Sequence[str]], idf: Mapping[str, float]) -> Scores:

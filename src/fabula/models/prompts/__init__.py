@@ -8,13 +8,17 @@ from collections.abc import Iterable
 from itertools import cycle, islice
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabula.models import NumberedText
 
 FOLDER = Path(__file__).parent
 TAG = re.compile(r"</?([A-Za-z][\w-]*)")
 """A tag of a template; tags enclose the parts where texts of the book are inserted."""
 SHARED = (
     *("passage", "aspect", "conversation", "question", "option", "answer", "reference"),
-    *("statements", "reply", "facts", "types", "pairs", "report", "point", "senses"),
+    *("statements", "reply", "facts", "types", "pairs", "report", "point", "senses", "overview"),
 )
 """Tags of all our prompts: in no prompt can a passage imitate a part of another one."""
 QUOTE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
@@ -38,6 +42,20 @@ def fill_prompt(name: str, /, **values: object) -> str:
     return fill_template(FOLDER / f"{name}.txt", **values)
 
 
+def without_notice(question: str) -> str:
+    """Return a question without what asks a model not to tell the rest of a text.
+
+    The notice is for the model that answers; searched with, it would find other passages.
+    """
+    notice = fill_prompt("unread", question="").strip()
+    return question.strip().removesuffix(notice).strip()
+
+
+def read_prompt(name: str) -> str:
+    """Return the text of `prompts/<name>.txt` as it is, with its placeholders."""
+    return _template(FOLDER / f"{name}.txt")[0].template
+
+
 def escape_marks(text: str) -> str:
     """Return a text in which nothing looks like the mark of a listed text: [3] reads (3).
 
@@ -57,6 +75,20 @@ def number_texts(texts: Iterable[str], label: str = "") -> list[str]:
     """
     return [
         f"[{label}{number}] {escape_marks(text.strip())}" for number, text in enumerate(texts, 1)
+    ]
+
+
+def list_passages(passages: Iterable[NumberedText]) -> list[str]:
+    """Return passages as prompts list them, each after its number and its place.
+
+    Both the place, which is made of the book's headings, and the text are the book's words, and
+    neither can forge a number.
+    """
+    return [
+        f"[{number}] {escape_marks(' '.join(place.split()))}\n{escape_marks(text.strip())}"
+        if place
+        else f"[{number}] {escape_marks(text.strip())}"
+        for number, place, text in passages
     ]
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from fabula.graph import TEXT, Node
 from fabula.graph.entries import Entry
+from fabula.graph.hits import NO_LIMIT
 from fabula.graph.parts import chunks_of
 from fabula.graphs.speech.labels import QUOTATION, SPOKEN_BY, SPOKEN_TO
 from fabula.graphs.speech.values import SPEECH
@@ -20,7 +21,7 @@ from fabula.plot.network.figures import (
     number_sections,
     section_titles,
 )
-from fabula.plot.shared.reading import CONVERSATION, read_parts, refuse_without, sort_chunks
+from fabula.plot.shared.picture_parts import CONVERSATION, read_parts, refuse_without, sort_chunks
 from fabula.store import Store
 from fabula.text.document import Chunk
 
@@ -28,7 +29,7 @@ SPEAKER = "person"
 """The type of all who speak."""
 
 
-def read_conversation(store: Store, entry: Entry) -> NetworkPicture:
+def read_conversation(store: Store, entry: Entry, until: int = NO_LIMIT) -> NetworkPicture:
     """Return who speaks in a document, and which two speak to each other.
 
     Raises:
@@ -36,7 +37,7 @@ def read_conversation(store: Store, entry: Entry) -> NetworkPicture:
         Changed: The document was replaced while it was read.
     """
     refuse_without(entry, CONVERSATION, "network of conversation")
-    parts = read_parts(store, entry, (TEXT, CONVERSATION))
+    parts = read_parts(store, entry, (TEXT, CONVERSATION), until)
     chunks, speech = chunks_of(parts[TEXT]), parts[CONVERSATION]
     tied: dict[str, dict[str, str]] = defaultdict(dict)
     for edge in speech.edges:

@@ -493,7 +493,7 @@ function show(section, alone) {
   get("to").value = section + 1;
   get("alone").checked = alone;
   from = alone ? section : 0;
-  get("section").textContent = !alone && section === finale ? "the end: the whole text" : titled(section);
+  get("section").textContent = !alone && section === finale ? "the end" : titled(section);
   get("section").title = titled(section);
   choose();
   light(pin);

@@ -12,7 +12,7 @@ from fabula.plot.network.page import to_network_page
 from fabula.plot.network.spread import spread
 from fabula.plot.network.svg import draw_network
 from fabula.plot.shared.picture import Drawing, Picture, Search, svg_or_png
-from fabula.plot.shared.reading import COMMUNITIES, CONVERSATION, NETWORK
+from fabula.plot.shared.picture_parts import COMMUNITIES, CONVERSATION, NETWORK
 from fabula.store import Store
 
 
@@ -27,6 +27,7 @@ def draw(
         search.mode,
         read_walked(search.trace),
         hits=search.hits,
+        until=search.until,
         with_communities=with_communities,
     )
     return _draw(picture, search, format)
@@ -34,7 +35,7 @@ def draw(
 
 def draw_conversation(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
     """Draw who speaks to whom in a document."""
-    return _draw(read_conversation(store, entry), search, format)
+    return _draw(read_conversation(store, entry, search.until), search, format)
 
 
 def _draw(picture: NetworkPicture, search: Search, format: str) -> Drawing:

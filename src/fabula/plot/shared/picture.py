@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
+from fabula.graph.hits import NO_LIMIT, Hit
 from fabula.graph.trace import Trace
 from fabula.plot.shared.png import to_png
 from fabula.store import Store
@@ -14,12 +14,16 @@ from fabula.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A question and what a mode found for it, to be highlighted; all is empty without one."""
+    """A question and what a mode found for it, to be highlighted; all is empty without one.
+
+    `until` is how many characters of the text the reader has read: no later ones are drawn.
+    """
 
     question: str = ""
     mode: str = ""
     hits: tuple[Hit, ...] = ()
     trace: Trace = field(default_factory=Trace)
+    until: int = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fabula.errors import NotFound
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
+from fabula.graph.hits import NO_LIMIT, Hit
 from fabula.graph.parts import chunks_of
 from fabula.graphs.discourse.labels import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, SLOTS, TERM
 from fabula.graphs.entities.labels import ENTITY
-from fabula.plot.shared.reading import (
+from fabula.plot.shared.picture_parts import (
     DISCOURSE,
     NETWORK,
     read_parts,
@@ -21,6 +22,7 @@ from fabula.plot.shared.reading import (
 )
 from fabula.store import Store
 from fabula.text.document import Chunk
+from fabula.text.names import quote_name
 
 MAX_LANES: Mapping[str, int] = {"who": 14, "where": 7}
 """How many people, and places, have a lane of their own: those of most events."""
@@ -97,20 +99,36 @@ class StoryPicture:
 
 
 def read_document_story(
-    store: Store, entry: Entry, question: str = "", mode: str = "", hits: Sequence[Hit] = ()
+    store: Store,
+    entry: Entry,
+    question: str = "",
+    mode: str = "",
+    hits: Sequence[Hit] = (),
+    until: int = NO_LIMIT,
 ) -> StoryPicture:
     """Return the events of a document, and which of its chunks `mode` found for a question.
 
     Raises:
-        NotFound: The document has no graph of discourse, or is gone.
+        NotFound: The document has no graph of discourse, or none with an event, or is gone.
         Changed: The document was replaced while it was read.
     """
     refuse_without(entry, DISCOURSE, "story")
-    parts = read_parts(store, entry, (TEXT, DISCOURSE, NETWORK))
+    parts = read_parts(store, entry, (TEXT, DISCOURSE, NETWORK), until)
     chunks, discourse = sort_chunks(chunks_of(parts[TEXT])), parts[DISCOURSE]
     entities = parts[NETWORK].nodes if NETWORK in parts else ()
     names = {node.id: node.properties["name"] for node in entities if node.label == ENTITY}
     lanes, events, links = read_story(discourse.nodes, discourse.edges, chunks, names)
+    if not events and not links:
+        if until < NO_LIMIT:
+            raise NotFound(
+                f"There is no story to draw: {quote_name(entry.title)} has no events before that "
+                "place. Draw it to a later one."
+            )
+        raise NotFound(
+            f"There is no story to draw: the graph of discourse of {quote_name(entry.title)} was "
+            "built, and has no events. Without a model events are found in English only, where a "
+            "name stands beside its verb. Set a chat model, and run `fabula build discourse` again."
+        )
     places = {chunk.id: place for place, chunk in enumerate(chunks)}
     readers = {node.properties["by"] for node in discourse.nodes if node.label == EVENT}
     return StoryPicture(

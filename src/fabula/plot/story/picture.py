@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabula.graph.entries import Entry
 from fabula.plot.shared.picture import Drawing, Picture, Search, svg_or_png
-from fabula.plot.shared.reading import DISCOURSE
+from fabula.plot.shared.picture_parts import DISCOURSE
 from fabula.plot.story.events import read_document_story
 from fabula.plot.story.page import to_story_page
 from fabula.plot.story.svg import draw_story
@@ -13,7 +13,9 @@ from fabula.store import Store
 
 def draw(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
     """Draw the events of a document along its text, and how they are linked."""
-    picture = read_document_story(store, entry, search.question, search.mode, search.hits)
+    picture = read_document_story(
+        store, entry, search.question, search.mode, search.hits, search.until
+    )
     if format == ".html":
         content = to_story_page(picture).encode()
     else:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from fabula.graphs.aspects.values import Detail, StoredAspects, Summary
-from fabula.plot.shared.reading import sort_chunks
+from fabula.plot.shared.picture_parts import sort_chunks
 from fabula.text.document import Chunk
 
 GUTTER = 170.0

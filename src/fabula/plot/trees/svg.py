@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
+from fabula.graphs.aspects.labels import RULES
 from fabula.graphs.aspects.values import Detail, Summary
 from fabula.plot.shared.svg import (
     MARGIN,
@@ -96,14 +97,21 @@ def draw_trees(picture: TreePicture, *, alone: bool) -> str:
 
 
 def name_passage(passage: DrawnPassage) -> str:
-    """Return a short name of a passage, such as "plot, level 2" or "chunk 12"."""
+    """Return a short name of a passage, such as "plot, level 2" or "chunk 12".
+
+    What no model wrote is called an extract.
+    """
     match passage:
         case Summary():
-            return f"{passage.aspect}, level {passage.level}"
+            return f"{passage.aspect}, level {passage.level}{_mark(passage)}"
         case Detail():
-            return "detail"
+            return f"detail{_mark(passage)}"
         case Chunk():
             return f"chunk {passage.index + 1}"
+
+
+def _mark(passage: Summary | Detail) -> str:
+    return ", extract" if passage.by == RULES else ""
 
 
 def _add_tooltips(svg: Element, picture: TreePicture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.service.api import (
+    annotation_layers,
     asking,
     choices,
     collections,
@@ -16,6 +17,7 @@ from fabula.service.api import (
     session,
     uploads,
     usage,
+    words,
 )
 
 ROUTERS = (
@@ -28,6 +30,8 @@ ROUTERS = (
     jobs.router,
     queries.router,
     decisions.router,
+    annotation_layers.router,
+    words.router,
     choices.router,
     usage.router,
     keys.router,

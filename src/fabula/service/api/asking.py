@@ -5,11 +5,18 @@ from __future__ import annotations
 from functools import partial
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from fabula.models.stop import Stop
 from fabula.service.core import asking
-from fabula.service.core.asking import Comparison, ComparisonView, Question, SearchView
+from fabula.service.core.asking import (
+    Comparison,
+    ComparisonView,
+    Question,
+    QuestionAcross,
+    QuestionEstimateView,
+    SearchView,
+)
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
@@ -17,6 +24,7 @@ from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
 from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_while_connected
 
+LINKED_DATA = "application/ld+json"
 router = APIRouter(tags=["asking"])
 
 
@@ -40,8 +48,12 @@ async def search(
     responses={
         200: {
             "description": "The answer. If the request accepts text/event-stream: the events "
-            "retrieval, passages, token (many), and answer or error.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "retrieval, passages, token (many), and answer or error. If it accepts "
+            "application/ld+json: the words that the answer cites, as W3C Web Annotations.",
+            "content": {
+                MEDIA_TYPE: {"schema": {"type": "string"}},
+                LINKED_DATA: {"schema": {"type": "object"}},
+            },
         }
     },
 )
@@ -56,7 +68,8 @@ async def ask(
     """Return the answer with the passages it cites.
 
     A request that accepts `text/event-stream` gets the answer while it is written. The search is
-    done before the status is sent. Closing the connection stops the answer.
+    done before the status is sent. Closing the connection stops the answer. One that accepts
+    `application/ld+json` gets the words that the answer cites as an AnnotationCollection.
 
     With the id of a conversation the question is a turn of it, and may refer to previous turns.
     With an Idempotency-Key the same question is stored as one turn, and has the same answer for 24
@@ -78,12 +91,20 @@ async def ask(
         stop=stop,
     )
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
-    if accepts(request.headers.get("accept", ""), MEDIA_TYPE):
-        return EventStream(answering)
-    view = await run_while_connected(
-        request, answering.view, answering.close, state.question_threads
-    )
-    return Response(view.model_dump_json(), media_type="application/json")
+    return await _respond(request, state, answering)
+
+
+@router.post("/collections/{collection}/ask/cost", summary="Estimate what an answer would cost")
+async def estimate(
+    request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
+) -> QuestionEstimateView:
+    """Return the calls, tokens and price that an answer would take; no model is asked.
+
+    Replies are not known in advance: of modes that decide by replies how much they ask, it is about
+    the most that they may ask.
+    """
+    estimate = partial(asking.estimate, collection, question)
+    return await run_while_connected(request, estimate, lambda: None, state.question_threads)
 
 
 @router.post("/collections/{collection}/compare", summary="Ask by several modes")
@@ -98,3 +119,69 @@ async def compare(
     stop = Stop()
     compare = partial(asking.compare, state.asking_services, collection, caller, comparison, stop)
     return await run_while_connected(request, compare, stop.set, state.question_threads)
+
+
+@router.post("/search", summary="Find passages in several collections")
+async def search_across(
+    request: Request, state: State, caller: Reader, question: QuestionAcross
+) -> SearchView:
+    """Return the passages of several collections that best answer the question, merged by rank.
+
+    Each passage names its `collection`. A collection that can't be searched, as its server is down,
+    is in `left_out`.
+    """
+    stop = Stop()
+
+    def search() -> SearchView:
+        collections = state.collections(question.collections, caller)
+        return asking.search_across(state.asking_services, collections, caller, question, stop)
+
+    return await run_while_connected(request, search, stop.set, state.question_threads)
+
+
+@router.post(
+    "/ask",
+    summary="Ask several collections",
+    response_model=AnswerView,
+    responses={
+        200: {
+            "description": "The answer, its events, or the words that it cites as W3C Web "
+            "Annotations, as of a question to one collection.",
+            "content": {
+                MEDIA_TYPE: {"schema": {"type": "string"}},
+                LINKED_DATA: {"schema": {"type": "object"}},
+            },
+        }
+    },
+)
+async def ask_across(
+    request: Request, state: State, caller: Reader, question: QuestionAcross
+) -> Response:
+    """Return an answer that is written from the passages of several collections, merged by rank.
+
+    Each passage names its `collection`, and `left_out` says which could not be searched. A place up
+    to which a text was read (`until`) and a conversation belong to one collection.
+    """
+    stop = Stop()
+
+    def begin() -> asking.Answering:
+        collections = state.collections(question.collections, caller)
+        services = state.asking_services
+        return asking.ask_across(services, collections, caller, question, stop=stop)
+
+    answering = await run_while_connected(request, begin, stop.set, state.question_threads)
+    return await _respond(request, state, answering)
+
+
+async def _respond(
+    request: Request, state: State, answering: asking.Answering | asking.RepeatedAnswer
+) -> Response:
+    """Return an answer in the form that the request accepts."""
+    if accepts(request.headers.get("accept", ""), MEDIA_TYPE):
+        return EventStream(answering)
+    view = await run_while_connected(
+        request, answering.view, answering.close, state.question_threads
+    )
+    if accepts(request.headers.get("accept", ""), LINKED_DATA):
+        return JSONResponse(asking.citations(view), media_type=LINKED_DATA)
+    return Response(view.model_dump_json(), media_type="application/json")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
 
+from fastapi import APIRouter, Query
+
+from fabula.app.reading import MAX_PLACE
 from fabula.service.core.choices import (
     AspectView,
     ModeView,
@@ -14,6 +17,8 @@ from fabula.service.core.choices import (
     modes_of,
     settings_of,
 )
+from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
+from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 
 router = APIRouter(tags=["choices"])
@@ -41,6 +46,23 @@ def list_aspects(state: State, caller: Reader) -> list[AspectView]:
 def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectView]:
     """List the aspects of the current aspect set, and further ones that the collection has."""
     return aspects_of(collection)
+
+
+@router.get("/collections/{collection}/examples", summary="List example questions")
+def list_examples(
+    collection: FilledCollection,
+    caller: Reader,
+    document: Annotated[str, Query(max_length=200, description="the id of a document")] = "",
+    until: Annotated[
+        str,
+        Query(max_length=MAX_PLACE, description="nobody is named whom the text names only later"),
+    ] = "",
+) -> list[ExampleQuestion]:
+    """List questions that somebody could ask, made without a model from the people and places that
+    the documents name.
+    """
+    entry = document_of(collection, document) if document else None
+    return suggest_questions(collection, entry.id if entry else "", until)
 
 
 @router.get("/settings", summary="List the settings")

@@ -5,21 +5,24 @@ No route creates a collection: it exists as soon as it has a document.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
 from fabula.service.api.jobs import JobView, respond_accepted
-from fabula.service.core.errors import Problem
+from fabula.service.core import library_changes
 from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.library_changes import DroppedView, change_description
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
+from fabula.service.core.public_content import public_entry, public_record
 from fabula.service.core.views import (
+    CollectionGraphView,
     CollectionView,
     DocumentView,
-    SettledView,
     document_of,
     version_of,
 )
@@ -35,36 +38,44 @@ Include = Annotated[
     Query(description="further fields: passages by layer, and graphs that are out of date"),
 ]
 
+GraphName = Annotated[str, Path(max_length=200)]
+DryRun = Annotated[bool, Query(description="only return what would be removed")]
+
 
 class CollectionWhole(CollectionView):
     """A collection with the graphs that belong to the collection as a whole."""
 
-    settled: list[SettledView]
+    settled: list[CollectionGraphView]
 
 
 class DocumentChange(BaseModel):
-    """A new title or author of a document; fields that are left out stay as they are."""
+    """A new title, author or date of a document; fields that are left out stay as they are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: str | None = Field(None, min_length=1, max_length=500)
     author: str | None = Field(None, max_length=500)
+    published: str | None = Field(None, max_length=100, description="the date or year of the text")
+
+
+class CollectionPage(Page[CollectionView]):
+    """A page of collections; `left_out` are all those whose servers do not answer, and why."""
+
+    left_out: dict[str, str] = Field({})
 
 
 @router.get("/collections", summary="List collections")
 def list_collections(
     state: State, caller: Reader, limit: Limit = 50, after: After = ""
-) -> Page[CollectionView]:
+) -> CollectionPage:
     """List the collections that your key may see, by name."""
     [begin] = read_cursor(after, str) or ("",)
-    spaces = [
-        space
-        for space in state.app.store.spaces()
-        if space.documents and caller.may_see(space.collection) and space.collection > begin
-    ]
-    page, more = take_page(sorted(spaces, key=lambda space: space.collection), limit)
+    spaces, left_out = state.find_spaces(caller)
+    page, more = take_page([space for space in spaces if space.collection > begin], limit)
     next = make_cursor(page[-1].collection) if more else None
-    return Page(items=[CollectionView.of(space) for space in page], next=next)
+    servers = [state.app.collection(space.collection).server for space in page]
+    items = [*map(CollectionView.of, page, servers)]
+    return CollectionPage(items=items, next=next, left_out=left_out)
 
 
 @router.get("/collections/{collection}", summary="A collection")
@@ -73,8 +84,12 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quote_name(collection.name)}.")
-    settled = [SettledView.of_settled(graph) for graph in collection.settled()]
-    return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
+    settled = collection.collection_graphs()
+    if caller.is_visitor:
+        settled = [replace(graph, record=public_record(graph.record)) for graph in settled]
+    view = CollectionView.of(space, collection.server)
+    views = [CollectionGraphView.of_graph(graph) for graph in settled]
+    return CollectionWhole(**view.model_dump(), settled=views)
 
 
 @router.delete(
@@ -105,7 +120,7 @@ def list_documents(
     page, more = take_page(entries, limit)
     items = [
         DocumentView.of(
-            entry,
+            public_entry(entry) if caller.is_visitor else entry,
             collection.settings,
             collection.store.layers(collection.name, entry.id) if "layers" in include else None,
             collection.stale(entry) if "stale" in include else None,
@@ -131,16 +146,17 @@ def show_document(
     """Return a document with its graphs and their cost. The response has an ETag."""
     entry = document_of(collection, document)
     stale = collection.stale(entry) if "stale" in include else None
-    version = version_of(entry, sorted(include), stale)
+    version = version_of(entry, sorted(include), stale, *(["visitor"] if caller.is_visitor else []))
     if same := not_modified(request, version):
         return same
     layers = collection.store.layers(collection.name, entry.id) if "layers" in include else None
-    return respond_with_etag(DocumentView.of(entry, collection.settings, layers, stale), version)
+    shown = public_entry(entry) if caller.is_visitor else entry
+    return respond_with_etag(DocumentView.of(shown, collection.settings, layers, stale), version)
 
 
 @router.patch(
     "/collections/{collection}/documents/{document}",
-    summary="Change a document's title or author",
+    summary="Change a document's title, author or date",
     response_model=DocumentView,
 )
 def change_document(
@@ -150,21 +166,13 @@ def change_document(
     document: str,
     change: DocumentChange,
 ) -> Response:
-    """Change the title or author of a document.
+    """Change the title, author or date of a document.
 
-    The change is lost when its file is added again with another text, or rebuilt: then title and
-    author are those of the file.
+    The change is lost when its file is added again with another text, or rebuilt: then all three
+    are those of the file.
     """
     entry = document_of(collection, document)
-    title = entry.title if change.title is None else change.title.strip()
-    author = entry.author if change.author is None else change.author.strip()
-    if not title:
-        raise Problem("The title is empty: give it at least one character.")
-    if not collection.store.set_description(entry, title, author):
-        raise NotFound(f"The document {quote_name(document)} has been removed.")
-    state.audit.record(
-        caller, "change document", f"{collection.name}/{entry.id}", title=title, author=author
-    )
+    change_description(state.audit, caller, collection, entry, **change.model_dump())
     changed = document_of(collection, document)
     return respond_with_etag(
         DocumentView.of(changed, collection.settings), version_of(changed, [], None)
@@ -181,7 +189,40 @@ def remove_document(
 ) -> None:
     """Remove a document and its graphs at once, even while a graph of it is being built."""
     entry = document_of(collection, document)
-    collection.store.remove(collection.name, entry.id)
-    state.audit.record(
-        caller, "remove document", f"{collection.name}/{entry.id}", title=entry.title
-    )
+    library_changes.remove_document(state.audit, caller, collection, entry)
+
+
+@router.delete(
+    "/collections/{collection}/documents/{document}/graphs/{graph}",
+    summary="Remove a graph from a document",
+)
+def drop_graph(
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    document: str,
+    graph: GraphName,
+    dry_run: DryRun = False,
+) -> list[DroppedView]:
+    """Remove a graph, and the graphs that were built on it, from a document. The text and other
+    graphs stay.
+    """
+    entry = document_of(collection, document)
+    return library_changes.drop_graph(state.audit, caller, collection, graph, entry.id, dry=dry_run)
+
+
+@router.delete(
+    "/collections/{collection}/graphs/{graph}",
+    summary="Remove a graph from all documents",
+)
+def drop_graph_of_all(
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    graph: GraphName,
+    dry_run: DryRun = False,
+) -> list[DroppedView]:
+    """Remove a graph, and the graphs that were built on it, from all documents of a collection and
+    from the collection itself.
+    """
+    return library_changes.drop_graph(state.audit, caller, collection, graph, dry=dry_run)

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 
+from fabula.app.reading import MAX_PLACE
 from fabula.service.core import passages
 from fabula.service.core.passages import OutlineView
+from fabula.service.core.recaps import RecapBy, RecapView, make_recap
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
@@ -17,6 +19,15 @@ from fabula.service.http.etags import not_modified, respond_text_with_etag, resp
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
 from fabula.service.http.streams import accepts
 
+ReadUntil = Annotated[
+    str,
+    Query(
+        max_length=MAX_PLACE,
+        description="nothing that comes after this place is told: the end of a section or of a "
+        "page, a share of the text as 40%, a character, or the last of a range as 120-340; '' "
+        "is the end of the text",
+    ),
+]
 router = APIRouter(tags=["documents"])
 
 
@@ -42,17 +53,18 @@ def show_text(
     document: str,
     start: Place = 0,
     end: Place | None = None,
+    until: ReadUntil = "",
 ) -> Response:
     """Return the cleaned text, or its characters from `start` up to `end`, with the places where
-    sections and chunks begin. A request that accepts `text/plain` gets the text alone. The
-    response has an ETag.
+    sections and chunks begin. With `until`, text, chunks, sections and `length` end there. A
+    request that accepts `text/plain` gets the text alone. The response has an ETag.
     """
     entry = document_of(collection, document)
     as_text = accepts(request.headers.get("accept", ""), "text/plain")
-    version = version_of(entry, start, end, as_text)
+    version = version_of(entry, start, end, as_text, until)
     if same := not_modified(request, version):
         return same
-    view = read_text(collection, entry, start, end)
+    view = read_text(collection, entry, start, end, until)
     if as_text:
         return respond_text_with_etag(view.text, "text/plain; charset=utf-8", version)
     return respond_with_etag(view, version)
@@ -68,16 +80,45 @@ def show_outline(
     document: str,
     aspect: Annotated[str, Query(max_length=200, description="only this aspect")] = "",
     level: Annotated[int, Query(ge=1, le=99, description="the lowest level to return")] = 1,
+    until: ReadUntil = "",
 ) -> list[OutlineView]:
     """Return a tree of summaries for each aspect, with the members of each summary."""
-    return passages.outline(collection, document_of(collection, document), aspect, level)
+    return passages.outline(collection, document_of(collection, document), aspect, level, until)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/recap",
+    summary="What a document has told up to a place",
+)
+def show_recap(
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    until: ReadUntil = "",
+    by: Annotated[
+        RecapBy, Query(description="'chapter' for a paragraph of each chapter, or of its parts")
+    ] = "",
+    level: Annotated[int, Query(ge=0, le=99, description="highest level; 0 for any")] = 0,
+    tokens: Annotated[
+        int | None,
+        Query(
+            ge=0,
+            le=1_000_000,
+            description="most tokens of all paragraphs; 0 for any number, null for the usual one",
+        ),
+    ] = None,
+) -> RecapView:
+    """Return what a document has told up to a place, in order. No model is asked. The document
+    needs the graph `episodes`.
+    """
+    return make_recap(collection, document_of(collection, document), until, by, level, tokens)
 
 
 @router.get(
     "/collections/{collection}/documents/{document}/export",
     summary="A document's graph as a file",
     response_class=FileResponse,
-    responses=_file_responses("jsonl", "graphml"),
+    responses=_file_responses("jsonl", "graphml", "ttl", "nt"),
 )
 def export_document(
     state: State,
@@ -85,21 +126,28 @@ def export_document(
     caller: Reader,
     document: str,
     format: Format = "jsonl",
+    until: ReadUntil = "",
 ) -> Response:
-    """Return a document's nodes and relationships without embeddings, as JSON lines or GraphML."""
-    return files.export(state, collection, caller, document_of(collection, document), format)
+    """Return a document's nodes and relationships without embeddings, as JSON lines or GraphML; or
+    its facts, events and discourse relations as RDF. With `until`, they are those of the text up to
+    there.
+    """
+    entry = document_of(collection, document)
+    return files.export(state, collection, caller, entry, format, until)
 
 
 @router.get(
     "/collections/{collection}/export",
     summary="A collection's graph as a file",
     response_class=FileResponse,
-    responses=_file_responses("jsonl", "graphml"),
+    responses=_file_responses("jsonl", "graphml", "ttl", "nt"),
 )
 def export_collection(
     state: State, collection: FilledCollection, caller: Reader, format: Format = "jsonl"
 ) -> Response:
-    """Return the nodes and relationships without embeddings, as JSON lines or GraphML."""
+    """Return the nodes and relationships without embeddings, as JSON lines or GraphML; or the
+    facts, events and discourse relations as RDF.
+    """
     return files.export(state, collection, caller, None, format)
 
 
@@ -125,8 +173,9 @@ def plot_document(
     question: Annotated[
         str, Query(max_length=2000, description="a question whose passages are highlighted")
     ] = "",
+    until: ReadUntil = "",
 ) -> Response:
     """Return a picture as an interactive page, an SVG or a PNG."""
     refuse_cross_site_question(request, question)
     entry = document_of(collection, document)
-    return files.draw(state, collection, caller, entry, kind, drawn, question.strip())
+    return files.draw(state, collection, caller, entry, kind, drawn, question.strip(), until)

@@ -19,10 +19,15 @@ async def livez() -> dict[str, str]:
 
 @router.get("/readyz", include_in_schema=False)
 async def readyz(state: State) -> Response:
-    """Report whether questions can be answered now. No model is called; details are in the log."""
-    problem = await state.readiness.problem()
-    status = {"status": "ready"} if not problem else {"status": "not ready", "why": problem}
-    return JSONResponse(status, 503 if problem else 200)
+    """Report whether questions can be answered now. No model is called; details are in the log.
+
+    Without the home server nothing can be. Where another server that has collections does not
+    answer, the service is ready, and `degraded` names the server.
+    """
+    if problem := await state.readiness.problem():
+        return JSONResponse({"status": "not ready", "why": problem}, 503)
+    down = await state.readiness.degraded()
+    return JSONResponse({"status": "ready"} | ({"degraded": down} if down else {}))
 
 
 @router.get("/metrics", include_in_schema=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from fabula.service.api.documents import ReadUntil
 from fabula.service.core import passages
 from fabula.service.core.passages import Direction, NeighbourView, PassageWhole
 from fabula.service.http.dependencies import FilledCollection, Reader
@@ -12,9 +13,13 @@ router = APIRouter(tags=["passages"])
 
 
 @router.get("/collections/{collection}/passages/{passage}", summary="A passage")
-def show_passage(collection: FilledCollection, caller: Reader, passage: str) -> PassageWhole:
-    """Return a chunk, a summary, a detail or another passage, and the chunks it is based on."""
-    return passages.find_passage(collection, passage)
+def show_passage(
+    collection: FilledCollection, caller: Reader, passage: str, until: ReadUntil = ""
+) -> PassageWhole:
+    """Return a chunk, a summary, a detail or another passage, and the chunks it is based on. One
+    that rests on text after `until` is not found.
+    """
+    return passages.find_passage(collection, passage, until)
 
 
 @router.get(
@@ -22,11 +27,15 @@ def show_passage(collection: FilledCollection, caller: Reader, passage: str) -> 
     summary="The passages around a passage",
 )
 def list_neighbours(
-    collection: FilledCollection, caller: Reader, passage: str, direction: Direction = "up"
+    collection: FilledCollection,
+    caller: Reader,
+    passage: str,
+    direction: Direction = "up",
+    until: ReadUntil = "",
 ) -> list[NeighbourView]:
     """Return the passages around a passage, with their weights.
 
     `up` are the summaries above it; `down` are the members of a summary and the details of a chunk;
     `beside` are the passages before and after it.
     """
-    return passages.neighbours(collection, passage, direction)
+    return passages.neighbours(collection, passage, direction, until)

@@ -24,8 +24,12 @@ class QueryParameters(BaseModel):
 
 
 class CypherStatement(QueryParameters):
-    """A Cypher statement, and a value for each `$name` in it."""
+    """A Cypher statement, a value for each `$name` in it, and where it is run.
 
+    It is run on the Neo4j server that `collection` lives on; without one, on the home server.
+    """
+
+    collection: str = Field("", max_length=1000)
     statement: str = Field(min_length=1, max_length=MAX_CHARACTERS)
 
 
@@ -54,6 +58,8 @@ def run_statement(state: State, caller: AdminOfAll, statement: CypherStatement) 
     """Return the result of a statement on the graph of all collections: at most 1,000 rows, within
     30 seconds. A statement that does more than read is refused.
     """
+    app, name = state.app, statement.collection
+    store = state.collection(name, caller).store if name else app.home_store
     return queries.run_statement(
-        state.query_slots, state.app.store, statement.statement, statement.parameters
+        state.query_slots, store, statement.statement, statement.parameters
     )

@@ -21,6 +21,9 @@ from fabula.service.core.jobs.start import (
     begin_build,
     begin_ingest,
     estimate,
+    estimate_build,
+    estimate_reembed,
+    refuse_batches,
     text_item,
 )
 from fabula.service.core.jobs.uploads import Upload, label
@@ -42,6 +45,7 @@ GRAPHS = (
     "those of the setting `graphs`"
 )
 Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
+Batch = Annotated[bool, Query(description="ask models by batches: half the price, within a day")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -85,6 +89,7 @@ class BuildRequest(BaseModel):
     graph: str = Field("", max_length=200, deprecated="Send `graphs`, a list of one name.")
     documents: list[str] = Field(default_factory=list, max_length=2000)
     rebuild: bool = False
+    batch: bool = Field(False, description="ask models by batches: half the price, within a day")
 
     @property
     def name(self) -> str:
@@ -213,6 +218,7 @@ async def add_documents(
     caller: Writer,
     graphs: Graphs = None,
     rebuild: bool = False,
+    batch: Batch = False,
     dry_run: bool = False,
     key: Key = None,
 ) -> Response:
@@ -222,7 +228,7 @@ async def add_documents(
     archives are unpacked. Send several files in one form.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
     idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:
@@ -249,13 +255,14 @@ async def estimate_documents(
     caller: Writer,
     graphs: Graphs = None,
     rebuild: bool = False,
+    batch: Batch = False,
 ) -> EstimateView:
     """Estimate the cost of documents, and store the files for 24 hours.
 
     The request that adds them then names them in `uploads`, and need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
 
     def answer() -> EstimateView:
         state.uploads.lend(caller, uploads)
@@ -270,6 +277,7 @@ async def estimate_documents(
     status_code=202,
     summary="Build a graph",
     response_model=JobView,
+    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
 def build(
     request: Request,
@@ -277,9 +285,17 @@ def build(
     collection: FilledCollection,
     caller: Writer,
     body: BuildRequest,
+    dry_run: bool = False,
     key: Key = None,
 ) -> Response:
     """Start a job that builds a graph of documents that are already there."""
+    if dry_run:
+        with state.large_task_limit.hold(caller.id):
+            expected = estimate_build(
+                collection, body.name, body.documents, rebuild=body.rebuild, batch=body.batch
+            )
+        view = EstimateView.of(expected, [])
+        return Response(view.model_dump_json(), media_type="application/json")
     content = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
     idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
     answer = respond_accepted(
@@ -290,6 +306,7 @@ def build(
             body.name,
             body.documents,
             rebuild=body.rebuild,
+            batch=body.batch,
             idempotency=idempotency,
         )
     )
@@ -306,11 +323,21 @@ def build(
     response_model=JobView,
 )
 def retry(
-    request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    batch: Batch = False,
+    key: Key = None,
 ) -> Response:
     """Start a job that asks models again for the replies that are missing."""
-    idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return respond_accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
+    idempotency = Idempotency.of(key, caller, request.url.path, "batch" if batch else "")
+    if batch:
+        refuse_batches(collection)
+    options = {"batch": True} if batch else {}
+    return respond_accepted(
+        state.jobs.add(caller, collection.name, "retry", [], options, idempotency)
+    )
 
 
 @router.post(
@@ -318,11 +345,20 @@ def retry(
     status_code=202,
     summary="Recompute embeddings",
     response_model=JobView,
+    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
 def reembed(
-    request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    dry_run: bool = False,
+    key: Key = None,
 ) -> Response:
     """Start a job that embeds the collection with the embedding model of the settings."""
+    if dry_run:
+        view = EstimateView.of(estimate_reembed(collection), [])
+        return Response(view.model_dump_json(), media_type="application/json")
     idempotency = Idempotency.of(key, caller, request.url.path, "")
     return respond_accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 

@@ -30,10 +30,26 @@ class UsageRowView(BaseModel):
     unpriced: list[str]
 
 
+class UnbookedView(BaseModel):
+    """Answers that came by batches, as of a job that was cancelled, and that no job has used yet.
+
+    They are paid for, and are booked to the key whose job uses them.
+    """
+
+    calls: int
+    tokens: int
+    money: float
+    unpriced: list[str]
+
+
 class UsageViews(BaseModel):
-    """Days are listed with the newest first, keys and collections with the most expensive first."""
+    """Days are listed with the newest first, keys and collections with the most expensive first.
+
+    `unbooked` is shown to admins of all collections, if there is any.
+    """
 
     items: list[UsageRowView]
+    unbooked: UnbookedView | None = None
 
 
 @router.get("/usage", summary="Usage of models")
@@ -46,4 +62,16 @@ def usage(
     """Return the usage of the last days: of all keys for admins, of the caller's key for others."""
     key = "" if caller.may_all else caller.id
     rows = state.ledger.usage(by, key, days=days)
-    return UsageViews(items=[UsageRowView(**asdict(row)) for row in rows])
+    return UsageViews(
+        items=[UsageRowView(**asdict(row)) for row in rows],
+        unbooked=_view_unbooked(state) if caller.may_all else None,
+    )
+
+
+def _view_unbooked(state: State) -> UnbookedView | None:
+    calls, tokens, price = state.ledger.find_unbooked()
+    if not calls:
+        return None
+    return UnbookedView(
+        calls=calls, tokens=tokens, money=round(price.known, 8), unpriced=[*price.unpriced]
+    )

@@ -6,13 +6,16 @@ import hashlib
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
-from fabula.models.budget import Budget
+from fabula.models.batch_store import BatchStore
+from fabula.models.budget import Budget, MoneyLimit
 from fabula.models.prices import Cost, cost, read_prices
 from fabula.models.usage import Usage
 from fabula.service.core.journal import Journal, Line
@@ -157,6 +160,8 @@ class Ledger:
                     part.cached_tokens,
                     part.saved,
                     None if priced.unpriced else priced.known,
+                    part.batch_prompt_tokens,
+                    part.batch_completion_tokens,
                 ),
             )
 
@@ -196,25 +201,61 @@ class Ledger:
             if quota.unpriced and not falls_back:
                 raise BudgetSpent(_explain_unpriced(caller, quota, self._unpriced))
 
-    def left(self, caller: Caller) -> int | None:
+    def tokens_left(self, caller: Caller) -> int | None:
         """Return how many tokens a key may still spend now; None if it has no quota of tokens."""
         quota = _narrowest(self._quotas(caller))
         return None if quota is None else max(0, int(quota.allowed - quota.spent))
 
-    def budget(self, caller: Caller) -> Budget | None:
-        """Return a budget of the tokens that a key may still spend; None without such a quota."""
-        quota = _narrowest(self._quotas(caller))
+    def budget(
+        self, caller: Caller, in_flight: Mapping[str, int] = MappingProxyType({})
+    ) -> Budget | None:
+        """Return a budget of the tokens and money that a key may still spend; None for no limit.
+
+        Args:
+            caller: The key.
+            in_flight: Tokens that it has sent by batches and that the ledger does not have yet, by
+                model.
+
+        """
+        quotas, sent = self._quotas(caller), sum(in_flight.values())
+        quota = _narrowest(quotas)
+        money = self._money_limit(caller, _narrowest(quotas, "money"), in_flight)
         if quota is None:
-            return None
+            return None if money is None else Budget(money=money)
 
         def refuse(more: int) -> str:
             return (
                 f"Stopped before a call that would exceed the quota: "
-                f"{quota.explain(caller.name, quota.spent + more)}. The quota renews "
+                f"{quota.explain(caller.name, quota.spent + sent + more)}. The quota renews "
                 f"{RENEWAL[quota.period]}. Every reply so far is kept, and not paid for again."
             )
 
-        return Budget(tokens=max(0, int(quota.allowed - quota.spent)), refusal=refuse)
+        left = int(quota.allowed - quota.spent) - sent
+        return Budget(tokens=max(0, left), refusal=refuse, money=money)
+
+    def _money_limit(
+        self, caller: Caller, quota: Quota | None, in_flight: Mapping[str, int]
+    ) -> MoneyLimit | None:
+        """Return the money that a key may still spend; what has no price counts as nothing."""
+        if quota is None:
+            return None
+
+        def price(model: str, usage: Usage) -> float:
+            try:
+                return cost(read_prices(self._settings.prices), {model: usage}).known
+            except SettingsError:
+                return 0.0  # as in `add`: it is priced later
+
+        sent = sum(price(model, Usage(1, tokens).batched) for model, tokens in in_flight.items())
+
+        def refuse(more: float) -> str:
+            return (
+                f"Stopped before a call that would exceed the quota: "
+                f"{quota.explain(caller.name, quota.spent + sent + more)}. The quota renews "
+                f"{RENEWAL[quota.period]}. Every reply so far is kept, and not paid for again."
+            )
+
+        return MoneyLimit(max(0.0, quota.allowed - quota.spent - sent), price, refuse)
 
     def usage(
         self, by: GroupBy, key: str = "", collections: Sequence[str] | None = None, days: int = 31
@@ -243,6 +284,18 @@ class Ledger:
             spendings.append(Spent(**row, money=round(money, 8), unpriced=priced_now.unpriced))
         return spendings
 
+    def find_unbooked(self) -> tuple[int, int, Cost]:
+        """Return what came by batches and is booked to no key: calls, tokens and their cost.
+
+        It is booked to the key whose job uses it. What a cancelled job had sent stays here until
+        then, or for 90 days.
+        """
+        with closing(BatchStore(self._settings.cache_folder)) as store:
+            usages = store.find_unbooked() if store.exists else {}
+        total = sum(usages.values(), Usage())
+        price = cost(read_prices(self._settings.prices), usages)
+        return total.calls, total.prompt_tokens + total.completion_tokens, price
+
     def _quotas(self, caller: Caller) -> list[Quota]:
         """Return each quota of a key, with what is spent of it."""
         limits = caller.quotas.limits()
@@ -266,8 +319,7 @@ class Ledger:
         """Return the cost, by today's prices, of what had no price when it was spent."""
         models: dict[str, Usage] = {}
         for part in parts:
-            names = ("prompt_tokens", "completion_tokens", "cached_tokens")
-            usage = Usage(**{name: part[name] for name in names})
+            usage = Usage(**{name: part[name] for name in PRICED_TOKENS})
             models[part["model"]] = models.get(part["model"], Usage()) + usage
         return cost(read_prices(self._settings.prices), models)
 
@@ -300,14 +352,24 @@ class Ledger:
         return True
 
 
+PRICED_TOKENS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "batch_prompt_tokens",
+    "batch_completion_tokens",
+)
+"""The counts of tokens that have prices of their own."""
 ENTRY_KEYS = ("key", "collection", "what", "model")
 """The fields that identify a node of the ledger, beside the day."""
 
 
-def _narrowest(quotas: Iterable[Quota]) -> Quota | None:
-    """Return the quota of tokens of which the least is left."""
-    of_tokens = [quota for quota in quotas if quota.unit == "tokens"]
-    return min(of_tokens, key=lambda quota: quota.allowed - quota.spent, default=None)
+def _narrowest(
+    quotas: Iterable[Quota], unit: Literal["tokens", "money"] = "tokens"
+) -> Quota | None:
+    """Return the quota of a unit of which the least is left."""
+    of_unit = [quota for quota in quotas if quota.unit == unit]
+    return min(of_unit, key=lambda quota: quota.allowed - quota.spent, default=None)
 
 
 def _period(name: str) -> Literal["day", "month"]:

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
@@ -23,28 +24,38 @@ from pydantic import (
 )
 
 from fabula.app.collection import Collection
+from fabula.ask.passage_quotes import quote_cited
 from fabula.ask.query import Query, query_options
-from fabula.ask.quotes import quote_cited
-from fabula.errors import FabulaError, first_problem
+from fabula.ask.scope import AskedTurn
+from fabula.errors import (
+    FabulaError,
+    SpaceError,
+    first_problem,
+)
+from fabula.export.citations import citations_json, cite_quotes
 from fabula.graph.trace import Trace
-from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.service.core import errors
+from fabula.service.core.errors import Forbidden, describe_failures
 from fabula.service.core.views import (
     MoneyView,
     PassageView,
+    PlaceView,
+    QuotationView,
     QuoteView,
     ReadView,
     StepView,
     UsageByStep,
     View,
+    WeakCitationView,
     money,
     usage_view,
 )
 from fabula.service.core.write_behind import write_behind
 
 if TYPE_CHECKING:
+    from fabula.app.across import AnswerAcross
     from fabula.service.core.accounts import Ledger
     from fabula.service.core.callers import Caller
     from fabula.service.core.conversations import Conversations, Retaken
@@ -55,7 +66,9 @@ from fabula.service.core.views import AnswerView
 LOG = logging.getLogger("fabula.service")
 
 
-Event = tuple[Literal["retrieval", "passages", "token", "answer", "error"], dict[str, Any]]
+Event = tuple[Literal["retrieval", "passages", "step", "token", "answer", "error"], dict[str, Any]]
+"""An event of an answer that is being written. A `step` is one of a mode that searches on while it
+answers: its name, its note, and what it found."""
 
 
 Name = Annotated[str, StringConstraints(max_length=2000)]
@@ -77,13 +90,20 @@ NOT_SAVED = (
 )
 
 
+CUT = (
+    "The answer was cut at its limit of tokens (answer_tokens), or at the end of the model's "
+    "context: ask for less at once, or have the limit raised."
+)
+
+
 BOUNDED: dict[str, tuple[Any, Any]] = {
     "document": (Name, ""),
+    "until": (Name, ""),
     "aspects": (Names, []),
     "kinds": (Names, []),
     "levels": (tuple[Level, Level] | None, None),
     "k": (Annotated[int, Field(ge=1, le=200)] | None, None),
-    "context_tokens": (Annotated[int, Field(ge=16, le=200_000)] | None, None),
+    "context_tokens": (Annotated[int, Field(ge=16, le=200_000)] | Literal["auto"] | None, None),
     "knobs": (Annotated[dict[str, Any], Field(max_length=50)], {}),
 }
 """Options whose values are bounded more closely for clients of the service than in the library."""
@@ -111,8 +131,8 @@ class Asking(Options):
     """How a question is asked; what is left out is as the settings say."""
 
     @classmethod
-    def made(cls, **given: Any) -> Self:
-        """That of what came in otherwise than as JSON. Raises Problem for what it can't hold."""
+    def parse_values(cls, **given: Any) -> Self:
+        """Make it of values that did not come as JSON. Raises Problem for what it can't hold."""
         try:
             return cls(**given)
         except ValidationError as error:
@@ -133,8 +153,24 @@ class Question(Asking):
 
     def query(self, collection: Collection) -> Query:
         """It as the library asks it. Raises FabulaError for what can't be asked."""
-        own = self.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
+        own = self.model_dump(include={*query_options()}, exclude_defaults=True)
         return Query.of(self.question, collection.settings, **own)
+
+
+class QuestionAcross(Question):
+    """A question to several collections, whose passages are merged by rank."""
+
+    collections: list[Name] = Field(
+        [], max_length=100, description="their names; empty for all that your key may see"
+    )
+
+    def query(self, collection: Collection) -> Query:
+        """Return it as the library asks it. Raises FabulaError for what can't be asked."""
+        if self.conversation is not None:
+            raise errors.Problem(
+                "A conversation belongs to one collection: leave it out to ask several."
+            )
+        return super().query(collection)
 
 
 class Comparison(Asking):
@@ -150,12 +186,18 @@ class Comparison(Asking):
 
 
 class SearchView(MoneyView):
-    """The passages that serve a question best, best first, and the way to them."""
+    """The passages that serve a question best, best first, and the way to them.
+
+    `left_out` are collections that could not be searched, and why, where several were asked.
+    `place` is up to where the reader had read; null if the whole text was searched.
+    """
 
     question: str
+    place: PlaceView | None = None
     hits: list[PassageView]
     path: list[StepView]
     usage: UsageByStep
+    left_out: dict[str, str] = Field({})
 
 
 class ComparedAnswer(View):
@@ -179,6 +221,14 @@ class ComparisonView(View):
     question: str
     answers: list[ComparedAnswer]
     shared: list[SharedPassage]
+
+
+class QuestionEstimateView(MoneyView):
+    """What an answer to a question would ask of models, by step; at most, where replies decide."""
+
+    question: str
+    mode: str
+    usage: UsageByStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +260,100 @@ def search(
     services.ledger.refuse_spent(caller)
     meter = Meter(services.ledger.account(caller, collection.name, "search"))
     path, began = Trace(), time.perf_counter()
-    hits = collection.retrieve(question.query(collection), meter=meter, path=path, stop=stop)
-    services.metrics.retrieved(_mode(path), time.perf_counter() - began)
+    query = question.query(collection)
+    with _explain_to_visitor(caller):
+        hits = collection.retrieve(query, meter=meter, path=path, stop=stop)
+    services.metrics.record_retrieval(_mode(path), time.perf_counter() - began)
     return SearchView(
         question=question.question,
+        place=PlaceView.of(collection.scope(query)) if query.until else None,
         hits=[PassageView.of(hit) for hit in hits],
         path=_steps(path),
         usage=usage_view(meter.usage()),
         **money(collection.settings, meter.usage()),
+    )
+
+
+def search_across(
+    services: AskingServices,
+    collections: Sequence[Collection],
+    caller: Caller,
+    question: Question,
+    stop: Stop | None = None,
+) -> SearchView:
+    """Return the passages of several collections that answer a question best, merged by rank.
+
+    The arguments are those of `search`; a collection that can't be searched is left out.
+    """
+    from fabula.app.across import retrieve_across
+
+    services.ledger.refuse_spent(caller)
+    meter = Meter(services.ledger.account(caller, _name_all(collections), "search"))
+    began = time.perf_counter()
+    query = question.query(collections[0])
+    found = retrieve_across(collections, query, meter, stop)
+    services.metrics.record_retrieval(query.mode, time.perf_counter() - began)
+    return SearchView(
+        question=question.question,
+        hits=[PassageView.of(hit) for hit in found.hits],
+        path=[],
+        usage=usage_view(meter.usage()),
+        left_out=describe_failures(found.failures),
+        **money(collections[0].settings, meter.usage()),
+    )
+
+
+def ask_across(
+    services: AskingServices,
+    collections: Sequence[Collection],
+    caller: Caller,
+    question: Question,
+    history: Sequence[AskedTurn] = (),
+    stop: Stop | None = None,
+) -> Answering:
+    """Find the passages of several collections, and return the answer to be written from them."""
+    first = collections[0]
+    return Answering(services, first, caller, question, history, None, stop, collections)
+
+
+def _name_all(collections: Sequence[Collection]) -> str:
+    """Return what usage is booked under that several collections have caused."""
+    return ", ".join(sorted(each.name for each in collections))
+
+
+@contextmanager
+def _explain_to_visitor(caller: Caller) -> Iterator[None]:
+    """Tell a visitor in other words than an operator that a question needs a model at an endpoint.
+
+    Raises:
+        Forbidden: The collection's own model has to embed a question, and costs money.
+
+    """
+    try:
+        yield
+    except SpaceError as error:
+        if not caller.is_visitor:
+            raise
+        raise Forbidden(
+            "Questions to this collection need a model that costs money: sign in to ask it."
+        ) from error
+
+
+def estimate(collection: Collection, question: Question) -> QuestionEstimateView:
+    """Return what an answer to a question would ask of models; no model is asked, nothing is paid.
+
+    Args:
+        collection: What would be asked.
+        question: The question. Its conversation is not read: previous turns are not counted.
+
+    """
+    query = question.query(collection)
+    usage = collection.expect_query(query)
+    return QuestionEstimateView(
+        question=query.question,
+        mode=query.mode,
+        usage=usage_view(usage),
+        **money(collection.settings, usage),
     )
 
 
@@ -249,6 +385,8 @@ def ask(
     """
     if question.conversation is None:
         return Answering(services, collection, caller, question, stop=stop)
+    if caller.is_visitor:
+        raise Forbidden("Conversations are kept for those who have signed in: ask without one.")
     # Checked first, so that an invalid question does not become a turn.
     question.query(collection)
     known = (
@@ -280,6 +418,12 @@ def ask(
     except BaseException:
         _drop_turn(services, collection, turn)
         raise
+
+
+def citations(view: AnswerView) -> dict[str, Any]:
+    """Return the words that an answer cites as W3C Web Annotations."""
+    quotes = [quote.quote() for quote in view.quotes]
+    return citations_json(view.question, cite_quotes(quotes, view.question, view.answer))
 
 
 def _ask_again(
@@ -323,9 +467,10 @@ class Answering:
         collection: Collection,
         caller: Caller,
         question: Question,
-        history: Sequence[Turn] = (),
+        history: Sequence[AskedTurn] = (),
         turn: str | None = None,
         stop: Stop | None = None,
+        among: Sequence[Collection] = (),
     ) -> None:
         services.ledger.refuse_spent(caller)
         self._services, self._collection, self._caller = services, collection, caller
@@ -339,15 +484,29 @@ class Answering:
         """Whether the whole answer of the model was read."""
         self._is_saved: bool | None = None
         self._view: AnswerView | None = None
+        self._across: AnswerAcross | None = None
         # The ledger counts each call when it is answered, also if the reader leaves then.
+        name = _name_all(among) if among else collection.name
         query, meter = (
             question.query(collection),
-            Meter(services.ledger.account(caller, collection.name, "ask")),
+            Meter(services.ledger.account(caller, name, "ask")),
         )
-        self._stream = collection.stream(
-            query, history=history, meter=meter, path=self._path, stop=stop
-        )
-        services.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
+        with _explain_to_visitor(caller):
+            if among:
+                from fabula.app.across import stream_across
+
+                turns = [each.turn for each in history]
+                self._across = stream_across(
+                    among, query, history=turns, meter=meter, path=self._path, stop=stop
+                )
+                self._stream = self._across.stream
+            else:
+                self._stream = collection.stream(
+                    query, history=history, meter=meter, path=self._path, stop=stop
+                )
+        # The modes of several collections are those that were asked for: "auto" may differ.
+        self._mode = query.mode if among else _mode(self._path)
+        services.metrics.record_retrieval(self._mode, time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
         """Yield the retrieval, the passages, the pieces of the answer, and then the whole answer.
@@ -355,17 +514,35 @@ class Answering:
         If a model fails, the last event is the problem instead.
         """
         stream = self._stream
-        steps = [step.model_dump() for step in _steps(self._path)]
+        known = _steps(self._path)
+        steps = [step.model_dump() for step in known]
+        place = PlaceView.of(stream.scope)
         ids = {"conversation": self._question.conversation, "turn": self._turn}
         yield (
             "retrieval",
-            {"mode": _mode(self._path), "sought": stream.sought, "path": steps} | ids,
+            {
+                "mode": self._mode,
+                "sought": stream.sought,
+                "path": steps,
+                "document": stream.scope.document,
+                "place": place and place.model_dump(),
+                "note": stream.note,
+            }
+            | ids
+            | self._across_view(),
         )
         context = [ReadView.of_passage(passage).model_dump() for passage in stream.context]
         yield "passages", {"context": context}
         try:
+            shown = len(known)
             for piece in self._pieces():
-                yield "token", {"text": piece}
+                # A mode that searches on yields an empty piece after each of its steps.
+                new = self._path.root.steps[shown:]
+                shown += len(new)
+                for step in new:
+                    yield "step", StepView.of(step).model_dump()
+                if piece:
+                    yield "token", {"text": piece}
             if self._is_complete:
                 # Saved before the event, so that whoever has read it finds the turn. A Neo4j that
                 # is down delays the event by at most two seconds, and is no error.
@@ -395,7 +572,7 @@ class Answering:
         """Yield the pieces of the answer."""
         is_first = True
         for piece in self._stream:
-            if is_first:
+            if is_first and piece:
                 self._services.metrics.first_token(time.perf_counter() - self._began)
                 is_first = False
             yield piece
@@ -403,8 +580,10 @@ class Answering:
 
     def _final(self) -> AnswerView:
         """Return the whole answer, with whether it was saved."""
-        update = {"kept": self._is_saved, "warning": NOT_SAVED if self._is_saved is False else ""}
-        return self._answer_view().model_copy(update=update)
+        view = self._answer_view()
+        warnings = [view.warning, NOT_SAVED if self._is_saved is False else ""]
+        update = {"kept": self._is_saved, "warning": " ".join(filter(None, warnings))}
+        return view.model_copy(update=update)
 
     def _answer_view(self) -> AnswerView:
         """Return the answer after its end: the same for the reader and for the turn."""
@@ -418,12 +597,16 @@ class Answering:
             question=answer.question,
             sought=self._stream.sought,
             answer=answer.text,
-            mode=_mode(self._path),
+            cut=answer.cut,
+            warning=CUT if answer.cut else "",
+            mode=self._mode,
             model=settings.model,
             offline=settings.offline,
             cited=list(answer.cited),
             context=[ReadView.of_passage(passage) for passage in answer.context],
             quotes=[QuoteView.of_quote(quote) for quote in answer.quotes or quote_cited(answer)],
+            quotations=[QuotationView.of_quotation(each) for each in answer.quotations],
+            weak_citations=[WeakCitationView.of_weak(each) for each in answer.weak_citations],
             hits=[PassageView.of(hit) for hit in answer.hits],
             path=_steps(self._path),
             usage=usage_view(answer.usage),
@@ -431,7 +614,21 @@ class Answering:
             seconds=round(time.perf_counter() - self._began, 3),
             conversation=self._question.conversation,
             turn=self._turn,
+            document=answer.scope.document,
+            place=PlaceView.of(answer.scope),
+            brief=answer.brief,
+            note=answer.note,
+            **self._across_view(),
         )
+
+    def _across_view(self) -> dict[str, Any]:
+        """Return which of several collections were asked, and which were left out and why."""
+        if self._across is None:
+            return {}
+        return {
+            "collections": list(self._across.collections),
+            "left_out": describe_failures(self._across.failures),
+        }
 
     def _end(self) -> None:
         """Save the turn, once, also if the reader has left."""
@@ -464,7 +661,7 @@ class RepeatedAnswer:
     def events(self) -> Iterator[Event]:
         """Yield the events of `Answering`, with the answer in one piece."""
         view = self._view.model_dump()
-        names = ("mode", "sought", "path", "conversation", "turn")
+        names = ("mode", "sought", "path", "document", "place", "note", "conversation", "turn")
         yield "retrieval", {name: view[name] for name in names}
         yield "passages", {"context": view["context"]}
         yield "token", {"text": view["answer"]}

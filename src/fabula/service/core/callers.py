@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
+from fabula.config.serving import Serving
+
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
 """Each role may also do what those before it may."""
@@ -51,9 +53,24 @@ class Caller:
         """Whether the caller may use keys, the audit and Cypher, which concern all collections."""
         return self.may("admin") and self.collections is None
 
+    @property
+    def is_visitor(self) -> bool:
+        """Whether it is somebody who has not signed in, at a public collection."""
+        return self.id == VISITOR_ID
+
     def may_see(self, collection: str) -> bool:
         """Return whether the caller may see a collection."""
         return self.collections is None or collection in self.collections
+
+
+VISITOR_ID = "visitor"
+"""The id of all who have not signed in; no key has it."""
+
+
+def make_visitor(serving: Serving) -> Caller:
+    """Return the caller for all who have not signed in, at the public collections."""
+    quotas = Quotas(tokens_a_day=serving.public_tokens_a_day or None)
+    return Caller(VISITOR_ID, "a visitor", "read", frozenset(serving.public), quotas)
 
 
 PERSON = Caller("person", "the person at the machine", "admin")

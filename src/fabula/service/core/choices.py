@@ -25,7 +25,17 @@ CHOSEN = (
 """Settings that say how questions are answered: a reader may know them. Others tell of machines."""
 
 
-class KnobView(View):
+TEXT_MODES = "The text and its summaries"
+"""The group of modes that need no graph of their own."""
+
+
+def title_of(name: str) -> str:
+    """Return what a reader of books would call a graph."""
+    method = graphs().get(name)
+    return method.title if method and method.title else name
+
+
+class ModeOptionView(View):
     """A setting of a mode's own."""
 
     name: str
@@ -37,14 +47,17 @@ class ModeView(View):
     """A way to find passages.
 
     It walks `graph`, where it needs one; `documents` are how many have that, and `ready` is whether
-    the collection can be asked by it; both null where no collection is meant.
+    the collection can be asked by it; both null where no collection is meant. `sentence` says for
+    readers of books what it does, and `group` what it is about.
     """
 
     name: str
     about: str
+    sentence: str
+    group: str
     graph: str
     uses: list[str]
-    knobs: list[KnobView]
+    knobs: list[ModeOptionView]
     documents: int | None = None
     ready: bool | None = None
 
@@ -113,10 +126,12 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
     return ModeView(
         name=name,
         about=mode.about,
+        sentence=mode.sentence or mode.about,
+        group=title_of(mode.graph) if mode.graph else TEXT_MODES,
         graph=mode.graph,
         uses=list(mode.uses),
         knobs=[
-            KnobView(
+            ModeOptionView(
                 name=knob,
                 about=field.description or "",
                 default=to_jsonable_python(field.get_default(call_default_factory=True)),

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import ValidationError
+
+from fabula.ask.scope import AskedTurn
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
 from fabula.service.core.errors import Conflict
@@ -97,12 +100,12 @@ class Conversations:
     def renew(self) -> None:
         """Renew the leases of the turns that are being answered here."""
         if ids := sorted(self._writing):
-            self._app.store.rows("service/save_lease", ids=ids)
+            self._app.home_store.rows("service/save_lease", ids=ids)
 
     def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
         """Begin a conversation, which has no turns yet."""
         id = uuid.uuid4().hex
-        [row] = self._app.store.rows(
+        [row] = self._app.home_store.rows(
             "service/save_conversation",
             id=id,
             collection=collection,
@@ -116,7 +119,7 @@ class Conversations:
     ) -> Page[ConversationView]:
         """Return a page of a caller's conversations about a collection, the latest first."""
         before, id = read_cursor(after, str, str) or ("", "")
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/find_conversations",
             collection=collection,
             caller=caller.id,
@@ -138,8 +141,11 @@ class Conversations:
 
     def history(
         self, caller: Caller, collection: str, id: str, before: int | None = None
-    ) -> list[Turn]:
+    ) -> list[AskedTurn]:
         """Return the answered turns of a caller's conversation, in order.
+
+        Each says what it was asked of, so that none is given to a model with a question whose
+        reader has not read so far (`fabula.ask.scope.known_turns`).
 
         Args:
             caller: Whose conversation it is.
@@ -153,14 +159,14 @@ class Conversations:
         """
         rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
         return [
-            Turn(row["question"], row["answer"])
+            _asked_turn(row)
             for row in rows
             if row["answer"] and (before is None or row["number"] < before)
         ]
 
     def remove(self, caller: Caller, collection: str, id: str) -> None:
         """Delete a caller's conversation. Raises NotFound."""
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/clear_conversation", id=id, collection=collection, caller=caller.id
         )
         if not rows or not rows[0]["conversations"]:
@@ -168,13 +174,13 @@ class Conversations:
 
     def forget(self, collection: str) -> None:
         """Delete all conversations about a collection, which is being removed."""
-        self._app.store.rows("service/clear_conversations", collection=collection)
+        self._app.home_store.rows("service/clear_conversations", collection=collection)
 
     def rate(
         self, caller: Caller, collection: str, turn: str, value: int | None, feedback: str
     ) -> None:
         """Save a caller's rating of an answer. Raises NotFound."""
-        [row] = self._app.store.rows(
+        [row] = self._app.home_store.rows(
             "service/save_feedback",
             id=turn,
             collection=collection,
@@ -199,7 +205,7 @@ class Conversations:
             Conflict: The key came with another request before, or is being answered just now.
 
         """
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/take_turn", collection=collection, once=idempotency.mark, said=idempotency.body
         )
         for row in rows:
@@ -244,7 +250,7 @@ class Conversations:
         """
         id = uuid.uuid4().hex
         try:
-            rows = self._app.store.rows(
+            rows = self._app.home_store.rows(
                 "service/save_turn",
                 id=id,
                 conversation=conversation,
@@ -271,7 +277,7 @@ class Conversations:
     def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
         """Save the answer of a turn; `left` is whether its reader left before the end."""
         self._writing.discard(turn)
-        self._app.store.rows(
+        self._app.home_store.rows(
             "service/save_answer",
             id=turn,
             collection=collection,
@@ -286,15 +292,27 @@ class Conversations:
     def drop_turn(self, collection: str, turn: str) -> None:
         """Delete a turn that has no answer."""
         self._writing.discard(turn)
-        self._app.store.rows("service/clear_turn", id=turn, collection=collection)
+        self._app.home_store.rows("service/clear_turn", id=turn, collection=collection)
 
     def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/find_conversation", id=id, collection=collection, caller=caller.id
         )
         if not rows:
             raise _not_found(id)
         return rows[0]
+
+
+def _asked_turn(row: dict[str, Any]) -> AskedTurn:
+    """Return the turn of a row. Of an answer of an earlier version nobody knows the place."""
+    turn = Turn(row["question"], row["answer"])
+    if not row["view"]:
+        return AskedTurn(turn)
+    try:
+        view = AnswerView.model_validate_json(row["view"])
+    except ValidationError:  # of an earlier version
+        return AskedTurn(turn)
+    return AskedTurn(turn, view.scope, view.documents)
 
 
 def _not_found(id: str) -> NotFound:

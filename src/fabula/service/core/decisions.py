@@ -110,7 +110,7 @@ def undo(
 
 
 def _follow(jobs: Jobs, caller: Caller, collection: Collection, decision: Decision) -> DecidedView:
-    by_decision, by_more = collection.outdated(decision)
+    by_decision, by_more = collection.find_outdated(decision)
     job: Job | None = None
     if by_decision:
         ids = [entry.id for entry in by_decision]

@@ -13,6 +13,7 @@ from fabula.errors import (
     BadValue,
     BudgetSpent,
     Changed,
+    CollectionMoved,
     DataError,
     FabulaError,
     LoadError,
@@ -35,6 +36,7 @@ STATUS: Mapping[type[FabulaError], int] = {
     TooLarge: 413,
     SpaceError: 409,
     Changed: 409,
+    CollectionMoved: 409,
     Refused: 400,
     BudgetSpent: 402,
     ModelError: 502,
@@ -165,3 +167,16 @@ def dash_words(name: str) -> str:
 
 def _retry_after(seconds: float) -> dict[str, str]:
     return {"Retry-After": str(max(1, round(seconds)))}
+
+
+def describe_failures(failures: Mapping[str, FabulaError]) -> dict[str, str]:
+    """Return why collections were left out, without the addresses of servers."""
+    return {name: _describe_failure(error) for name, error in failures.items()}
+
+
+def _describe_failure(error: FabulaError) -> str:
+    # These are about the collection, and name no server.
+    is_of_collection = isinstance(error, SpaceError | CollectionMoved)
+    if isinstance(error, ServerError | StoreError) and not is_of_collection:
+        return "Its Neo4j server does not answer."
+    return error.message

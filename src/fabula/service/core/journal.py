@@ -30,17 +30,23 @@ CREATE TABLE IF NOT EXISTS spend (
     graph TEXT NOT NULL, owner TEXT NOT NULL, batch INTEGER, at REAL NOT NULL, key TEXT NOT NULL,
     name TEXT NOT NULL, collection TEXT NOT NULL, what TEXT NOT NULL, model TEXT NOT NULL,
     calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
-    cached_tokens INTEGER NOT NULL, saved INTEGER NOT NULL, money REAL
+    cached_tokens INTEGER NOT NULL, saved INTEGER NOT NULL, money REAL,
+    batch_prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    batch_completion_tokens INTEGER NOT NULL DEFAULT 0
 )
 """
-ADD = "INSERT INTO spend VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+LATER_COLUMNS = ("batch_prompt_tokens", "batch_completion_tokens")
+"""The columns that a file of an earlier version does not have."""
+ADD = "INSERT INTO spend VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 IS_PENDING = "SELECT 1 FROM spend WHERE graph = ? LIMIT 1"
 NUMBER = "UPDATE spend SET owner = ?, batch = ? WHERE graph = ? AND batch IS NULL"
 BATCHES = "SELECT DISTINCT owner, batch FROM spend WHERE graph = ? AND batch IS NOT NULL ORDER BY 2"
 ENTRIES = f"""
 SELECT key, name, collection, what, model, money IS NULL AS is_unpriced, sum(calls) AS calls,
     sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
-    sum(cached_tokens) AS cached_tokens, sum(saved) AS saved, total(money) AS money, max(at) AS at
+    sum(cached_tokens) AS cached_tokens, sum(batch_prompt_tokens) AS batch_prompt_tokens,
+    sum(batch_completion_tokens) AS batch_completion_tokens, sum(saved) AS saved,
+    total(money) AS money, max(at) AS at
 FROM spend WHERE graph = ? AND owner = ? AND batch = ?
 GROUP BY key, name, collection, what, model, is_unpriced, CAST(at / {DAY_SECONDS} AS INTEGER)
 """
@@ -65,6 +71,8 @@ class Line:
     cached_tokens: int
     saved: int
     money: float | None
+    batch_prompt_tokens: int = 0
+    batch_completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +178,7 @@ class Journal:
     def _open(self) -> sqlite3.Connection:
         if self._file is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = sqlite3.connect(self._path, BUSY_SECONDS, check_same_thread=False)
+            file = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
             # Fails while another process turns it on, which then counts for both.
             with contextlib.suppress(sqlite3.OperationalError):
                 file.execute("PRAGMA journal_mode = WAL")
@@ -178,6 +186,14 @@ class Journal:
             # process loses none; a power cut may lose the last ones.
             file.execute("PRAGMA synchronous = NORMAL")
             file.execute(TABLE)
+            known = {row[1] for row in file.execute("PRAGMA table_info(spend)")}
+            for name in LATER_COLUMNS:
+                if name not in known:
+                    # Fails if another process has added it meanwhile.
+                    with contextlib.suppress(sqlite3.OperationalError):
+                        file.execute(
+                            f"ALTER TABLE spend ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0"
+                        )
             self._file = file
         return self._file
 

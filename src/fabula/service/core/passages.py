@@ -9,8 +9,9 @@ from typing import Any, Literal
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import locate, read_hit
+from fabula.graph.hits import Filters, locate, read_hit
 from fabula.graph.installed import parent_statements
+from fabula.graph.queries import read_statement
 from fabula.service.core.views import PassageView, View
 from fabula.text.names import quote_name
 
@@ -70,7 +71,7 @@ class NeighbourView(PassageView):
 
 
 def outline(
-    collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1
+    collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1, until: str = ""
 ) -> list[OutlineView]:
     """Return the summaries of a document as one tree for each aspect.
 
@@ -79,11 +80,12 @@ def outline(
         entry: The document.
         aspect: Only this aspect; '' for all.
         lowest: The lowest level of summaries that is returned.
+        until: The place up to which the reader has read; '' is the end.
 
     """
-    rows = collection.store.rows(
-        "aspects/find_outline",
-        collection=collection.name,
+    rows = collection.store.read(
+        read_statement("aspects/find_outline"),
+        collection.known_filters(until, entry.id),
         document=entry.id,
         aspects=[aspect] if aspect else [],
         lowest=lowest,
@@ -94,44 +96,70 @@ def outline(
     return [OutlineView(aspect=name, tops=grow(by_aspect[name])) for name in sorted(by_aspect)]
 
 
-def find_passage(collection: Collection, id: str) -> PassageWhole:
-    """Return a passage by its id. Raises NotFound."""
-    rows = collection.store.rows("core/find_passages", collection=collection.name, ids=[id])
+def find_passage(collection: Collection, id: str, until: str = "") -> PassageWhole:
+    """Return a passage by its id.
+
+    Args:
+        collection: The passage's collection.
+        id: Its id.
+        until: The place up to which the reader has read its document; '' is the end.
+
+    Raises:
+        NotFound: There is no such passage, or it rests on text after that place.
+
+    """
+    statement = read_statement("core/find_passages")
+    rows = collection.store.read(statement, Filters(collection.name), ids=[id])
+    sources = collection.store.sources(collection.name, [id]).get(id, [])
+    if rows and until.strip():
+        known = collection.known_filters(until, rows[0]["hit"]["document"])
+        rows = collection.store.read(statement, known, ids=[id])
+        if any(source.end > known.until for source in sources):
+            rows = []
     if not rows:
+        read_so_far = " up to the place that you have read" if until.strip() else ""
         raise NotFound(
-            f"There is no passage {quote_name(id)} in collection {quote_name(collection.name)}."
+            f"There is no passage {quote_name(id)} in collection "
+            f"{quote_name(collection.name)}{read_so_far}."
         )
     hit = read_hit(rows[0])
-    located = locate(hit, collection.store.structures(collection.name, [hit.document]))
-    sources = [
-        StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
-        for source in collection.store.sources(collection.name, [id]).get(id, [])
-    ]
-    return PassageWhole.of(located, sources=sources)
+    structures = collection.store.structures(collection.name, [hit.document])
+    if until.strip():
+        structures = {id: each.up_to(known.until) for id, each in structures.items()}
+    return PassageWhole.of(
+        locate(hit, structures),
+        sources=[
+            StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
+            for source in sources
+        ],
+    )
 
 
-def neighbours(collection: Collection, id: str, direction: Direction) -> list[NeighbourView]:
+def neighbours(
+    collection: Collection, id: str, direction: Direction, until: str = ""
+) -> list[NeighbourView]:
     """Return the passages in one direction from a passage. Raises NotFound.
 
     Up are the summaries that are made from it. Down is what a summary is made from, and the details
     of a chunk. Beside are the previous and the next chunk, of a detail also its own chunk, and of a
-    summary the previous and the next one of its aspect and level.
+    summary the previous and the next one of its aspect and level. `until` is the place up to which
+    the reader has read the document; '' is the end.
     """
-    kind = find_passage(collection, id).kind
-    parameters = {"collection": collection.name, "passages": [id]}
+    passage = find_passage(collection, id)
+    known = collection.known_filters(until, passage.document)
     if direction == "up":
         above = [
             hit
             for statement in parent_statements()
-            for hits in collection.store.find_related(statement, collection.name, [id]).values()
+            for hits in collection.store.find_related(statement, known, [id]).values()
             for hit in hits
         ]
         return [NeighbourView.of(replace(hit, score=0.0), weight=hit.score) for hit in above]
-    if direction == "down":
-        rows = collection.store.rows("aspects/find_below", **parameters)
-        return [_neighbour(row, row["weight"]) for row in rows]
-    beside = "aspects/find_beside" if kind == "summary" else "core/find_neighbours"
-    return [_neighbour(row, None) for row in collection.store.rows(beside, **parameters)]
+    names = {"down": "aspects/find_below", "beside": "core/find_neighbours"}
+    if passage.kind == "summary":
+        names["beside"] = "aspects/find_beside"
+    rows = collection.store.read(read_statement(names[direction]), known, passages=[id])
+    return [_neighbour(row, row["weight"] if direction == "down" else None) for row in rows]
 
 
 def _neighbour(row: Mapping[str, Any], weight: float | None) -> NeighbourView:

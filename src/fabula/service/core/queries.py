@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from threading import BoundedSemaphore
 from typing import Any, Literal
 
 from fabula.app.collection import Collection
+from fabula.app.unread_rows import hide_unread_rows
 from fabula.errors import Refused
 from fabula.graph.explore import AnalystQuery, parse_query, query_names, shipped_query
 from fabula.service.core.errors import Problem, TooManyRequests
 from fabula.service.core.views import View
 from fabula.store import Store
-from fabula.store.user_query import run_user_query
+from fabula.store.user_query import QueryTable, run_user_query
 
 Slots = BoundedSemaphore
 """How many queries may run at once in this process (`serve.queries_at_once`)."""
@@ -85,29 +87,38 @@ def run_query(
     if COLLECTION in parameters:
         raise Problem("The collection is given by the path: leave out the parameter `collection`.")
     query = shipped_query(name)
-    return _run(slots, collection.store, query, {COLLECTION: collection.name, **parameters})
+    values = query.fill({COLLECTION: collection.name, **parameters})
+    values = collection.read_place_parameter(values)
+    hide = partial(hide_unread_rows, collection, values=values)
+    return _run(slots, collection.store, query, values, hide)
 
 
 def run_statement(
     slots: Slots, store: Store, statement: str, parameters: Mapping[str, Any]
 ) -> TableView:
     """Run an admin's own statement on the whole graph, across all collections."""
-    return _run(slots, store, parse_query(statement), parameters)
+    query = parse_query(statement)
+    return _run(slots, store, query, query.fill(parameters))
 
 
 def _run(
-    slots: Slots, store: Store, query: AnalystQuery, parameters: Mapping[str, Any]
+    slots: Slots,
+    store: Store,
+    query: AnalystQuery,
+    values: Mapping[str, Any],
+    hide: Callable[[QueryTable], QueryTable] = lambda table: table,
 ) -> TableView:
-    values = query.fill(parameters)
     with _slot(slots):
         try:
-            table = run_user_query(
-                store,
-                query.statement,
-                values,
-                timeout_seconds=MAX_SECONDS,
-                max_rows=MAX_ROWS,
-                max_bytes=MAX_BYTES,
+            table = hide(
+                run_user_query(
+                    store,
+                    query.statement,
+                    values,
+                    timeout_seconds=MAX_SECONDS,
+                    max_rows=MAX_ROWS,
+                    max_bytes=MAX_BYTES,
+                )
             )
         except Refused as error:
             raise Problem(error.message) from error

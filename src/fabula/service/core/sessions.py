@@ -1,24 +1,33 @@
-"""Sessions of browsers, which sign in by a link that works once, or by a key."""
+"""Sessions of browsers, which sign in by a link that works once, by a key, or by OpenID."""
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
+from fabula.config.serving import Serving
 from fabula.service.core.callers import PERSON, Caller
 from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, digest, make_caller
+from fabula.service.core.openid_grants import NoGrant, find_openid_caller, select_claims
 from fabula.store import Store
 
 LINK_MINUTES = 15
 """How long a link to sign in is valid."""
 COOKIE = "fabula"
 """The name of the cookie."""
+OPENID = "openid"
+"""In place of a key's id in the sessions of OpenID: no key has it. A process of an earlier version,
+which knows no claims, so finds nobody, where it would take '' for the person at the machine."""
 
 
 class Sessions:
     """The sessions of a graph, which has only hashes of their cookies and links."""
 
-    def __init__(self, store: Store, keys: Keys, days: int) -> None:
-        self._store, self._keys, self.days = store, keys, days
+    def __init__(self, store: Store, keys: Keys, serving: Serving) -> None:
+        self._store, self._keys, self._serving = store, keys, serving
+        self.days = serving.session_days
 
     def link(self) -> str:
         """Create the token of a link that signs in the person at the machine, once."""
@@ -36,11 +45,26 @@ class Sessions:
         owner = self._keys.find(key.strip())
         return self._begin(owner.id) if owner else None
 
+    def sign_in_by_claims(self, claims: Mapping[str, Any]) -> str:
+        """Begin a session for the verified claims of an OpenID token; return its cookie.
+
+        The claims are kept, and not what they allow: so a change of `serve.oidc_groups` is in force
+        for sessions that there are.
+
+        Raises:
+            NoGrant: The claims give no role here.
+
+        """
+        find_openid_caller(self._serving, claims)
+        return self._begin(OPENID, select_claims(self._serving, claims), self._serving.oidc_hours)
+
     def find(self, cookie: str) -> Caller | None:
         """Return the caller of a session; None if the cookie is not valid."""
         rows = self._store.rows("service/find_session", hash=digest(cookie[:MAX_SECRET_CHARACTERS]))
         if not rows:
             return None
+        if rows[0]["claims"]:
+            return self._find_by_claims(json.loads(rows[0]["claims"]))
         if not rows[0]["id"]:
             return PERSON
         return make_caller(rows[0]["key"]) if rows[0]["key"] else None
@@ -49,7 +73,22 @@ class Sessions:
         """End the session of a cookie."""
         self._store.rows("service/clear_session", hash=digest(cookie[:MAX_SECRET_CHARACTERS]))
 
-    def _begin(self, key: str) -> str:
+    def _find_by_claims(self, claims: Mapping[str, Any]) -> Caller | None:
+        # The settings may name another issuer by now, at which the subject is somebody else.
+        if not self._serving.oidc_client_id or claims.get("iss") != self._serving.oidc_issuer:
+            return None
+        try:
+            return find_openid_caller(self._serving, claims)
+        except NoGrant:
+            return None
+
+    def _begin(self, key: str, claims: str = "", hours: int = 0) -> str:
         cookie = secrets.token_urlsafe(32)
-        self._store.rows("service/save_session", hash=digest(cookie), key=key, days=self.days)
+        self._store.rows(
+            "service/save_session",
+            hash=digest(cookie),
+            key=key,
+            claims=claims,
+            hours=hours or 24 * self.days,
+        )
         return cookie

@@ -68,7 +68,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin to watch. Statements are from now on tried again for RETRY_SECONDS only."""
-        reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
+        reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
         self._thread.start()
 
     def follow_server(self) -> None:
@@ -76,7 +76,7 @@ class Supervisor:
 
         It may be at another port by now. Raises StoreError and ServerError.
         """
-        reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
+        reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
 
     def start_server(self) -> None:
         """Have the private server started, though a command of ours stopped it on purpose."""
@@ -147,7 +147,7 @@ class Supervisor:
 
     def _is_answered(self) -> bool:
         try:
-            self._app.store.rows("core/find_time")
+            self._app.home_store.rows("core/find_time")
         except FabulaError:
             return False
         return True
@@ -157,7 +157,7 @@ class Supervisor:
         if self._server is None or time.monotonic() - self._asked_database_at < DATABASE_SECONDS:
             return
         try:
-            self._app.store.rows("core/find_time")
+            self._app.home_store.rows("core/find_time")
         except DatabaseDown:
             self._restart("Neo4j's database stopped at an error; Neo4j is being started again.")
         except FabulaError:
@@ -175,10 +175,10 @@ class Supervisor:
 
     def _recover(self) -> None:
         if self._server:
-            reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
+            reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
         else:
             # Its address stays, and the driver connects anew by itself.
-            self._app.store.rows("core/find_time")
+            self._app.home_store.rows("core/find_time")
         seconds = time.monotonic() - self._down_since
         self._must_start = False
         self._pause = FIRST_PAUSE_SECONDS

@@ -10,7 +10,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.app.collection import Collection, Settled
+from fabula.app.collection import Collection, CollectionGraph
+from fabula.ask.checked_quotation import (
+    CheckedQuotation,
+    QuotationChange,
+    QuotationStatus,
+    WeakCitation,
+)
+from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
@@ -21,7 +28,7 @@ from fabula.graph.trace import TraceStep
 from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage
 from fabula.store.embedding_space import Space
-from fabula.text.locator import Labels
+from fabula.text.locator import LocatorLabels
 from fabula.text.names import quote_name
 
 END_OF_TEXT = 10**9
@@ -45,6 +52,8 @@ class UsageView(View):
     saved_prompt_tokens: int = 0
     saved_completion_tokens: int = 0
     cached_tokens: int = 0
+    batch_prompt_tokens: int = 0
+    batch_completion_tokens: int = 0
 
 
 UsageByStep = dict[str, UsageView]
@@ -166,6 +175,8 @@ class CollectionView(View):
     """A collection, and the kinds and aspects by which its passages can be searched."""
 
     name: str
+    server: str
+    """The Neo4j server that it lives on."""
     documents: int
     embedding_model: str
     dimensions: int
@@ -174,10 +185,11 @@ class CollectionView(View):
     reembedding: bool
 
     @classmethod
-    def of(cls, space: Space) -> Self:
-        """Return the view of the collection of an embedding space."""
+    def of(cls, space: Space, server: str) -> Self:
+        """Return the view of the collection of an embedding space, which lives on a server."""
         return cls(
             name=space.collection,
+            server=server,
             documents=space.documents,
             embedding_model=space.model,
             dimensions=space.dimensions,
@@ -187,17 +199,17 @@ class CollectionView(View):
         )
 
 
-class SettledView(GraphView):
+class CollectionGraphView(GraphView):
     """A graph of the collection as a whole; `stale` is what has changed since it was built."""
 
     graph: str
     stale: list[str]
 
     @classmethod
-    def of_settled(cls, settled: Settled) -> Self:
+    def of_graph(cls, graph: CollectionGraph) -> Self:
         """Return the view of a graph of the collection."""
-        fields = GraphView.of(settled.record).model_dump()
-        return cls(graph=settled.graph, stale=list(settled.stale), **fields)
+        fields = GraphView.of(graph.record).model_dump()
+        return cls(graph=graph.graph, stale=list(graph.stale), **fields)
 
 
 class SectionView(View):
@@ -258,6 +270,7 @@ class PassageView(View):
 
     `section` is the path of its section, as "BOOK NINE · CHAPTER XI". `pages` and `lines` are the
     labels of its printed pages and numbered lines, as "113-114"; '' where the document has none.
+    `collection` is only named where several collections were asked together.
     """
 
     id: str
@@ -275,6 +288,7 @@ class PassageView(View):
     score: float
     pages: str = ""
     lines: str = ""
+    collection: str = ""
 
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
@@ -314,6 +328,73 @@ class QuoteView(PassageView):
         """Return the quote of this view."""
         hit = Hit(**self.model_dump(exclude={"number", "matches"}))
         return Quote(self.number, hit, tuple(self.matches))
+
+
+class QuotationView(View):
+    """A quotation in an answer, compared with the documents that were asked.
+
+    `start` and `end` are characters of the answer, with the marks. `status` is exact, near (in
+    other spelling, case or punctuation), elsewhere (not where it is cited), not found, or
+    unchecked. `printed` are the book's own words, at the characters `spans` of the document;
+    of a quotation that was not found, the closest ones. `change` is repaired or unmarked, if the
+    option `quotations` is strict, and `original` is what the model wrote before that.
+    """
+
+    text: str
+    start: int
+    end: int
+    status: QuotationStatus
+    printed: str = ""
+    document: str = ""
+    title: str = ""
+    section: str = ""
+    pages: str = ""
+    lines: str = ""
+    place: str = ""
+    spans: list[tuple[int, int]] = []
+    cited: list[int] = []
+    differences: list[str] = []
+    differs_in_words: bool = False
+    change: QuotationChange = ""
+    original: str = ""
+
+    @classmethod
+    def of_quotation(cls, quotation: CheckedQuotation) -> Self:
+        """Return the view of a quotation."""
+        hit = quotation.hit
+        names = ("document", "title", "section", "pages", "lines")
+        return cls(
+            text=quotation.text,
+            start=quotation.start,
+            end=quotation.end,
+            status=quotation.status,
+            printed=quotation.printed,
+            place=quotation.place,
+            spans=list(quotation.spans),
+            cited=list(quotation.cited),
+            differences=list(quotation.differences),
+            differs_in_words=quotation.differs_in_words,
+            change=quotation.change,
+            original=quotation.original,
+            **{name: getattr(hit, name) for name in names if hit},
+        )
+
+
+class WeakCitationView(View):
+    """A citation whose passage has no content word and no name of the sentence that cites it.
+
+    `start` and `end` are the characters of the answer that are the citation.
+    """
+
+    number: int
+    sentence: str
+    start: int
+    end: int
+
+    @classmethod
+    def of_weak(cls, weak: WeakCitation) -> Self:
+        """Return the view of a weak citation."""
+        return cls(**asdict(weak))
 
 
 class StepHit(View):
@@ -366,7 +447,11 @@ def version_of(entry: Entry, *more: object) -> str:
 
 
 def read_text(
-    collection: Collection, entry: Entry, start: int = 0, end: int | None = None
+    collection: Collection,
+    entry: Entry,
+    start: int = 0,
+    end: int | None = None,
+    until: str = "",
 ) -> TextView:
     """Return a part of a document's text, joined from its chunks, which tile the text.
 
@@ -375,11 +460,23 @@ def read_text(
         entry: The document.
         start: The first character.
         end: The character after the last one; None for the end of the text.
+        until: The place up to which the reader has read: the text, its chunks and its sections end
+            there. '' is the end.
+
+    Raises:
+        NotFound: The document has no such place.
 
     """
     structure = collection.store.structure(entry)
     rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
+    if until.strip():
+        length = min(length, collection.reading_place(until, entry.id).end)
+        structure = structure.up_to(length)
+        rows = [row for row in rows if row["start"] < length]
+        if rows and rows[-1]["end"] > length:
+            # The section of a chunk of several is named by the last one, too.
+            rows[-1] |= {"end": length, "section": next(reversed(structure.paths), "")}
     last = length if end is None else min(end, length)
     first = min(start, last)
     overlapping = [row for row in rows if row["end"] > first and row["start"] < last]
@@ -412,7 +509,7 @@ def _sections(structure: TextStructure) -> list[SectionView]:
     ]
 
 
-def _labels(labels: Labels, first: int, last: int) -> list[LabelView]:
+def _labels(labels: LocatorLabels, first: int, last: int) -> list[LabelView]:
     """Return the labels of a range of characters, with the one that it begins in."""
     begin = max(bisect_right(labels.starts, first) - 1, 0)
     end = max(bisect_left(labels.starts, last), begin)
@@ -420,25 +517,62 @@ def _labels(labels: Labels, first: int, last: int) -> list[LabelView]:
     return [LabelView(label=label, start=start) for label, start in rows]
 
 
+class PlaceView(View):
+    """Up to where the reader of an answer had read: nothing of what comes later was used.
+
+    `name` says it in words, as "A Christmas Carol, up to the end of STAVE TWO (38 %)". `document`
+    and `until`, its characters that were read, are those of a place in one text; `volumes` are the
+    ids of the documents of a series that were read.
+    """
+
+    name: str
+    document: str = ""
+    until: int | None = None
+    volumes: list[str] = []
+
+    @classmethod
+    def of(cls, scope: QuestionScope) -> PlaceView | None:
+        """Return the place of a question; None if its reader had none."""
+        if not scope.is_limited:
+            return None
+        return cls(
+            name=scope.place,
+            document=scope.document,
+            until=scope.until,
+            volumes=list(scope.volumes),
+        )
+
+
 class AnswerView(MoneyView):
     """An answer, the numbered passages it was given, and the numbers it cites.
 
     `sought` is the question as it was searched for. `quotes` are the cited passages with the
     sentences that bear the answer, or, if no model was asked, those that the answer consists of.
+    `cut` is whether the answer ends at a limit of tokens, and not where the model would have ended.
+    `quotations` are what the answer quotes, compared with the books, and `weak_citations` those
+    whose passages have nothing to do with the sentences that cite them.
+    `document` is the id of the only document that was asked, '' for all, and `place` is up to where
+    the reader had read; null if the whole text was asked. `brief` are the summaries of the whole
+    documents that a model was given beside the passages. `note` is what was assumed to understand a
+    follow-up without a model.
     `kept` is whether the answer is saved in its conversation; null without a conversation.
     `warning` is what the reader has to know beside the answer, such as that it is not saved; ''
-    if there is nothing.
+    if there is nothing. Where several collections were asked, `collections` are those that were
+    searched, and `left_out` says of the others why they were not.
     """
 
     question: str
     sought: str
     answer: str
+    cut: bool = False
     mode: str
     model: str
     offline: bool
     cited: list[int]
     context: list[ReadView]
     quotes: list[QuoteView]
+    quotations: list[QuotationView] = []
+    weak_citations: list[WeakCitationView] = []
     hits: list[PassageView]
     path: list[StepView]
     usage: UsageByStep
@@ -447,3 +581,24 @@ class AnswerView(MoneyView):
     turn: str | None = None
     kept: bool | None = None
     warning: str = ""
+    document: str = ""
+    place: PlaceView | None = None
+    brief: str = ""
+    note: str = ""
+    collections: list[str] = []
+    left_out: dict[str, str] = {}
+
+    @property
+    def scope(self) -> QuestionScope:
+        """What the question was asked of."""
+        if self.place is None:
+            return QuestionScope(self.document)
+        return QuestionScope(
+            self.document, self.place.until, tuple(self.place.volumes), self.place.name
+        )
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The ids of the documents that the answer cites or quotes."""
+        cited = {passage.document for passage in self.context if passage.number in self.cited}
+        return tuple(sorted((cited | {quote.document for quote in self.quotes}) - {""}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -16,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
 from fabula.graph.nesting import find_excess
-from fabula.service.core.callers import Caller
+from fabula.service.core.caller_limits import RequestLimit
+from fabula.service.core.callers import Caller, make_visitor
 from fabula.service.core.errors import (
     BodyTooLarge,
     Forbidden,
@@ -26,7 +28,6 @@ from fabula.service.core.errors import (
     Unavailable,
 )
 from fabula.service.core.keys import PREFIX
-from fabula.service.core.rate_limits import RateLimit
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
@@ -36,11 +37,16 @@ if TYPE_CHECKING:
     from fabula.service.state import ServiceState
 
 
-OPEN_PATHS = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
+OPEN_PATHS = (
+    *("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json"),
+    *("/signin/openid", "/signin/openid/callback"),
+)
 """The paths that anybody may request; /static is another one."""
 
 
 HEALTH_PATHS = ("/livez", "/readyz")
+GATEWAY_PREFIX = "/gateway/"
+"""The paths of the gateway of models, if there is one."""
 
 
 SIGN_IN_PATH = "/signin"
@@ -50,13 +56,13 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 QUESTION_PATHS = (
-    *("/ask", "/ask/answer", "/ask/passages", "/search", "/compare"),
+    *("/ask", "/ask/answer", "/ask/cost", "/ask/passages", "/search", "/compare"),
     "/v1/chat/completions",
 )
 """The ends of the paths of requests that ask questions."""
 
 
-UPLOAD_PATHS = ("/documents", "/estimate", "/add")
+UPLOAD_PATHS = ("/documents", "/estimate", "/add", "/annotations/import")
 """The ends of the paths that accept files, and write them to the disk as they arrive."""
 
 
@@ -80,6 +86,30 @@ MAX_PARAMETERS = 200
 """How many query parameters a request may have."""
 
 
+COLLECTION_PATH = re.compile(
+    r"(?P<place>/c/|/api/v1/collections/)(?P<name>[^/]+)(/(?P<part>[^/]+)(?P<more>/.*)?)?"
+)
+"""The path of a collection on the page or in the API, and what is below it."""
+PUBLIC_PARTS = {
+    "/c": ("", "ask", "compare", "d", "download"),
+    "/api/v1/collections": (
+        *("", "documents", "passages", "modes", "aspects", "examples", "export"),
+    ),
+}
+"""What of a public collection a visitor may read. Other parts tell of other people: corrections,
+conversations, costs."""
+PUBLIC_OF_DOCUMENT = {
+    "/c": ("recap", "margin", "trees", "entities", "download"),
+    "/api/v1/collections": (
+        *("text", "outline", "recap", "export", "plot.html", "plot.svg", "plot.png"),
+    ),
+}
+"""What of a document a visitor may read. Its notes and annotations tell of who made them."""
+PUBLIC_POSTS = {
+    "/c": ("/ask/answer", "/ask/passages", "/compare/columns"),
+    "/api/v1/collections": ("/ask", "/ask/cost", "/search", "/compare"),
+}
+"""What a visitor may post: questions, and answers that are to be drawn. Nothing of it is kept."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -104,8 +134,10 @@ class Admission:
     def __init__(self, app: ASGIApp, state: ServiceState) -> None:
         serving = state.serving
         self._app, self._state, self._serving = app, state, serving
-        self._requests = RateLimit(serving.requests_a_minute)
+        self._requests = RequestLimit(serving.requests_a_minute)
         self._openid = OpenID(serving) if serving.oidc_issuer else None
+        self._visitor = make_visitor(serving) if serving.public else None
+        self._visits = RequestLimit(serving.public_requests_a_minute)
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
             self._headers["Strict-Transport-Security"] = HSTS
@@ -188,6 +220,12 @@ class Admission:
             self._find, request, limiter=self._state.admission_threads
         )
         name = caller.id if caller else f"from {address}"
+        if self._visitor and is_public(request, self._serving.public, caller):
+            if caller is None:
+                # Counted by the address, so that one visitor can't use up the others' share.
+                self._visits.take(name)
+            request.state.is_signed_in = caller is not None
+            caller = self._visitor
         # Requests that are refused later count, too: their caller was looked up in Neo4j.
         self._requests.take(name)
         return caller, name
@@ -426,15 +464,37 @@ def refuse_cross_site_question(request: Request, question: str) -> None:
         raise Forbidden("A page of another site led here, so the question is not asked.")
 
 
+def is_public(request: Request, collections: Sequence[str], caller: Caller | None = None) -> bool:
+    """Return whether a request is a visitor's: it only reads one of these collections.
+
+    Whoever has signed in is a visitor, too, in a public collection that their key is not for.
+    """
+    path = request.scope["path"]
+    if path == "/":
+        return caller is None and request.method in SAFE_METHODS
+    match = COLLECTION_PATH.fullmatch(path)
+    if match is None or match["name"] not in collections:
+        return False
+    if caller is not None and caller.may_see(match["name"]):
+        return False
+    place = match["place"].rstrip("/")
+    part, more = match["part"] or "", match["more"] or ""
+    if request.method in SAFE_METHODS:
+        of_document = more.split("/")[2:3] if part in ("d", "documents") else []
+        return part in PUBLIC_PARTS[place] and not {*of_document} - {*PUBLIC_OF_DOCUMENT[place]}
+    return request.method == "POST" and f"/{part}{more}" in PUBLIC_POSTS[place]
+
+
 def needs_no_neo4j(request: Request) -> bool:
     """Return whether a request is answered without Neo4j and without limits.
 
-    These are health checks, static files and the form to sign in, which cost next to nothing.
+    These are health checks, static files and the form to sign in, which cost next to nothing, and
+    the gateway of models, which has keys and limits of its own.
     """
     path = request.scope["path"]
     return (
         path in HEALTH_PATHS
-        or path.startswith("/static/")
+        or path.startswith(("/static/", GATEWAY_PREFIX))
         or (path == SIGN_IN_PATH and request.method in ("GET", "HEAD"))
     )
 

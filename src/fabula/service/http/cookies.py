@@ -11,12 +11,19 @@ from fabula.service.state import ServiceState
 
 
 def set_session_cookie(
-    response: Response, cookie: str, request: Request, state: ServiceState
+    response: Response, cookie: str, request: Request, state: ServiceState, hours: int = 0
 ) -> None:
-    """Set the cookie of a new session, and end the session that the browser had before."""
+    """Set the cookie of a new session, and end the session that the browser had before.
+
+    The session lasts some hours, or if they are 0 the days of the setting.
+    """
     if previous := request.cookies.get(COOKIE):
         state.sessions.end(previous)
-    options = cookie_options(state.sessions.days, state.serving.url)
+    # A proxy that is trusted says that the browser came by https, also without `serve.url`.
+    url = state.serving.url or str(request.base_url)
+    options = dict(cookie_options(state.sessions.days, url))
+    if hours:
+        options["max_age"] = hours * 3600
     response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]
 
 

@@ -18,13 +18,15 @@ from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.models.counted import Meter
 from fabula.plot import draw_document, find_picture, refuse_undrawable
+from fabula.service.core.public_content import export_public
 from fabula.text.names import file_name
 
 if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
     from fabula.service.state import ServiceState
 
-Format = Literal["jsonl", "graphml"]
+Format = Literal["jsonl", "graphml", "ttl", "nt"]
+"""The formats of an export; ttl and nt are RDF, which the extra `rdf` writes."""
 Kind = Literal["html", "svg", "png"]
 
 
@@ -40,6 +42,8 @@ Drawn = Annotated[str, AfterValidator(_check_picture)]
 MEDIA = {
     "jsonl": "application/x-ndjson",
     "graphml": "application/graphml+xml",
+    "ttl": "text/turtle",
+    "nt": "application/n-triples",
     "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -50,7 +54,12 @@ our cookie."""
 
 
 def export(
-    state: ServiceState, collection: Collection, caller: Caller, entry: Entry | None, format: Format
+    state: ServiceState,
+    collection: Collection,
+    caller: Caller,
+    entry: Entry | None,
+    format: Format,
+    until: str = "",
 ) -> Response:
     """Export the graph of a collection, or of one document, as a file.
 
@@ -62,15 +71,20 @@ def export(
         caller: Who asks.
         entry: The document; None for the whole collection.
         format: The format of the file.
+        until: The place up to which the reader has read the document; '' is the end.
 
     Raises:
+        NotFound: The document has no such place.
         TooManyRequests: The caller has too many exports and estimates under way.
 
     """
     name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "graph")
     with state.large_task_limit.hold(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
-        collection.export(file, entry.id if entry else "", format=format)
+        if caller.is_visitor:
+            export_public(collection, entry, file, format, until)
+        else:
+            collection.export(file, entry.id if entry else "", format=format, until=until)
         return FileResponse(
             file,
             media_type=MEDIA[format],
@@ -88,15 +102,19 @@ def draw(
     kind: Kind,
     drawn: Drawn = "trees",
     question: str = "",
+    until: str = "",
 ) -> Response:
-    """Draw a document, with the passages that are found for a question highlighted."""
+    """Draw a document, with the passages that are found for a question highlighted.
+
+    `until` is the place up to which the reader has read: nothing that comes later is drawn.
+    """
     refuse_undrawable(f"picture.{kind}")
     headers = {
         "Content-Security-Policy": SANDBOX_POLICY,
         "Cache-Control": "private, no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    content = picture(state, collection, caller, entry, kind, drawn, question)
+    content = picture(state, collection, caller, entry, kind, drawn, question, until)
     return Response(content, media_type=MEDIA[kind], headers=headers)
 
 
@@ -108,6 +126,7 @@ def picture(
     kind: Kind,
     drawn: Drawn,
     question: str,
+    until: str = "",
 ) -> bytes:
     """Return the content of a drawing. A question counts, and costs, as any other question."""
     meter = Meter(state.ledger.account(caller, collection.name, "plot"))
@@ -121,6 +140,7 @@ def picture(
             question,
             drawn,
             meter,
+            until,
         ).content
 
 

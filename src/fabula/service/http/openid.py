@@ -22,8 +22,9 @@ import jwt
 
 from fabula.config.serving import Serving
 from fabula.models.transport import Bounds, time_connections
-from fabula.service.core.callers import ROLES, Caller
+from fabula.service.core.callers import Caller
 from fabula.service.core.errors import Unauthorized, Unavailable
+from fabula.service.core.openid_grants import NoGrant, find_openid_caller
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -54,7 +55,16 @@ FAILURES = (
     RecursionError,
 )
 """What fetching the keys may raise: an issuer may be down, slow, or send any JSON."""
+AWAY = "The provider that people sign in at can't be reached."
 HEADERS = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+
+
+class ProviderAway(Exception):
+    """The provider can't be reached in time, or its answer can't be read."""
+
+
+class ProviderRefused(ProviderAway):
+    """The provider answers with an error status."""
 
 
 class OpenID:
@@ -63,7 +73,8 @@ class OpenID:
     def __init__(self, serving: Serving) -> None:
         assert serving.oidc_issuer
         self._issuer, self._audience = serving.oidc_issuer, serving.oidc_audience
-        self._claim = serving.oidc_claim
+        self._serving = serving
+        self._configuration: Mapping[str, Any] = {}
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched_at = self._tried_at = -math.inf
         self._is_fetching = False
@@ -71,20 +82,49 @@ class OpenID:
 
     def find(self, token: str) -> Caller:
         """Return the caller that a token belongs to. Raises Unauthorized for an invalid token."""
+        claims = self.verify(token, self._audience)
         try:
-            claims = jwt.decode(
+            return find_openid_caller(self._serving, claims)
+        except NoGrant as error:
+            raise Unauthorized(str(error), headers=HEADERS) from error
+
+    def verify(self, token: str, audience: str | None) -> dict[str, Any]:
+        """Return the claims of a token for an audience. Raises Unauthorized for an invalid one."""
+        try:
+            claims: dict[str, Any] = jwt.decode(
                 token,
                 # A PyJWK knows its own algorithm; the token's header must not choose it.
                 self._key(token),
                 algorithms=list(ALGORITHMS),
                 issuer=self._issuer,
-                audience=self._audience,
+                audience=audience,
                 leeway=LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise Unauthorized("That token is not valid.", headers=HEADERS) from error
-        return self._caller(claims)
+        return claims
+
+    def configuration(self) -> Mapping[str, Any]:
+        """Return what the issuer says of itself (OpenID Connect Discovery 1.0, section 3).
+
+        Raises:
+            Unavailable: It can't be fetched, or is being fetched just now.
+
+        """
+        with self._lock:
+            now = time.monotonic()
+            is_old = now - self._fetched_at > FRESH_SECONDS
+            must_fetch = (
+                is_old and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
+            )
+            self._is_fetching |= must_fetch
+        if must_fetch:
+            self._refresh()
+        with self._lock:
+            if self._configuration and time.monotonic() - self._fetched_at <= STALE_SECONDS:
+                return self._configuration
+        raise Unavailable(AWAY, 10)
 
     def _key(self, token: str) -> jwt.PyJWK:
         """Return the issuer's key that a token names.
@@ -118,66 +158,67 @@ class OpenID:
     def _refresh(self) -> None:
         """Fetch the issuer's keys without holding the lock; the known keys stay if that fails."""
         keys: dict[str, jwt.PyJWK] | None = None
+        configuration: Mapping[str, Any] = {}
         try:
-            keys = self._fetch()
+            configuration, keys = self._fetch()
         except FAILURES as error:
             LOG.warning("The keys of %s can't be fetched: %s", self._issuer, error)
         finally:
             with self._lock:
                 if keys is not None:
                     self._keys, self._fetched_at = keys, time.monotonic()
+                    self._configuration = configuration
                 self._tried_at = time.monotonic()
                 self._is_fetching = False
 
-    def _fetch(self) -> dict[str, jwt.PyJWK]:
+    def _fetch(self) -> tuple[Mapping[str, Any], dict[str, jwt.PyJWK]]:
         url = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
-        plain = httpx2.Client(
-            timeout=FETCH_SECONDS, follow_redirects=False, headers={"Accept-Encoding": "identity"}
-        )
-        with Bounds(time.monotonic() + FETCH_SECONDS).hold(), time_connections(plain) as client:
+        with Bounds(time.monotonic() + FETCH_SECONDS).hold(), _open_client() as client:
             configuration = _get(client, url)
+            if configuration.get("issuer", self._issuer) != self._issuer:
+                raise ValueError(f"{url} is of the issuer {configuration['issuer']}")
             keys = jwt.PyJWKSet.from_dict(_get(client, str(configuration["jwks_uri"]))).keys
-        return {
+        return configuration, {
             key.key_id: key for key in keys if key.key_id and key.public_key_use in ("sig", None)
         }
 
-    def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        """Return the caller of verified claims.
 
-        The configured claim has the form {"role": "read", "collections": ["novels"]}; the string
-        "*" for `collections` means all.
-        """
-        grant = claims.get(self._claim)
-        if isinstance(grant, str):
-            try:
-                grant = json.loads(grant)
-            except (ValueError, RecursionError):
-                grant = None
-        if not isinstance(grant, Mapping) or grant.get("role") not in ROLES:
-            raise Unauthorized(
-                f"That token's claim {self._claim!r} gives no role here.", headers=HEADERS
-            )
-        names = grant.get("collections", [])
-        is_unlimited = names == "*"
-        if not is_unlimited and not (
-            isinstance(names, list) and all(isinstance(n, str) for n in names)
-        ):
-            raise Unauthorized(
-                f"That token's claim {self._claim!r} can't be read.", headers=HEADERS
-            )
-        name = str(claims.get("name") or claims.get("email") or claims["sub"])
-        return Caller(
-            id=f"openid:{claims['sub']}",
-            name=name[:100],
-            role=grant["role"],
-            collections=None if is_unlimited else frozenset(names),
-        )
+def call_provider(
+    url: str, headers: Mapping[str, str], form: Mapping[str, str] | None = None
+) -> Any:
+    """Return the JSON at an address of a provider, to which a form is posted if there is one.
+
+    Raises:
+        ProviderRefused: It answers with an error status.
+        ProviderAway: It can't be reached in time, or answers with something else.
+
+    """
+    try:
+        with Bounds(time.monotonic() + FETCH_SECONDS).hold(), _open_client() as client:
+            return _get(client, url, headers, form)
+    except httpx2.HTTPStatusError as error:
+        raise ProviderRefused(str(error)) from error
+    except FAILURES as error:
+        raise ProviderAway(str(error)) from error
 
 
-def _get(client: httpx2.Client, url: str) -> Any:
-    """Return the JSON at an address. Raises one of FAILURES."""
+def _open_client() -> Any:
+    plain = httpx2.Client(
+        timeout=FETCH_SECONDS, follow_redirects=False, headers={"Accept-Encoding": "identity"}
+    )
+    return time_connections(plain)
+
+
+def _get(
+    client: httpx2.Client,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the JSON at an address, of limited size. Raises one of FAILURES."""
     body = bytearray()
-    with client.stream("GET", url) as response:
+    method = "GET" if form is None else "POST"
+    with client.stream(method, url, headers=headers, data=form) as response:
         response.raise_for_status()
         for piece in response.iter_raw():
             body += piece

@@ -42,7 +42,7 @@ def refuse_unknown(request: Request) -> None:
     graphs of the settings, and cost money. Pages do ignore unknown parameters, as other programs
     add some to links.
     """
-    known = _declared(request)
+    known = _find_declared(request)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         all_known = f"There are: {', '.join(known)}." if known else "It has none."
@@ -53,7 +53,7 @@ def refuse_unknown(request: Request) -> None:
         )
 
 
-def _declared(request: Request) -> Sequence[str]:
+def _find_declared(request: Request) -> Sequence[str]:
     """Return the names of the query parameters that the route of a request declares."""
     service: FastAPI = request.app
     if not hasattr(service.state, "query_parameters"):

@@ -62,7 +62,7 @@ class Metrics:
             registry=registry,
         )
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered.
 
         `route` is the pattern of its path, so that there are few labels. Methods that HTTP does not
@@ -76,7 +76,7 @@ class Metrics:
         """Record the time to the first piece of an answer."""
         self._first.observe(seconds)
 
-    def retrieved(self, modes: str, seconds: float) -> None:
+    def record_retrieval(self, modes: str, seconds: float) -> None:
         """Record the time of a retrieval.
 
         All combinations of several modes share one label: callers may combine them at will, and
@@ -95,14 +95,14 @@ class Metrics:
 
     def watch(self, label: str, gauges: Gauges) -> None:
         """Add gauges that are read at each scrape; `label` is the name of their label."""
-        self._registry.register(_GaugeCollector(label, gauges))
+        self._registry.register(GaugeCollector(label, gauges))
 
     def text(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
-class _GaugeCollector:
+class GaugeCollector:
     """Reads gauges at each scrape."""
 
     def __init__(self, label: str, gauges: Gauges) -> None:

@@ -68,7 +68,7 @@ class RequestLog:
                 route = _pattern(scope)
                 seconds = time.perf_counter() - began
                 span.record({"http.route": route, "http.response.status_code": status})
-                self._metrics.answered(method, route, status, seconds)
+                self._metrics.count_request(method, route, status, seconds)
                 _log(scope, method, status, seconds, id, trace)
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from fabula.service.page import screens
 from fabula.service.page.rendering import HERE, Static, show
-from fabula.service.page.screen import installed
+from fabula.service.page.screen import find_screens
 
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
@@ -28,7 +28,7 @@ HEADINGS: Mapping[int, str] = {
 def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
-    others = installed()
+    others = find_screens()
     service.state.screens = (*screens.SCREENS, *others)
     service.mount("/static", Static(directory=HERE / "static"), name="static")
     added = [screen.router for screen in others if screen.router is not None]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.ask.answer import CITATION
-from fabula.export.markdown import format_answer
+from fabula.export.markdown import describe_quotations, describe_weak, format_answer
 from fabula.models import NO_ANSWER
 from fabula.models.usage import Usage
-from fabula.service.core.views import AnswerView, PassageView, QuoteView, ReadView
+from fabula.service.core.views import (
+    AnswerView,
+    PassageView,
+    QuotationView,
+    QuoteView,
+    ReadView,
+)
 from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
 
@@ -27,6 +33,9 @@ MAX_ALSO = 20
 """Ranges of other citations that a link highlights too; the answer's first citations come first."""
 MAX_QUESTION = 500
 """Characters of the question in a link."""
+MAX_BEFORE_MATCH = 160
+"""Characters of a passage that are shown before its first match, where only a few lines are."""
+SENTENCE_START = re.compile(r"[.!?][\"”’']?\s+|\n\s*\n")
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 
 
@@ -38,6 +47,19 @@ class TextRun:
     cites: int = 0
     """The number of the passage that it cites, or 0."""
     is_highlighted: bool = False
+    quotation: str = ""
+    """Whether it is a quotation that is not as the books have it: near, elsewhere or missing."""
+    is_weak: bool = False
+    """Whether it is a citation whose passage has nothing to do with its sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotationNote:
+    """What the page says of a quotation that is not as the books have it."""
+
+    view: QuotationView
+    url: str
+    """The address of its place in the book; '' if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +72,23 @@ class Card:
     url: str
     """The address of the passage in its book."""
     is_cited: bool
+
+    @property
+    def excerpt(self) -> tuple[TextRun, ...]:
+        """Its text where only a few lines are shown: what stands long before a match is cut."""
+        runs = self.runs
+        if runs:
+            # Blank lines after a passage would be empty lines of the excerpt.
+            runs = (*runs[:-1], replace(runs[-1], text=runs[-1].text.rstrip()))
+        first = next((at for at, run in enumerate(runs) if run.is_highlighted), 0)
+        before = "".join(run.text for run in runs[:first])
+        if len(before) <= MAX_BEFORE_MATCH:
+            return runs
+        # The sentence before the match, or its words, lead to it.
+        lead = before[-MAX_BEFORE_MATCH:]
+        sentences = SENTENCE_START.search(lead)
+        start = sentences.end() if sentences else lead.find(" ") + 1
+        return (TextRun(f"… {lead[start:].lstrip()}"), *runs[first:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +106,13 @@ class AnswerLayout:
     calls: int
     tokens: int
     markdown: str
+    quotation_notes: tuple[QuotationNote, ...] = ()
+    """Those of quotations of which a reader has to know something."""
+
+    @property
+    def exact_quotations(self) -> int:
+        """How many quotations are as the books have them, but for white space and marks."""
+        return len(self.view.quotations) - len(self.quotation_notes)
 
     @property
     def mode(self) -> str:
@@ -102,11 +148,16 @@ def refuse_large(view: AnswerView) -> AnswerView:
 
     The page posts an answer back to be drawn, so it may be made up by its sender.
     """
-    sizes = (len(view.context), len(view.quotes), len(view.cited), len(view.path))
-    if max(sizes) > MAX_PASSAGES:
+    lists: list[Sequence[object]] = [view.context, view.quotes, view.cited, view.path]
+    lists += [view.quotations, view.weak_citations]
+    if max(map(len, lists)) > MAX_PASSAGES:
         raise ValueError(f"an answer to be drawn may have at most {MAX_PASSAGES} passages")
     refuse_many_spans(
-        [*(passage.spans for passage in view.context), *(quote.matches for quote in view.quotes)]
+        [
+            *(passage.spans for passage in view.context),
+            *(quote.matches for quote in view.quotes),
+            *(quotation.spans for quotation in view.quotations),
+        ]
     )
     return view
 
@@ -133,7 +184,7 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
     usage = sum((Usage.read(step.model_dump()) for step in view.usage.values()), Usage())
     return AnswerLayout(
         view=view,
-        paragraphs=tuple(_paragraphs(view.answer, set(context))),
+        paragraphs=tuple(_paragraphs(view, set(context))),
         cited=tuple(cards[number] for number in cited),
         uncited=tuple(card for number, card in cards.items() if number not in cited),
         extracts=tuple(cards[quote.number] for quote in view.quotes if quote.number in cards)
@@ -147,8 +198,13 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
             view.answer,
             [quote.quote() for quote in view.quotes],
             extracts=bool(view.offline and view.quotes),
+            warnings=[
+                *describe_quotations(view.quotations),
+                *describe_weak(view.weak_citations),
+            ],
         )
         + "\n",
+        quotation_notes=tuple(_notes(view, collection)),
     )
 
 
@@ -173,15 +229,42 @@ def _renumber(view: AnswerView) -> AnswerView:
     order = [*cited, *(number for number in context if number not in cited)]
     new_numbers = {number: place for place, number in enumerate(order, start=1)}
 
+    moved: list[tuple[int, int]] = []
+    """By how much what follows each citation is moved, as its numbers are longer or shorter."""
+
     def rewrite(citation: re.Match[str]) -> str:
         numbers = [int(digits) for digits in re.findall(r"\d+", citation[1])]
         if not new_numbers.keys() >= set(numbers):
             return citation[0]
-        return f"[{', '.join(str(new_numbers[number]) for number in numbers)}]"
+        new = f"[{', '.join(str(new_numbers[number]) for number in numbers)}]"
+        moved.append((citation.end(), len(new) - len(citation[0])))
+        return new
+
+    answer = CITATION.sub(rewrite, view.answer)
+
+    def move(place: int) -> int:
+        return place + sum(change for end, change in moved if end <= place)
 
     return view.model_copy(
         update={
-            "answer": CITATION.sub(rewrite, view.answer),
+            "answer": answer,
+            "quotations": [
+                quotation.model_copy(
+                    update={"start": move(quotation.start), "end": move(quotation.end)}
+                )
+                for quotation in view.quotations
+            ],
+            "weak_citations": [
+                weak.model_copy(
+                    update={
+                        "number": new_numbers[weak.number],
+                        "start": move(weak.start),
+                        "end": move(weak.end),
+                    }
+                )
+                for weak in view.weak_citations
+                if weak.number in new_numbers
+            ],
             "cited": [new_numbers[number] for number in cited],
             "context": [
                 passage.model_copy(update={"number": new_numbers[passage.number]})
@@ -196,20 +279,62 @@ def _renumber(view: AnswerView) -> AnswerView:
     )
 
 
-def _paragraphs(text: str, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
+def _paragraphs(view: AnswerView, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
     """Split an answer into paragraphs; a citation of unknown numbers stays text."""
-    for paragraph in filter(None, map(str.strip, PARAGRAPH_BREAK.split(text))):
+    text = view.answer
+    weak = {(each.end, each.number) for each in view.weak_citations}
+    bounds = [match.span() for match in PARAGRAPH_BREAK.finditer(text)]
+    starts = [0, *(end for _, end in bounds)]
+    ends = [*(start for start, _ in bounds), len(text)]
+    for first, last in zip(starts, ends, strict=True):
         runs: list[TextRun] = []
-        at = 0
-        for citation in CITATION.finditer(paragraph):
+        at = first
+        for citation in CITATION.finditer(text, first, last):
             cited = [int(digits) for digits in re.findall(r"\d+", citation[1])]
             if not numbers.issuperset(cited):
                 continue
-            runs.append(TextRun(paragraph[at : citation.start()]))
-            runs += [TextRun(f"[{number}]", number) for number in cited]
+            runs += _text_runs(view, at, citation.start())
+            runs += [
+                TextRun(f"[{number}]", number, is_weak=(citation.end(), number) in weak)
+                for number in cited
+            ]
             at = citation.end()
-        runs.append(TextRun(paragraph[at:]))
-        yield tuple(run for run in runs if run.text)
+        runs += _text_runs(view, at, last)
+        if "".join(run.text for run in runs).strip():
+            yield tuple(run for run in runs if run.text)
+
+
+def _text_runs(view: AnswerView, start: int, end: int) -> Iterator[TextRun]:
+    """Yield a stretch of an answer, with quotations that are not as the books have them."""
+    at = start
+    for quotation in view.quotations:
+        kind = _kind(quotation)
+        first, last = max(at, quotation.start), min(end, quotation.end)
+        if kind and first < last:
+            yield TextRun(view.answer[at:first])
+            yield TextRun(view.answer[first:last], quotation=kind)
+            at = last
+    yield TextRun(view.answer[at:end])
+
+
+def _kind(quotation: QuotationView) -> str:
+    """Return how the page marks a quotation; '' if a reader has to know nothing of it."""
+    if quotation.status == "not found":
+        return "missing"
+    if quotation.status == "near":
+        return "near" if quotation.differs_in_words else ""
+    return {"elsewhere": "elsewhere", "unchecked": "unchecked"}.get(quotation.status, "")
+
+
+def _notes(view: AnswerView, collection: str) -> Iterator[QuotationNote]:
+    for quotation in view.quotations:
+        if not _kind(quotation):
+            continue
+        url = ""
+        if quotation.document:
+            place = {"chars": write_spans(quotation.spans[:MAX_HIGHLIGHTS])}
+            url = address("c", collection, "d", quotation.document, **place) + "#lit"
+        yield QuotationNote(quotation, url)
 
 
 def _highlight(passage: ReadView, quote: QuoteView | None) -> tuple[TextRun, ...]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_span
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
+from fabula.graph.hits import NO_LIMIT, Filters, Hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.structure import TextStructure
+from fabula.graph.unread import make_check
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -349,12 +350,19 @@ def make_notes(
     ]
 
 
-def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
-    """Read the summaries and details over the chunks with any of these characters."""
+def read_margin(store: Store, entry: Entry, start: int, end: int, until: int = NO_LIMIT) -> Margin:
+    """Read the summaries and details over the chunks with any of these characters.
+
+    Those that rest on characters after `until` are left out.
+    """
     rows = store.find_chunks(entry, start, end)
     if not rows:
         return Margin(start, end)
-    hits = store.find_passages_on(entry, [row["id"] for row in rows], MAX_MARGIN_PASSAGES)
+    chunks = [row["id"] for row in rows]
+    hits = store.find_passages_on(entry, chunks, MAX_MARGIN_PASSAGES, until)
+    if until < NO_LIMIT:
+        is_unread = make_check(store.names_of(entry), until)
+        hits = [hit for hit in hits if not is_unread(hit.text)]
     trees: dict[str, list[Hit]] = {}
     for hit in hits:
         if hit.kind == "summary":
@@ -362,10 +370,28 @@ def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
     return Margin(
         rows[0]["start"],
         rows[-1]["end"],
-        tuple((aspect, tuple(summaries)) for aspect, summaries in trees.items()),
+        tuple(join_equal_aspects(trees)),
         tuple(hit for hit in hits if hit.kind == "detail"),
         tuple(hit for hit in hits if hit.kind not in ("summary", "detail")),
     )
+
+
+def join_equal_aspects(
+    trees: Mapping[str, Sequence[Hit]],
+) -> Iterator[tuple[str, tuple[Hit, ...]]]:
+    """Yield the summaries of each aspect; those that begin with the same text are joined.
+
+    Without a model, nearly a third of the extracts are the same in several aspects. The first text
+    is shown once, under the names of all its aspects, with the different ones above it.
+    """
+    joined: dict[str, list[str]] = {}
+    for aspect, summaries in trees.items():
+        joined.setdefault(summaries[0].text, []).append(aspect)
+    for aspects in joined.values():
+        texts = {hit.text: hit for aspect in reversed(aspects) for hit in reversed(trees[aspect])}
+        first, *others = [hit for aspect in aspects for hit in trees[aspect]]
+        above = [hit for hit in others if texts[hit.text] is hit]
+        yield ", ".join(aspects), (first, *sorted(above, key=lambda hit: hit.level))
 
 
 def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
@@ -378,7 +404,7 @@ def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterato
     above: dict[str, list[Hit]] = {}
     for statement in parent_statements() if rows else ():
         chunks = [row["id"] for row in rows]
-        for chunk, hits in store.find_related(statement, entry.collection, chunks).items():
+        for chunk, hits in store.find_related(statement, Filters(entry.collection), chunks).items():
             above.setdefault(chunk, []).extend(hits)
     firsts = [row["start"] for row in rows]
     for note in notes:

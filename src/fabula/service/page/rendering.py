@@ -110,6 +110,7 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
         }
         for screen in request.app.state.screens
         if caller.may(screen.role)
+        and not (caller.is_visitor and (screen.for_members or not screen.path.startswith("/c/")))
         and (collection or "{collection}" not in screen.path)
         and (collection in visible or not screen.needs_books)
     ]
@@ -118,6 +119,8 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
         "collections": visible,
         "screens": links,
         "caller": caller,
+        # Somebody who has signed in is a visitor in a public collection that their key is not for.
+        "is_signed_in": getattr(request.state, "is_signed_in", not caller.is_visitor),
         "here": request.url.path,
     }
 

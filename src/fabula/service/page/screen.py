@@ -24,6 +24,7 @@ class Screen(NamedTuple):
         path: Its address; `{collection}` in it stands for the collection that is open.
         role: What a caller must be allowed to do to see it.
         needs_books: It is not shown in a collection without documents.
+        for_members: It is not shown to visitors, who have not signed in.
         router: The routes of a screen that another package brings; they are added to the page's.
     """
 
@@ -32,10 +33,11 @@ class Screen(NamedTuple):
     role: Role = "read"
     needs_books: bool = False
     router: APIRouter | None = None
+    for_members: bool = False
 
 
 @cache
-def installed() -> Sequence[Screen]:
+def find_screens() -> Sequence[Screen]:
     """Return the screens that other packages bring, by the names of their entry points.
 
     Raises:

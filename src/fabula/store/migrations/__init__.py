@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabula.store.migration import Step
-from fabula.store.migrations import v2, v3, v4, v5
+from fabula.store.migrations import v2, v3, v4, v5, v6
 
 MIGRATIONS: Mapping[int, Sequence[Step]] = {
     2: v2.STEPS,
     3: v3.STEPS,
     4: v4.STEPS,
     5: v5.STEPS,
+    6: v6.STEPS,
 }

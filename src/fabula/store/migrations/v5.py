@@ -285,15 +285,15 @@ def _drop_indexes(store: Database) -> None:
 
 
 def _save_words(store: Database) -> None:
-    _update(store, "migrate/5_find_passages", "migrate/5_save_passages", _words_of)
-    _update(store, "migrate/5_find_elements", "migrate/5_save_elements", _words_of)
+    update(store, "migrate/5_find_passages", "migrate/5_save_passages", words_of)
+    update(store, "migrate/5_find_elements", "migrate/5_save_elements", words_of)
 
 
 def _save_names(store: Database) -> None:
-    _update(store, "migrate/5_find_documents", "migrate/5_save_documents", _names_of)
+    update(store, "migrate/5_find_documents", "migrate/5_save_documents", _names_of)
 
 
-def _update(
+def update(
     store: Database, find: str, save: str, make: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> None:
     """Give all nodes that a statement finds new properties, in batches in the order of ids."""
@@ -304,7 +304,8 @@ def _update(
         store.rows(save, rows=rows)
 
 
-def _words_of(row: Mapping[str, Any]) -> dict[str, Any]:
+def words_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties by which a node of this collection, name and text is found."""
     name, text = row["name"] or "", row["text"] or ""
     return _search_properties(
         row["collection"] or "", text if name == _caption(text) else f"{name}\n{text}"

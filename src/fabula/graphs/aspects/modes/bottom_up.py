@@ -50,4 +50,5 @@ MODE = Mode(
     "from the best chunks and details up to the summaries that cover them",
     options=Options,
     graph="aspects",
+    sentence="Goes from the best passages up to the summaries of what surrounds them.",
 )

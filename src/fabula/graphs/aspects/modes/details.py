@@ -16,4 +16,5 @@ MODE = Mode(
     "details alone, by cosine: the most facts for few tokens",
     graph="aspects",
     kinds=("detail",),
+    sentence="Answers from short statements of detail, and uses few tokens.",
 )

@@ -13,6 +13,8 @@ MODES = {
         options=DriftOptions,
         graph="communities",
         answer=LazyFunction(f"{__name__}.drift:answer"),
+        sentence="Lets reports on groups of people raise questions, and looks these up "
+        "in the text.",
     ),
     "dynamic": Mode(
         LazyFunction(f"{__name__}.dynamic:retrieve"),
@@ -20,6 +22,7 @@ MODES = {
         options=DynamicOptions,
         graph="communities",
         answer=LazyFunction(f"{__name__}.dynamic:answer"),
+        sentence="Lets a model choose the reports on groups of people that help with the question.",
     ),
     "global": Mode(
         LazyFunction(f"{__name__}.global_:retrieve"),
@@ -27,5 +30,7 @@ MODES = {
         options=GlobalOptions,
         graph="communities",
         answer=LazyFunction(f"{__name__}.global_:answer"),
+        sentence="Reads all reports on groups of people and writes one answer; suits "
+        "questions about the whole.",
     ),
 }

@@ -49,7 +49,13 @@ from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.prompts import escape_marks, fill_template, number_texts, usual_text
+from fabula.models.prompts import (
+    escape_marks,
+    fill_template,
+    number_texts,
+    usual_text,
+    without_notice,
+)
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
 from fabula.text.document import Vector
 
@@ -124,7 +130,7 @@ def _search_and_answer(
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
-    [vector] = embed_texts([question], tools)
+    [vector] = embed_texts([without_notice(question)], tools)
     nearest = _nearest_to_hypothesis(question, vector, reports, filters, tools)
     primed = read_folds(question, nearest, tools)
 
@@ -168,7 +174,7 @@ def _nearest_to_hypothesis(
             step.note = f"in the form of {example.title}"
         except BadReply as error:
             step.note = f"the question alone, as the model's reply cannot be used: {error}"
-    [hypothesis_vector] = embed_texts([hypothesis], tools)
+    [hypothesis_vector] = embed_texts([hypothesis], tools, "passage")
     with tools.trace.step("primer", "reports by cosine") as step:
         most = tools.options.reports
         ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools, most)
@@ -226,7 +232,8 @@ def follow_up(
     options = tools.options
     scores = [result.point.score for result in primed]
     score = sum(scores) / len(scores) if scores else MAX_SCORE
-    texts = [text for result in primed for text in result.follow_ups] or [question]
+    texts = [text for result in primed for text in result.follow_ups]
+    texts = texts or [without_notice(question)]
     candidates = _rank([(text, score) for text in texts], vector, tools)
     results: list[StepResult] = []
     done: list[FollowUp] = []

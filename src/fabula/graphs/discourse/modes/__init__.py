@@ -12,5 +12,6 @@ MODES = {
         "chunks near to a question, in the sense it asks for, and with its who, when and where",
         options=Options,
         graph="discourse",
+        sentence="Looks for events by who, what, when, where and why.",
     )
 }

@@ -18,7 +18,7 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
-from fabula.graphs.discourse.reading import read_question
+from fabula.graphs.discourse.question_reading import read_question
 from fabula.graphs.discourse.senses import matches, read_senses
 from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
 from fabula.text.document import Vector
@@ -63,7 +63,7 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
 
     They are read by three statements, and kept in memory until the graph changes.
     """
-    whole = Filters(filters.collection, filters.document)
+    whole = filters.open
     with tools.trace.step("terms") as step:
         terms = tools.cached(
             "terms", whole, ("text", "discourse"), lambda: _read(whole, tools), uses=("entities",)

@@ -110,9 +110,9 @@ class _File(BaseModel):
     senses: list[_Entry] = Field(min_length=1)
 
 
-def shipped() -> tuple[str, ...]:
+def list_shipped() -> tuple[str, ...]:
     """Return the names of the sets that come with Fabula."""
-    return sets.shipped(__name__)
+    return sets.list_shipped(__name__)
 
 
 def read_senses(name_or_path: str) -> Senses:

@@ -22,18 +22,24 @@ MODES = {
         # as auto recognised them when it still chose this mode. The difference is noise, so auto
         # does not choose it: over many stories at once it was 1.3 points worse.
         gains=(MeasuredGain("fact", "hybrid", 2.5, (-2.1, 7.2), True, "python -m bench choosing"),),
+        sentence="Walks from the people and places of the question to those connected "
+        "with them; quick.",
     ),
     "hippo": Mode(
         LazyFunction(f"{__name__}.hippo:retrieve"),
         "a walk over entities and chunks from the question's facts and passages (HippoRAG 2)",
         options=HippoOptions,
         graph="entities",
+        sentence="Walks over people, places and passages from the facts that the "
+        "question is about.",
     ),
     "light": Mode(
         LazyFunction(f"{__name__}.light:retrieve"),
         "entities by a question's details, relations by its themes, and their chunks (LightRAG)",
         options=LightOptions,
         graph="entities",
+        sentence="Looks for people by the details of the question, and for relations by "
+        "its themes.",
     ),
     "local": Mode(
         LazyFunction(f"{__name__}.local:retrieve"),
@@ -41,11 +47,14 @@ MODES = {
         options=LocalOptions,
         graph="entities",
         uses=("communities",),
+        sentence="Finds the people and places of the question, what connects them, and "
+        "where the text says so.",
     ),
     "mini": Mode(
         LazyFunction(f"{__name__}.mini:retrieve"),
         "paths from what a question names to what its answer may be, and their chunks (MiniRAG)",
         options=MiniOptions,
         graph="entities",
+        sentence="Follows paths from what the question names to what its answer may be.",
     ),
 }

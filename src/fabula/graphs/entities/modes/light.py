@@ -156,12 +156,8 @@ def _find_relations(
     options = tools.options
     links, limit = network.relations, options.relations
     near = [
-        nearest_links(vector, links, "relation", filters, tools, limit, keyword)
+        nearest_links(vector, links, "relation", filters, tools, limit, keyword, options.least)
         for keyword, vector in zip(high, vectors, strict=False)
-    ]
-    near = [
-        {row: cosine for row, cosine in of_keyword.items() if cosine >= options.least}
-        for of_keyword in near
     ]
     weights = [1.0] * len(near)
     if options.keywords == "each":

@@ -31,9 +31,9 @@ class _File(BaseModel):
     types: list[_Entry] = Field(min_length=1)
 
 
-def shipped() -> tuple[str, ...]:
+def list_shipped() -> tuple[str, ...]:
     """Return the names of the sets that come with Fabula."""
-    return sets.shipped(__name__)
+    return sets.list_shipped(__name__)
 
 
 def read_types(name_or_path: str) -> tuple[EntityType, ...]:

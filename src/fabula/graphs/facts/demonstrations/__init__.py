@@ -15,9 +15,9 @@ QUESTIONS: Mapping[str, type[BaseModel]] = {
 """The shapes of the replies, by the names that the questions have in a file."""
 
 
-def shipped() -> tuple[str, ...]:
+def list_shipped() -> tuple[str, ...]:
     """Return the names of the sets that come with Fabula."""
-    return sets.shipped(__name__)
+    return sets.list_shipped(__name__)
 
 
 def read_demonstrations(name_or_path: str) -> demonstrations.Demonstrations:

@@ -12,6 +12,7 @@ MODES = {
         "what those whom the question names say themselves, nearest to it first",
         options=Options,
         graph="speech",
+        sentence="Looks first for what the people of the question say themselves.",
     )
 }
 """There is no measured figure of its answers, so `auto` never chooses it."""

@@ -34,7 +34,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if not named:
         return _fall_back(NOBODY, question, filters, tools)
     with tools.trace.step("said", ", ".join(sorted(named))) as step:
-        whole = Filters(filters.collection, filters.document)
+        whole = filters.open
         rows = tools.read(
             read_statement("speech/find_quotations"),
             whole,
@@ -54,12 +54,12 @@ def read_speakers(filters: Filters, tools: Tools) -> Mapping[str, Sequence[str]]
     """Return the ways to name speakers, each with names that their quotations have; None if the
     graph was not built.
     """
-    whole = Filters(filters.collection, filters.document)
+    whole = filters.open
 
     def read() -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for row in tools.read(read_statement("speech/find_speakers"), whole):
-            for name in {row["speaker"], *row["names"]}:
+            for name in set(row["names"]):
                 speakers = found.setdefault(name, [])
                 if row["speaker"] not in speakers:
                     speakers.append(row["speaker"])

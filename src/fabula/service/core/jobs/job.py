@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["ingest", "build", "retry", "reembed", "remove"]
 
 
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "paused"]
+JobState = Literal["queued", "waiting", "running", "succeeded", "failed", "cancelled", "paused"]
 
 
 ItemState = Literal["queued", "running", "succeeded", "failed", "cancelled", "unchanged", "skipped"]

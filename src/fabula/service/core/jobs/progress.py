@@ -18,6 +18,7 @@ STATE_OF_OUTCOME: Mapping[Status, ItemState] = {
     "skipped": "skipped",
     "failed": "failed",
     "stopped": "queued",
+    "waiting": "queued",
 }
 
 
@@ -119,13 +120,13 @@ class JobProgress:
         added = {step: used - before.get(step, Usage()) for step, used in now.items()}
         return {step: used for step, used in added.items() if used != Usage()}
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return about how many seconds are left; None while too little is known.
 
         Items that are not begun yet are assumed to take as much work as the average of the others.
         """
         with self._lock:
-            left = self._total_pace.left()
+            left = self._total_pace.seconds_left()
             begun = self._ended + len(self._paces)
             if left is None or not begun:
                 return None

@@ -107,7 +107,7 @@ class Jobs:
             "usage": "{}",
             "problem": "",
         }
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/save_job",
             job=properties,
             items=[item_row(id, index, item) for index, item in enumerate(items)],
@@ -132,7 +132,7 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self._app.store.rows("service/find_job", id=id)
+        rows = self._app.home_store.rows("service/find_job", id=id)
         return self.read_job(rows[0]) if rows else None
 
     def list(
@@ -147,7 +147,7 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self._app.store.rows(
+        rows = self._app.home_store.rows(
             "service/find_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
@@ -164,7 +164,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.store.rows("service/find_waiting", **self._takes(takes_others))
+        [row] = self._app.home_store.rows("service/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -184,7 +184,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        store = self._app.store
+        store = self._app.home_store
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
             ended = self._move("over", "service/clear_ended")
@@ -197,13 +197,13 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """Return how many jobs of all collections are in each state."""
-        rows = self._app.store.rows("service/count_jobs")
+        rows = self._app.home_store.rows("service/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
         """Cancel a job. One that runs ends as soon as its model calls under way have ended."""
         waiting = _Transition(
-            ("queued", "paused"), {"state": "cancelled", "problem": ""}, "cancelled"
+            ("queued", "waiting", "paused"), {"state": "cancelled", "problem": ""}, "cancelled"
         )
         running = _Transition(("running",), {"cancelling": True})
         return self._change(caller, id, "cancel", waiting, running)
@@ -237,7 +237,7 @@ class Jobs:
         """
         deadline = time.monotonic() + timeout
         while True:
-            rows = self._app.store.rows("service/find_job_version", id=id)
+            rows = self._app.home_store.rows("service/find_job_version", id=id)
             if not rows or job_version(rows[0]["version"], lost=rows[0]["lost"]) != after_version:
                 return self.read(id)
             left = deadline - time.monotonic()
@@ -276,7 +276,7 @@ class Jobs:
         """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
         for transition in transitions:
-            rows = self._app.store.rows("service/save_state", id=id, **transition.parameters())
+            rows = self._app.home_store.rows("service/save_state", id=id, **transition.parameters())
             if rows:
                 self.notify()
                 job = self.find(caller, id)
@@ -291,7 +291,7 @@ class Jobs:
 
     def _move(self, queue: str, statement: str) -> int:
         """Run a statement on the jobs at one stage of the queue; return how many there were."""
-        store = self._app.store
+        store = self._app.home_store
         rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
@@ -300,7 +300,7 @@ class Jobs:
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
         if digest != ANY_SERVER:
-            self._app.store.rows("service/save_recipe", id=digest, made_with=made_with)
+            self._app.home_store.rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:
@@ -312,7 +312,7 @@ class Jobs:
     def read_job(self, row: Mapping[str, Any]) -> Job:
         """Return the job of a row; its problem says if this process does not take it, and why."""
         job, recipe = read_job(row), row["job"].get("recipe", ANY_SERVER)
-        if job.state != "queued" or not (
+        if job.state not in ("queued", "waiting") or not (
             waits := self.recipes.explain(recipe, row["made_with"], job.kind)
         ):
             return job
@@ -328,7 +328,8 @@ class Jobs:
             )
         if space and (space.documents or space.phase):
             refuse_reembedding(space)
-            refuse_other_model(space, collection.models.embedder.model)
+            models = collection.models.for_building(space.model)
+            refuse_other_model(space, models.space_name)
 
 
 @dataclass(frozen=True, slots=True)

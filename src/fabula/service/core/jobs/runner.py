@@ -7,10 +7,10 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
 from fabula.app import App
@@ -19,6 +19,7 @@ from fabula.build.outcome import Outcome
 from fabula.config.serving import Serving
 from fabula.errors import (
     BudgetSpent,
+    ClusterError,
     FabulaError,
     ServerError,
     SpaceError,
@@ -26,7 +27,10 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.load.source import Source
+from fabula.load.source import DocumentSource
+from fabula.models.batch_interface import InterfaceRefused
+from fabula.models.batch_options import BatchOptions, BatchProgress
+from fabula.models.batch_store import BatchStore
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.accounts import Ledger
@@ -44,10 +48,13 @@ from fabula.service.core.jobs.job import (
 )
 from fabula.service.core.jobs.progress import JobProgress
 from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.start import read_document
+from fabula.service.core.jobs.start import document_source
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
+
+if TYPE_CHECKING:
+    from fabula.build.cluster import WorkerCluster
 
 LOG = logging.getLogger("fabula.service")
 LEASE_SECONDS = 30.0
@@ -81,6 +88,11 @@ class JobServices:
     conversations: Conversations
     outage: Callable[[], object]
     """Returns why Neo4j can't be reached now, or None if it can."""
+    awaited: dict[str, BatchProgress] = field(default_factory=dict)
+    """The batches that jobs wait for, by the jobs' ids, as far as this process has sent them. They
+    spare a job from going through its documents each time that it looks at its batches."""
+    cluster: WorkerCluster | None = None
+    """The workers of `serve.scheduler`."""
 
 
 class Runner:
@@ -108,7 +120,7 @@ class Runner:
     def start(self) -> None:
         """Start to take jobs, also those of processes that have ended."""
         if self._takes_others:
-            self._services.app.store.rows("service/save_queue")
+            self._services.app.home_store.rows("service/save_queue")
         for number in range(self._services.serving.jobs_at_once):
             thread = threading.Thread(target=self._run, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
@@ -132,7 +144,7 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Release all jobs, and take none while the block runs.
 
         A job that is not released within `serve.grace` is not waited for any longer: it fails at
@@ -187,7 +199,7 @@ class Runner:
 
     def _take_one(self) -> bool:
         """Run the job that has waited longest. Return False if there is none."""
-        store, jobs = self._services.app.store, self._services.jobs
+        store, jobs = self._services.app.home_store, self._services.jobs
         if not (self._takes_others or jobs.own_ids):
             return False
         is_due, workers = jobs.is_any_waiting(takes_others=self._takes_others)
@@ -222,7 +234,7 @@ class Runner:
         visible = {worker for worker in workers if worker and worker.startswith(prefix)}
         if not (visible and self._sees_locks):
             return []
-        with self._services.app.store.session() as session:
+        with self._services.app.home_store.session() as session:
             held = find_held_names(session)
         if own and own not in held:
             self._sees_locks = False
@@ -247,7 +259,7 @@ class Runner:
             with suppress(StoreError, ServerError, OSError):
                 self._services.uploads.sweep()
                 if days := self._services.serving.keep_days:
-                    delete_old_records(self._services.app.store, days)
+                    delete_old_records(self._services.app.home_store, days)
             self._is_closing.wait(SWEEP_SECONDS)
 
 
@@ -279,7 +291,7 @@ class JobRun:
         self._progress = JobProgress(job.items)
         self._is_lost = False
         """Whether another worker has the job, or may have it."""
-        self._is_neo4j_down = False
+        self._is_outage = False
         self._is_cancelled = job.cancelling
         self._quota_problem = ""
         """Why the caller may spend no more; '' while it may."""
@@ -323,12 +335,14 @@ class JobRun:
             LOG.exception("Job %s ended with an unexpected error.", self._job.id)
             return "failed", UNEXPECTED.format(id=self._job.id), 0
         if any(outcome.status == "stopped" for outcome in outcomes):
-            return self._stopped()
+            return self._end_stopped()
+        if any(outcome.status == "waiting" for outcome in outcomes):
+            return self._end_waiting()
         if self._job.kind in ("build", "retry"):
             # The build did not even look at what is left: it is built by now, or was removed.
             self._progress.settle("unchanged")
         if self._progress.waiting():
-            return self._stopped()
+            return self._end_stopped()
         failed = sum(item.state == "failed" for item in self._progress.items)
         if failed:
             total = len(self._progress.items)
@@ -338,19 +352,23 @@ class JobRun:
     def _after_error(self, error: FabulaError) -> tuple[JobState, str, float]:
         """Return the job's state after an error, the reason, and seconds to wait."""
         if isinstance(error, Stopped):
-            return self._stopped()
+            return self._end_stopped()
         if isinstance(error, BudgetSpent):
             return "paused", error.message, 0
-        is_outage = isinstance(error, StoreError | ServerError)
+        is_outage = isinstance(error, StoreError | ServerError | ClusterError)
         if is_outage and not isinstance(error, SpaceError | TooLarge):
             LOG.warning("Job %s waits: %s", self._job.id, error)
-            # The job waits for Neo4j, or for space on its disk, as long as that takes: MAX_ATTEMPTS
-            # is for jobs that end their process.
-            self._is_neo4j_down = True
+            # The job waits for Neo4j, for space on its disk, or for the cluster, as long as that
+            # takes: MAX_ATTEMPTS is for jobs that end their process.
+            self._is_outage = True
             return "queued", error.message, min(60.0, 2.0 ** min(self._job.attempts, 6))
+        if isinstance(error, InterfaceRefused) and error.is_temporary:
+            # The batches go on, whether they can be asked about or not.
+            LOG.warning("Job %s waits: %s", self._job.id, error)
+            return "waiting", error.message, self._services.serving.batch_poll
         return "failed", error.message, 0
 
-    def _stopped(self) -> tuple[JobState, str, float]:
+    def _end_stopped(self) -> tuple[JobState, str, float]:
         if self._quota_problem and not self._is_cancelled:
             return "paused", self._quota_problem, 0
         return ("cancelled" if self._is_cancelled else "queued"), "", 0
@@ -360,12 +378,65 @@ class JobRun:
         ledger, job = self._services.ledger, self._job
         collection = self._services.app.collection(
             job.collection,
-            budget=ledger.budget(self._caller),
+            budget=ledger.budget(self._caller, self._tokens_in_flight()),
             # Counts each call when it is answered: exactly what the endpoint charges.
             counter=ledger.account(self._caller, job.collection, job.kind),
             takes_paths=False,
         )
+        if job.options.get("batch") and self._is_waiting(collection):
+            return [Outcome(job.collection, "waiting")]
         return RUN_BY_KIND[job.kind](self, collection)
+
+    # Batches
+
+    @property
+    def _batch(self) -> BatchOptions | None:
+        """How models are asked by batches; None if they are called directly."""
+        if not self._job.options.get("batch"):
+            return None
+        return BatchOptions(report=self._await, owner=self._caller.id)
+
+    def _tokens_in_flight(self) -> dict[str, int]:
+        """Return about how many tokens the caller has in batches that have not ended, by model."""
+        if not self._caller.quotas.limits():
+            return {}
+        with closing(BatchStore(self._services.app.settings.cache_folder)) as store:
+            return store.tokens_in_flight(self._caller.id) if store.exists else {}
+
+    def _await(self, progress: BatchProgress) -> None:
+        self._services.awaited[self._job.id] = progress
+
+    def _is_waiting(self, collection: Collection) -> bool:
+        """Look at the job's batches; return whether one of them has not ended."""
+        awaited = self._services.awaited.get(self._job.id)
+        if awaited is None:
+            return False
+        rounds = collection.models.view(stop=self._stop).batch_rounds(self._batch or BatchOptions())
+        rounds.advance(awaited.numbers)
+        now = rounds.progress(awaited.numbers)
+        if now.cancelled and not awaited.cancelled:
+            self._await(now)
+            return True
+        # All numbers stay: one that has ended may have been cancelled.
+        self._await(replace(now, numbers=awaited.numbers))
+        return now.batches > 0
+
+    def _end_waiting(self) -> tuple[JobState, str, float]:
+        progress = self._services.awaited.get(self._job.id)
+        if progress is not None and progress.cancelled:
+            problem = "A batch of its model calls was cancelled: resume it to send the rest again."
+            return "paused", problem, 0
+        return "waiting", self._describe_wait(), self._services.serving.batch_poll
+
+    def _describe_wait(self) -> str:
+        progress = self._services.awaited.get(self._job.id)
+        if progress is None or not progress.batches:
+            return "It waits for batches of model calls."
+        noun = "batch" if progress.batches == 1 else "batches"
+        return (
+            f"It waits for {progress.batches:,} {noun} with {progress.lines:,} model calls, of "
+            f"which {progress.done:,} are answered."
+        )
 
     # The kinds of jobs
 
@@ -378,11 +449,11 @@ class JobRun:
             rebuild=options.get("rebuild", False),
             listener=self._progress,
             stop=self._stop,
+            batch=self._batch,
+            cluster=None if self._batch else self._services.cluster,
         )
         sources = {
-            item.source: Source(
-                item.source, partial(read_document, self._services.uploads, collection.name, item)
-            )
+            item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
         }
         try:
@@ -397,13 +468,20 @@ class JobRun:
 
     def _ingest_one_by_one(
         self,
-        ingest: Callable[[Sequence[Source]], Sequence[Outcome]],
-        sources: Mapping[str, Source],
+        ingest: Callable[[Sequence[DocumentSource]], Sequence[Outcome]],
+        sources: Mapping[str, DocumentSource],
     ) -> Sequence[Outcome]:
-        """Ingest each document by itself, so that an unexpected error fails only its own."""
+        """Ingest each document by itself, so that an unexpected error fails only its own.
+
+        Returns:
+            The outcomes of those that wait for batches.
+
+        """
+        waiting: list[Outcome] = []
         for item in self._progress.waiting():
             try:
-                ingest([sources[item.source]])
+                outcomes = ingest([sources[item.source]])
+                waiting += [outcome for outcome in outcomes if outcome.status == "waiting"]
             except FabulaError:
                 raise
             except Exception:
@@ -412,7 +490,7 @@ class JobRun:
                 self._progress.end(Outcome(item.source, "failed", error=error))
             if self._stop.is_set():
                 break
-        return ()
+        return waiting
 
     def _build(self, collection: Collection) -> Sequence[Outcome]:
         options = self._job.options
@@ -422,10 +500,17 @@ class JobRun:
             rebuild=options.get("rebuild", False),
             listener=self._progress,
             stop=self._stop,
+            batch=self._batch,
+            cluster=None if self._batch else self._services.cluster,
         )
 
     def _retry(self, collection: Collection) -> Sequence[Outcome]:
-        return collection.retry(listener=self._progress, stop=self._stop)
+        return collection.retry(
+            listener=self._progress,
+            stop=self._stop,
+            batch=self._batch,
+            cluster=None if self._batch else self._services.cluster,
+        )
 
     def _reembed(self, collection: Collection) -> Sequence[Outcome]:
         [item] = self._progress.items
@@ -468,7 +553,7 @@ class JobRun:
 
     def _save_progress(self) -> None:
         self._lock.check(LOCK_PING_SECONDS)
-        store = self._services.app.store
+        store = self._services.app.home_store
         changed = self._progress.take_changed()
         is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
         if not (changed or is_due):
@@ -487,7 +572,7 @@ class JobRun:
         self, changed: Sequence[tuple[int, Item]], job: Mapping[str, Any], wait: float = 0
     ) -> list[dict[str, Any]]:
         try:
-            rows = self._services.app.store.rows(
+            rows = self._services.app.home_store.rows(
                 "service/save_progress",
                 id=self._job.id,
                 worker=self._worker,
@@ -515,7 +600,7 @@ class JobRun:
             # The job makes progress, so what interrupts it is not its own fault.
             self._attempts = 0
         now = add_usage(self._job, self._progress.items, usage, self._services.app.settings)
-        return replace(now, state=state, eta=self._progress.left(), attempts=self._attempts)
+        return replace(now, state=state, eta=self._progress.seconds_left(), attempts=self._attempts)
 
     def _hold_to_quota(self) -> None:
         """Stop the job once a quota is spent.
@@ -543,7 +628,10 @@ class JobRun:
         else:
             self._progress.settle("queued")
         now = replace(self._now(state), problem=problem, eta=None)
-        if state == "queued" and (self._is_neo4j_down or self._is_releasing()):
+        if state != "waiting":
+            self._services.awaited.pop(self._job.id, None)
+        is_released = self._is_outage or self._is_releasing()
+        if state == "waiting" or (state == "queued" and is_released):
             # It was released for a reason that is not its own.
             now = replace(now, attempts=0)
         # A cancellation in the last moment is not seen here, but by whoever takes the job next.

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.errors import LoadError, SettingsError
 from fabula.graph.installed import graph
-from fabula.load import find_in_zip, load_stored, read_text
-from fabula.load.source import Source
+from fabula.load import FileContent, find_in_zip, open_stored, read_text
+from fabula.load.source import DocumentSource
+from fabula.models.batch_options import BatchOptions
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.core.errors import Conflict, Problem
 from fabula.service.core.jobs.job import Item, Job
@@ -37,10 +39,13 @@ class IngestOptions:
     """The graphs to build of each document; None for those of the settings."""
     rebuild: bool = False
     """Whether graphs that are up to date are built again."""
+    batch: bool = False
+    """Whether models are asked by batches, at half the price."""
 
     def options(self) -> dict[str, object]:
         """Return the options of the job."""
-        return {"graphs": self.graphs and list(self.graphs), "rebuild": self.rebuild}
+        graphs = self.graphs and list(self.graphs)
+        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,14 @@ def begin_ingest(
             raise SettingsError(
                 f"{name} belongs to the whole collection: build it once the documents are there."
             )
+    if choice.batch:
+        refuse_batches(collection)
     return jobs.add(caller, collection.name, "ingest", items, choice.options(), idempotency)
+
+
+def refuse_batches(collection: Collection) -> None:
+    """Raise SettingsError if models can't be asked by batches here."""
+    collection.models.batch_rounds(BatchOptions())
 
 
 def estimate(
@@ -130,13 +142,12 @@ def estimate(
     items = list(items)
     reader = reader or partial(read_document, uploads, collection.name)
     ready = [item for item in items if item.state == "queued"]
-    sources = [Source(item.source, partial(reader, item)) for item in ready]
+    sources = [DocumentSource(item.source, partial(reader, item)) for item in ready]
     outcomes = collection.ingest_sources(
         sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
     )
     outcomes += [Outcome(item.source, "skipped") for item in items if item.state == "skipped"]
-    usage = sum_usage(outcome.steps for outcome in outcomes)
-    return Estimate(tuple(outcomes), usage, **money(collection.settings, usage))
+    return _estimate(collection, outcomes, batch=choice.batch)
 
 
 def begin_build(
@@ -147,6 +158,7 @@ def begin_build(
     documents: Sequence[str],
     *,
     rebuild: bool,
+    batch: bool = False,
     idempotency: Idempotency | None = None,
 ) -> Job:
     """Add a job that builds a graph of some documents, of all, or of the collection itself."""
@@ -154,20 +166,90 @@ def begin_build(
         raise SettingsError(
             f"{name} belongs to the whole collection: it can't be built of single documents."
         )
+    if batch:
+        refuse_batches(collection)
     entries = [*{entry.id: entry for entry in map(collection.document, documents)}.values()]
     items = [Item(entry.source, document=entry.id, title=entry.title) for entry in entries]
-    options = {"graph": name, "documents": [entry.id for entry in entries], "rebuild": rebuild}
+    options = {
+        "graph": name,
+        "documents": [entry.id for entry in entries],
+        "rebuild": rebuild,
+        "batch": batch,
+    }
     return jobs.add(caller, collection.name, "build", items, options, idempotency)
+
+
+def estimate_build(
+    collection: Collection,
+    name: str,
+    documents: Sequence[str] = (),
+    *,
+    rebuild: bool = False,
+    batch: bool = False,
+) -> Estimate:
+    """Return what `begin_build` would do and cost, without writing or asking a model."""
+    if graph(name).build_collection and documents:
+        raise SettingsError(
+            f"{name} belongs to the whole collection: it can't be built of single documents."
+        )
+    outcomes = collection.build(name, *documents, rebuild=rebuild, dry=True)
+    return _estimate(collection, outcomes, batch=batch)
+
+
+def estimate_retry(collection: Collection) -> Estimate:
+    """Return what filling the gaps of a collection would cost, without asking a model."""
+    return _estimate(collection, collection.retry(dry=True))
+
+
+def estimate_reembed(collection: Collection) -> Estimate:
+    """Return what embedding a collection again would cost, at the least.
+
+    The passages are counted as the graph has them. Elements such as entities are embedded, too,
+    but their texts are not counted in tokens; they are short.
+    """
+    used = Usage()
+    if collection.settings.embeds_by_endpoint:
+        passages, tokens = collection.store.sum_passages(collection.name)
+        calls = -(-passages // collection.settings.embedding_batch)
+        used = Usage(calls=calls, prompt_tokens=tokens)
+    usage = {"embed": Usage.of_model(collection.settings.embedding_model, used)}
+    return Estimate((), usage, **money(collection.settings, usage))
+
+
+def _estimate(
+    collection: Collection, outcomes: Sequence[Outcome], *, batch: bool = False
+) -> Estimate:
+    usage = sum_usage(outcome.steps for outcome in outcomes)
+    if batch:
+        usage = {step: used.batched for step, used in usage.items()}
+    return Estimate(tuple(outcomes), usage, **money(collection.settings, usage))
+
+
+def document_source(uploads: Uploads, collection: str, item: Item) -> DocumentSource:
+    """Return the source of an item's document."""
+    if item.metadata:
+        # A text that was sent with its metadata is no file in a format: it is read here.
+        return DocumentSource(item.source, partial(read_document, uploads, collection, item))
+    return DocumentSource.of_file(item.source, partial(_open, uploads, collection, item))
 
 
 def read_document(uploads: Uploads, collection: str, item: Item) -> Document:
     """Read the document of an item. Raises LoadError if its file is unreadable or was deleted."""
+    if item.metadata:
+        text = _find_upload(uploads, item).read_text(encoding="utf-8", errors="replace")
+        return read_text(text, source=item.source, collection=collection, **item.metadata)
+    return _open(uploads, collection, item).parse()
+
+
+def _open(uploads: Uploads, collection: str, item: Item) -> FileContent:
+    path = _find_upload(uploads, item)
+    if is_zip(item.source) and not item.book:
+        find_in_zip(path, item.source)
+    return open_stored(path, item.book, item.source, collection, uploads.max_bytes)
+
+
+def _find_upload(uploads: Uploads, item: Item) -> Path:
     path = uploads.path(item.upload)
     if not path.is_file():
         raise LoadError(f"The uploaded file of {item.source} has been deleted: send it again.")
-    if item.metadata:
-        text = path.read_text(encoding="utf-8", errors="replace")
-        return read_text(text, source=item.source, collection=collection, **item.metadata)
-    if is_zip(item.source) and not item.book:
-        find_in_zip(path, item.source)
-    return load_stored(path, item.book, item.source, collection, uploads.max_bytes)
+    return path

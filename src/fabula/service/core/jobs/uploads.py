@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -49,6 +50,19 @@ class DiskFull(Problem):
     """The disk of the service is full."""
 
     status, name = 507, "no-room"
+
+
+def source_name(source: str) -> str:
+    """Return what a reader is shown of a document's source: no folder of the server.
+
+    Uploaded files keep the folders that they were sent with, and documents from the web their
+    addresses.
+    """
+    if source.startswith(("http://", "https://")):
+        return source
+    sent = source.removeprefix(f"{SOURCE_FOLDER}/")
+    is_path = sent == source and (source.startswith("/") or source[1:3] in (":\\", ":/"))
+    return re.split(r"[/\\]", source)[-1] if is_path else sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,7 @@ class Uploads:
     def lend(self, caller: Caller, uploads: Iterable[Upload]) -> None:
         """Let a caller start jobs with files for a day without sending them again."""
         for upload in uploads:
-            self._app.store.rows(
+            self._app.home_store.rows(
                 "service/save_upload",
                 id=f"{caller.id}/{upload.sha256}",
                 sha256=upload.sha256,
@@ -140,7 +154,7 @@ class Uploads:
         """Raise NotFound for a file that this caller has not sent, or more than a day ago."""
         requested = sorted(set(sha256s))
         ids = [f"{caller.id}/{sha256}" for sha256 in requested]
-        lent = {row["sha256"] for row in self._app.store.rows("service/find_uploads", ids=ids)}
+        lent = {row["sha256"] for row in self._app.home_store.rows("service/find_uploads", ids=ids)}
         for sha256 in requested:
             if sha256 not in lent or not self.path(sha256).is_file():
                 raise NotFound(
@@ -171,7 +185,7 @@ class Uploads:
 
     def sweep(self) -> None:
         """Delete the files that nobody needs any more, and those that never arrived whole."""
-        store = self._app.store
+        store = self._app.home_store
         store.rows("service/clear_uploads", milliseconds=LOAN_MILLISECONDS)
         old = [
             path
@@ -308,6 +322,8 @@ def _modified_at(path: Path) -> float:
 
 def _sync_folder(folder: Path) -> None:
     """Wait until the names of a folder's files are on the disk."""
+    if os.name == "nt":
+        return  # Windows opens no folder as a file, and its file system keeps a journal of names
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

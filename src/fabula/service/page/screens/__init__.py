@@ -12,20 +12,25 @@ from fabula.service.page.screens import (
     correcting,
     documents,
     jobs,
+    managing,
+    notes,
     pictures,
     queries,
     reading,
     signin,
+    words,
 )
 
 SCREENS: tuple[Screen, ...] = (
     Screen("Documents", "/c/{collection}"),
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
     Screen("Compare", "/c/{collection}/compare", needs_books=True),
+    Screen("Words", "/c/{collection}/words", needs_books=True, for_members=True),
+    Screen("Notes", "/c/{collection}/notes", needs_books=True, for_members=True),
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
     Screen("Queries", "/queries?collection={collection}", needs_books=True),
-    Screen("Admin", "/admin"),
+    Screen("Settings", "/admin"),
 )
 """In the order of the menu."""
 ROUTERS: tuple[APIRouter, ...] = (
@@ -35,6 +40,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     reading.router,
     pictures.router,
     correcting.router,
+    notes.router,
+    words.router,
+    managing.router,
     adding.router,
     jobs.router,
     queries.router,

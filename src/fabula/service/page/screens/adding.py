@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -19,13 +20,14 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fabula.app.collection import Collection
-from fabula.config.settings import OFFLINE, STATIC
-from fabula.errors import LoadError
+from fabula.config.settings import OFFLINE
+from fabula.errors import LoadError, SettingsError, SpaceError
 from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
-from fabula.service.core.errors import Problem
+from fabula.service.core.choices import title_of
+from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
 from fabula.service.core.jobs.start import (
@@ -34,6 +36,7 @@ from fabula.service.core.jobs.start import (
     begin_ingest,
     estimate,
     read_document,
+    refuse_batches,
     refuse_same_names,
     text_item,
 )
@@ -56,6 +59,8 @@ for that."""
 MAX_PASTED_CHARACTERS = 20_000
 """Characters of a pasted text, because form fields are short; a longer text is sent as a file."""
 
+DEMO_STORY = "a-christmas-carol.txt"
+"""The story that comes with Fabula."""
 FIELDS = ("title", "author", "language", "text")
 """Fields of the form beside its files; each counts as a part of the form."""
 
@@ -161,9 +166,14 @@ def add(
     paths = {state.uploads.path(item.upload) for item in items}
     size = sum(path.stat().st_size for path in paths)
     reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
-    with state.large_task_limit.hold(caller.id):
-        total = estimate(state.uploads, collection, items, choice, reader)
-        rows = _graph_rows(state, collection, items, names, reader)
+    try:
+        with state.large_task_limit.hold(caller.id):
+            total = estimate(state.uploads, collection, items, choice, reader)
+            rows = _graph_rows(state, collection, items, names, reader)
+    except SpaceError as error:
+        # Whoever has no shell needs a way on: the screen that embeds the collection again.
+        values["reason"] = error.message
+        return show(request, "add.html", values, status_of(error))
     usage = total.usage.values()
     values |= {
         "batch": batch,
@@ -180,7 +190,8 @@ def add(
         "tokens": sum(step.prompt_tokens + step.completion_tokens for step in usage),
         "money": total.money,
         "unpriced": total.unpriced,
-        "left": state.ledger.left(caller),
+        "left": state.ledger.tokens_left(caller),
+        "batch_money": _batch_money(collection, total),
     }
     return show(request, "estimate.html", values)
 
@@ -200,6 +211,19 @@ async def upload(
     return RedirectResponse(to, 303)
 
 
+@router.post("/c/{collection}/add/demo")
+def add_demo(state: State, collection: VisibleCollection, caller: Writer) -> Response:
+    """Add the story that comes with Fabula: its cost is shown first if it may have one."""
+    story = resources.files("fabula.texts") / DEMO_STORY
+    upload = state.uploads.take([story.read_bytes()], DEMO_STORY)
+    if may_cost(collection):
+        batch = _store_batch(state, caller, UploadBatch((upload,)))
+        return RedirectResponse(address("c", collection.name, "add", batch=batch), 303)
+    items = state.uploads.items([upload])
+    job = begin_ingest(state.jobs, caller, collection, items, IngestOptions())
+    return RedirectResponse(address("jobs", job.id), 303)
+
+
 @router.post("/c/{collection}/add/begin")
 def begin(
     request: Request,
@@ -210,6 +234,7 @@ def begin(
     once: Annotated[str, Form(max_length=64)] = "",
     estimated: Annotated[str, Form(max_length=2000)] = "",
     graphs: Annotated[list[str], Form(max_length=50)] = [],  # noqa: B006
+    by_batch: Annotated[bool, Form()] = False,
 ) -> Response:
     """Begin the job of a batch; a form that is sent twice begins it once.
 
@@ -219,15 +244,27 @@ def begin(
     if not graphs:
         raise Problem("Choose at least one graph: without a graph only the text can be searched.")
     chosen = ",".join(graphs)
-    if chosen != estimated and _may_cost(collection):
+    if chosen != estimated and may_cost(collection):
         query = urlencode(
             [("batch", batch), *(("graphs", name) for name in graphs), ("changed", "true")]
         )
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(state, caller, batch)
-    key = Idempotency.of(f"{once} {chosen}", caller, request.url.path, batch)
-    job = begin_ingest(state.jobs, caller, collection, items, IngestOptions(tuple(graphs)), key)
+    key = Idempotency.of(f"{once} {chosen} {by_batch}", caller, request.url.path, batch)
+    choice = IngestOptions(tuple(graphs), batch=by_batch)
+    job = begin_ingest(state.jobs, caller, collection, items, choice, key)
     return RedirectResponse(address("jobs", job.id), 303)
+
+
+def _batch_money(collection: Collection, total: Estimate) -> float | None:
+    """Return what an estimate would cost by batches; None if models can't be asked so here."""
+    try:
+        refuse_batches(collection)
+    except SettingsError:
+        return None
+    usage = {step: used.batched for step, used in total.usage.items()}
+    cost = collection.settings.cost(usage)
+    return None if cost.unpriced else cost.money
 
 
 def _save_batch(state: ServiceState, caller: Caller, form: UploadForm) -> str:
@@ -248,10 +285,15 @@ def _save_batch(state: ServiceState, caller: Caller, form: UploadForm) -> str:
     # Two of one name are refused now, and not after the person has agreed to the cost.
     items = state.uploads.items(uploads)
     refuse_same_names([*items, Item(text.name, text.sha256)] if text else items)
-    content = json.dumps(asdict(UploadBatch(tuple(uploads), text, facts)), sort_keys=True).encode()
-    batch = state.uploads.take([content], BATCH_NAME)
-    state.uploads.lend(caller, [*uploads, *([text] if text else []), batch])
-    return batch.sha256
+    return _store_batch(state, caller, UploadBatch(tuple(uploads), text, facts))
+
+
+def _store_batch(state: ServiceState, caller: Caller, batch: UploadBatch) -> str:
+    """Store a batch for its caller, and return its SHA-256."""
+    content = json.dumps(asdict(batch), sort_keys=True).encode()
+    stored = state.uploads.take([content], BATCH_NAME)
+    state.uploads.lend(caller, [*batch.uploads, *([batch.text] if batch.text else []), stored])
+    return stored.sha256
 
 
 def _items(state: ServiceState, caller: Caller, batch: str) -> list[Item]:
@@ -306,10 +348,11 @@ def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
     return books
 
 
-def _may_cost(collection: Collection) -> bool:
+def may_cost(collection: Collection) -> bool:
     """Return whether building a graph may call a model that costs money."""
     settings = collection.settings
-    return not (settings.offline and settings.embedding_model in (OFFLINE, STATIC))
+    is_offline = settings.offline or settings.embedding_model == OFFLINE
+    return not (is_offline and not settings.embeds_by_endpoint)
 
 
 def _graph_rows(
@@ -326,11 +369,12 @@ def _graph_rows(
             continue
         row: dict[str, Any] = {
             "name": name,
+            "title": title_of(name),
             "about": graph.about,
             "on": name in chosen,
             "needs": graph.rests_on,
         }
-        if reader.keeps_documents and _may_cost(collection):
+        if reader.keeps_documents and may_cost(collection):
             alone = estimate(state.uploads, collection, items, IngestOptions((name,)), reader)
             usage = sum_usage([alone.usage]).values()
             row["calls"] = sum(model.calls for model in usage)

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
 from fabula.models.cache import CacheInfo, ResponseCache
+from fabula.models.providers import LOCAL, split_provider
 from fabula.service.core.accounts import GroupBy
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import status_of
@@ -122,11 +123,11 @@ def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> d
         "bys": get_args(GroupBy),
         "days": USAGE_DAYS,
         "usage": state.ledger.usage(by, "" if is_admin else caller.id, days=USAGE_DAYS),
-        "left": state.ledger.left(caller),
+        "left": state.ledger.tokens_left(caller),
         "quotas": caller.quotas.limits(),
         "settings": settings_of(app.settings, caller),
         "roles": ROLES,
-        "neo4j": app.store.version(),
+        "neo4j": app.home_store.version(),
     }
     if is_admin:
         dumps = state.daily_dump.describe()
@@ -156,7 +157,7 @@ def _cache(state: ServiceState) -> CacheInfo | None:
 def _models(state: ServiceState) -> list[dict[str, Any]]:
     """Return the models with what they are used for and whether they have a key, never the key."""
     settings = state.app.settings
-    has_key = bool(settings.api_key or settings.keyring)
+    has_key = bool(settings.api_key or settings.keyring or settings.gateway_url)
     uses = [
         ("answers and graphs", settings.model),
         ("judgements", settings.judge),
@@ -164,7 +165,7 @@ def _models(state: ServiceState) -> list[dict[str, Any]]:
     ]
     rows = []
     for use, model in uses:
-        if model in (OFFLINE, STATIC):
+        if model in (OFFLINE, STATIC) or split_provider(model)[0] == LOCAL:
             key = "not needed"
         elif has_key:
             key = "set"
@@ -177,9 +178,9 @@ def _models(state: ServiceState) -> list[dict[str, Any]]:
 
 def _indexes(state: ServiceState) -> list[tuple[str, list[str]]]:
     """Return each collection with the faults of its indexes."""
-    store = state.app.store
     return [
         (space.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
-        for space in store.spaces()
+        for space in state.app.spaces()
+        for store in [state.app.store_of(space.collection)]
         if (faults := schema.find_faults(store, space)) or space.documents
     ]

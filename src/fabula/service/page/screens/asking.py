@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
@@ -12,13 +11,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from fabula.app.collection import Collection
 from fabula.ask.query import AUTO, query_options
+from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
+from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
 from fabula.service.core import asking
 from fabula.service.core.asking import ComparedAnswer, Comparison, Question, find_shared_passages
-from fabula.service.core.choices import aspects_of, modes_of
+from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
+from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
 from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
@@ -33,12 +35,11 @@ from fabula.service.page.answers import (
     refuse_many_spans,
     refuse_many_values,
 )
+from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show, show_part
 from fabula.service.state import ServiceState
 
 router = APIRouter()
-MAX_CHOICES = 300
-"""Documents in the list to choose from; with more there is a text field instead."""
 KINDS = ("chunk", "summary", "detail")
 MAX_MODES = 4
 """Modes that can be compared."""
@@ -100,6 +101,7 @@ async def ask(
     draft: QueryText = "",
     mode: QueryName = "",
     document: QueryName = "",
+    until: QueryName = "",
     aspect: QueryNames = [],  # noqa: B006
     kind: QueryNames = [],  # noqa: B006
     conversation: Annotated[str, Query(max_length=64)] = "",
@@ -117,23 +119,25 @@ async def ask(
     history = (
         state.conversations.find(caller, collection.name, conversation) if conversation else None
     )
+    document = _document_id(collection, document)
     options: dict[str, Any] = {
         "question": q.strip(),
         "mode": mode or None,
         "document": document,
+        "until": until,
         "aspects": [name for name in aspect if name],
         "kinds": [name for name in kind if name],
         "conversation": conversation,
     }
     options = {name: value for name, value in options.items() if value}
-    others = query_options().keys() - {"mode", "document", "aspects", "kinds"}
+    others = query_options().keys() - {"mode", "document", "until", "aspects", "kinds"}
     options |= {name: value for name, value in request.query_params.items() if name in others}
     stop = Stop()
 
     def draw() -> Response:
         answer = None
         if q.strip() and plain:
-            question = Question.made(**options)
+            question = Question.parse_values(**options)
             view = asking.ask(state.asking_services, collection, caller, question, stop=stop).view()
             answer = lay_out(view, collection.name)
         values = {
@@ -150,11 +154,13 @@ async def ask(
             "turns": [_turn(turn, collection.name) for turn in history.turns] if history else [],
             "hidden_fields": _hidden_fields(options, history),
             "conversations": []
-            if q or history
+            if q or history or caller.is_visitor
             else _previous_conversations(state, collection, caller),
+            "examples": [] if q or history else _suggest(collection, document, until),
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
             "document": document,
+            "until": until,
         }
         return show(request, "ask.html", values)
 
@@ -172,6 +178,7 @@ async def continue_conversation(
     first: FormText = "",
     mode: FormName = "",
     document: FormName = "",
+    until: FormName = "",
     aspect: FormNames = [],  # noqa: B006
     kind: FormNames = [],  # noqa: B006
 ) -> Response:
@@ -181,7 +188,10 @@ async def continue_conversation(
     `first`, so that the conversation has it.
     """
     options = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
-    questions = [Question.made(question=text, **options) for text in (first, q) if text.strip()]
+    options["until"] = until
+    questions = [
+        Question.parse_values(question=text, **options) for text in (first, q) if text.strip()
+    ]
     stop = Stop()
 
     def answer() -> str:
@@ -236,6 +246,7 @@ async def compare(
     q: QueryText = "",
     modes: QueryNames = [],  # noqa: B006
     document: QueryName = "",
+    until: QueryName = "",
     plain: bool = False,
 ) -> Response:
     """Show the answers of two to four modes to a question.
@@ -247,8 +258,10 @@ async def compare(
     chosen = list(dict.fromkeys(names))[:MAX_MODES]
     is_led = is_cross_site(request)
     comparison = None
+    document = _document_id(collection, document)
     if q.strip() and len(chosen) > 1 and not is_led:
-        comparison = Comparison.made(question=q.strip(), modes=chosen, document=document)
+        place = {"document": document, "until": until.strip()}
+        comparison = Comparison.parse_values(question=q.strip(), modes=chosen, **place)
     stop = Stop()
 
     def draw() -> Response:
@@ -262,6 +275,7 @@ async def compare(
             "chosen": chosen,
             "comparison": comparison.model_dump(exclude_defaults=True) if comparison else None,
             "document": document,
+            "until": until.strip(),
             "is_led": is_led,
             **columns,
             **_choices(collection, document),
@@ -317,7 +331,8 @@ def _hidden_fields(
     values = dict(options)
     if history and history.turns and "question" not in options:
         values = dict(history.turns[-1].asked)
-    fields = {"mode": "mode", "document": "document", "aspects": "aspect", "kinds": "kind"}
+    fields = {"mode": "mode", "document": "document", "until": "until"}
+    fields |= {"aspects": "aspect", "kinds": "kind"}
     return [
         (field, value)
         for name, field in fields.items()
@@ -333,17 +348,59 @@ def _previous_conversations(
     return [conversation for conversation in page.items if conversation.turns]
 
 
+def _suggest(collection: Collection, document: str, until: str) -> list[ExampleQuestion]:
+    """Return example questions; none about a document or place that there is not."""
+    try:
+        return suggest_questions(collection, document, until)
+    except FabulaError:
+        return []
+
+
+def _document_id(collection: Collection, document: str) -> str:
+    """Return the id of a document that was typed, as the reader's bookmarks are kept by ids.
+
+    What is no document is left for the question to be refused with.
+    """
+    try:
+        return collection.document(document).id if document else ""
+    except FabulaError:
+        return document
+
+
+def _explain_unready(collection: Collection) -> dict[str, str]:
+    """Return the model that questions need and that is not to be had here, and what lacks.
+
+    A question is embedded by the model that embedded the collection, whatever the settings name;
+    where that model is on this machine it needs no key. Empty if the collection can be asked.
+    """
+    space = collection.space()
+    if space is None:
+        return {}
+    try:
+        collection.models.for_questions(space.model)
+    except SpaceError:
+        lack = "endpoint"
+    except SettingsError:
+        lack = "package"
+    else:
+        return {}
+    return {
+        "model": split_space_name(space.model)[0],
+        "lack": lack,
+        "other": collection.settings.embedding_model,
+    }
+
+
 def _choices(collection: Collection, document: str) -> dict[str, Any]:
     """Return the modes with their descriptions, and the documents, to choose from."""
-    entries = islice(collection.documents(), MAX_CHOICES + 1)
-    documents = [(entry.id, entry.title) for entry in entries]
-    if len(documents) > MAX_CHOICES:
-        documents = []
-    elif document and document not in {id for id, _ in documents}:
-        documents.append((document, document))
-    ready = [(mode.name, mode.about) for mode in modes_of(collection) if mode.ready]
+    groups: dict[str, list[tuple[str, str]]] = {TEXT_MODES: []}
+    for mode in modes_of(collection):
+        if mode.ready:
+            groups.setdefault(mode.group, []).append((mode.name, mode.sentence))
     return {
-        "modes": [(AUTO, "the mode that suits the question"), *ready],
-        "documents": documents,
+        "unready": _explain_unready(collection),
+        "auto": (AUTO, "Chooses the mode that suits the question."),
+        "modes": list(groups.items()),
+        "documents": list_choices(collection, document),
         "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),
     }

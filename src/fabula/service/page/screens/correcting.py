@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
+from fabula.app.reading import MAX_PLACE
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.entries import Entry
+from fabula.graph.hits import Filters
+from fabula.graphs.entities.known_until import list_entities, read_known
 from fabula.service.core import decisions
 from fabula.service.core.decisions import DecidedView, DecisionView
 from fabula.service.core.errors import status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State, Writer
+from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
 
 router = APIRouter()
@@ -30,11 +34,16 @@ Number = Annotated[int, Path(ge=1, le=10**9)]
 
 @router.get("/c/{collection}/d/{document}/entities/{entity}")
 def show_entity(
-    request: Request, collection: FilledCollection, document: str, caller: Reader, entity: str
+    request: Request,
+    collection: FilledCollection,
+    document: str,
+    caller: Reader,
+    entity: str,
+    until: Annotated[str, Query(max_length=MAX_PLACE)] = "",
 ) -> Response:
     """Show the names of an entity, the corrections that concern it, and forms to correct it."""
     entry = document_of(collection, document)
-    values = _entity_values(collection, entry, entity, caller)
+    values = _entity_values(collection, entry, entity, caller, until.strip())
     return show(request, "entity.html", values)
 
 
@@ -50,6 +59,7 @@ def correct(
     scope: Scope = "document",
     name: Line = "",
     names: Annotated[list[Line], Form(max_length=50)] = [],  # noqa: B006
+    until: Line = "",
 ) -> Response:
     """Keep a correction, and lead to the job that follows it.
 
@@ -75,7 +85,7 @@ def correct(
         status = status_of(error)
         if status >= 500 and status != 503:
             status = 409
-        values = _entity_values(collection, entry, entity, caller)
+        values = _entity_values(collection, entry, entity, caller, until.strip())
         values |= {"failed": kind, "reason": error.message, "entered": name}
         return show(request, "entity.html", values, status)
     return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities", entity))
@@ -91,10 +101,45 @@ def undo(
     return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities"))
 
 
+@router.get("/c/{collection}/corrections")
+def list_corrections(request: Request, collection: FilledCollection, caller: Reader) -> Response:
+    """Show all corrections of a collection, the newest first, also those that were undone."""
+    found = [
+        decision
+        for decision in reversed(decisions.list_decisions(collection))
+        if decision.graph == GRAPH
+    ]
+    ids = sorted({each.document for each in found} - {""})
+    titles = {entry.id: entry.title for entry in collection.store.find_same(collection.name, ids)}
+    values = {
+        "collection": collection.name,
+        "corrections": [(decision, titles.get(decision.document, "")) for decision in found],
+        "may_write": caller.may("write"),
+    }
+    return show(request, "all_corrections.html", values)
+
+
+@router.post("/c/{collection}/corrections/{number}/undo")
+def undo_in_collection(
+    state: State, collection: FilledCollection, caller: Writer, number: Number
+) -> Response:
+    """Undo a correction from the list of all, and lead to the job that follows that."""
+    decided = decisions.undo(state.jobs, state.audit, caller, collection, number)
+    return _lead_to_job(decided, address("c", collection.name, "corrections"))
+
+
 def corrections_of(
-    collection: Collection, entry: Entry, names: Sequence[str] | None = None
+    collection: Collection,
+    entry: Entry,
+    names: Sequence[str] | None = None,
+    *,
+    known: Filters | None = None,
 ) -> list[DecisionView]:
-    """Return the corrections in force that concern a document, or some names of it."""
+    """Return the corrections in force that concern a document, or some names of it.
+
+    For a reader with a place, those that have a name which the text prints only later are left out.
+    """
+    is_unread = known.is_unread if known else None
     wanted = None if names is None else {name.casefold() for name in names}
     return [
         decision
@@ -105,6 +150,7 @@ def corrections_of(
             entry.id in (decision.document, *decision.documents) or entry.title in decision.effects
         )
         and (wanted is None or any(name.casefold() in wanted for name in decision.names))
+        and not (is_unread and any(map(is_unread, decision.names)))
     ]
 
 
@@ -129,23 +175,44 @@ def _is_shared(collection: Collection, entry: Entry, row: Mapping[str, Any]) -> 
     return [str(other["name"]).casefold() for other in cast].count(row["name"].casefold()) > 1
 
 
-def _cast(collection: Collection, entry: Entry) -> list[dict[str, Any]]:
-    scope = {"collection": collection.name, "document": entry.id, "type": ""}
-    return collection.store.rows("entities/find_cast", **scope, limit=MAX_SUGGESTIONS)
+def _cast(
+    collection: Collection, entry: Entry, known: Filters | None = None
+) -> list[dict[str, Any]]:
+    filters = known or Filters(collection.name, entry.id)
+    return list_entities(collection.store.read, filters, limit=MAX_SUGGESTIONS)
 
 
-def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller) -> dict[str, Any]:
-    row = _find_entity(collection, entry, id)
+def _entity_values(
+    collection: Collection, entry: Entry, id: str, caller: Caller, until: str = ""
+) -> dict[str, Any]:
+    row = dict(_find_entity(collection, entry, id))
+    reasons = dict(zip(row["names"], row["merged_by"], strict=True))
+    known = collection.known_filters(until, entry.id)
+    counts: Mapping[str, int] = dict(zip(row["names"], row["counts"], strict=True))
+    if known.is_limited:
+        element = read_known(collection.store.read, known, [id]).get(id)
+        if element is None or not element.name:
+            raise NotFound("This is not named in what you have read of this document.")
+        counts = element.names
+        row |= {
+            "name": element.name,
+            "names": list(counts),
+            "mentions": sum(counts.values()),
+            "relations": element.relations,
+        }
     forms = [
-        {"name": name, "count": count, "why": why}
-        for name, count, why in zip(row["names"], row["counts"], row["merged_by"], strict=True)
+        {"name": name, "count": count, "why": reasons.get(name, "")}
+        for name, count in counts.items()
     ]
+    cast = _cast(collection, entry, known)
     return {
         "collection": collection.name,
         "document": entry,
         "entity": row,
         "forms": forms,
-        "others": [other["name"] for other in _cast(collection, entry) if other["id"] != row["id"]],
-        "corrections": corrections_of(collection, entry, row["names"]),
+        "others": [other["name"] for other in cast if other["id"] != row["id"]],
+        "corrections": []
+        if caller.is_visitor
+        else corrections_of(collection, entry, row["names"], known=known),
         "may_write": caller.may("write"),
-    }
+    } | describe_reached(collection, entry, until, "entities", id)

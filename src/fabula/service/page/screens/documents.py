@@ -14,6 +14,8 @@ from fabula.service.core.views import money
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
 from fabula.service.page.rendering import show
+from fabula.service.page.screens.adding import may_cost
+from fabula.service.page.screens.managing import MESSAGES
 from fabula.store.rows import read_entry
 from fabula.text.folding import fold_name
 
@@ -44,18 +46,19 @@ def list_documents(
     order: Order = "title",
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
     look: Literal["cards", "table"] = "cards",
+    done: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Show the documents of a collection, filtered, sorted and paged."""
     search = {"collection": collection.name, "words": fold_name(words)}
     rows = collection.store.rows(
-        "core/find_shelf",
+        "core/find_document_page",
         **search,
         language=language,
         order=order,
         skip=(page - 1) * PAGE_SIZE,
         limit=PAGE_SIZE + 1,
     )
-    counts = collection.store.rows("core/count_shelf", **search)
+    counts = collection.store.rows("core/count_document_page", **search)
     languages = {row["language"] for row in counts if row["language"]}
     matching = [row["fitting"] for row in counts if language in ("", row["language"])]
     state = {"words": words, "language": language, "order": order, "look": look}
@@ -70,6 +73,8 @@ def list_documents(
         "more": len(rows) > PAGE_SIZE,
         "state": state,
         "may_add": caller.may("write"),
+        "may_cost": may_cost(collection),
+        "message": MESSAGES.get(done, ""),
         **state,
     }
     return show(request, "documents.html", values)

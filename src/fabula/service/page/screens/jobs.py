@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
 from fabula.service.core.jobs.job import STATES, Item, Job, JobState
-from fabula.service.core.jobs.uploads import SOURCE_FOLDER
+from fabula.service.core.jobs.uploads import source_name
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
@@ -30,6 +30,26 @@ NAMES: Mapping[str, str] = {
     "reembed": "Recompute embeddings",
     "remove": "Remove the collection",
 }
+STATE_WORDS: Mapping[str, str] = {
+    "queued": "Waiting for its turn",
+    "waiting": "Waiting for batches",
+    "running": "Running",
+    "succeeded": "Done",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+    "paused": "Paused",
+    "unchanged": "Already there",
+    "skipped": "Skipped",
+}
+"""What the page calls the states of jobs and of their items."""
+STEP_WORDS: Mapping[str, str] = {
+    "texts": "Texts compared",
+    "embed": "Passages embedded",
+    "embeddings": "Passages embedded",
+    "write": "Passages stored",
+    "remove": "Documents removed",
+}
+"""What the page calls steps of jobs, beside those that a graph names itself."""
 STATE_ORDER = ("running", "failed", "queued")
 """States of items in the order of the list; the others follow."""
 MINUTE_SECONDS, HOUR_SECONDS = 60, 3600
@@ -53,6 +73,7 @@ def list_jobs(
         "state": state or "",
         "states": STATES,
         "names": NAMES,
+        "words": STATE_WORDS,
     }
     return show(request, "jobs.html", values)
 
@@ -101,6 +122,7 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
         "job": job,
         "name": NAMES.get(job.kind, job.kind),
         "is_over": job.is_over,
+        "words": STATE_WORDS,
         "steps": _steps(job.items),
         "items": [_item(item) for item in items[:MAX_ITEMS]],
         "more": max(0, len(items) - MAX_ITEMS),
@@ -131,15 +153,15 @@ def _steps(items: tuple[Item, ...]) -> list[tuple[str, int, int]]:
         for name, (done, known) in item.steps.items():
             done_before, known_before = steps.get(name, (0, 0))
             steps[name] = (done_before + done, known_before + known)
-    return [(name, done, known) for name, (done, known) in steps.items()]
+    return [(STEP_WORDS.get(name, name), done, known) for name, (done, known) in steps.items()]
 
 
 def _item(item: Item) -> dict[str, Any]:
     done = sum(done for done, _ in item.steps.values())
     known = sum(known for _, known in item.steps.values())
     return {
-        "name": item.title or item.source.removeprefix(f"{SOURCE_FOLDER}/"),
-        "source": item.source.removeprefix(f"{SOURCE_FOLDER}/"),
+        "name": item.title or source_name(item.source),
+        "source": source_name(item.source),
         "state": item.state,
         "document": item.document if item.state in ("succeeded", "unchanged") else "",
         "done": done,

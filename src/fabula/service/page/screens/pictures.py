@@ -11,13 +11,16 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.app.collection import Collection
+from fabula.app.reading import MAX_PLACE
 from fabula.graph.entries import Entry
-from fabula.plot.shared.reading import NETWORK, refuse_without
+from fabula.graphs.entities.known_until import list_entities
+from fabula.plot.shared.picture_parts import NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
+from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import HEADERS, is_language, show
 from fabula.service.page.screens.correcting import corrections_of
 
@@ -25,18 +28,26 @@ router = APIRouter()
 MAX_ENTITIES = 500
 """Entities in the list."""
 Words = Annotated[str, Query(max_length=20_000)]
+Place = Annotated[str, Query(max_length=MAX_PLACE)]
+"""Up to where the reader has read; a script adds the bookmark that it keeps."""
 
 
 @router.get("/c/{collection}/d/{document}/trees")
 def trees(
-    request: Request, collection: FilledCollection, document: str, caller: Reader, q: Words = ""
+    request: Request,
+    collection: FilledCollection,
+    document: str,
+    caller: Reader,
+    q: Words = "",
+    until: Place = "",
 ) -> Response:
     """Show the trees of a book as a picture and as an outline."""
     entry = document_of(collection, document)
     refuse_without(entry, "aspects", "tree")
     order = {name: at for at, name in enumerate(entry.graphs["aspects"].facts.get("aspects", []))}
-    trees = sorted(outline(collection, entry), key=lambda tree: order.get(tree.aspect, len(order)))
-    values = _shared_values(request, collection, entry, q) | {"outline": trees}
+    rows = outline(collection, entry, until=until)
+    trees = sorted(rows, key=lambda tree: order.get(tree.aspect, len(order)))
+    values = _shared_values(request, collection, entry, "trees", q, until) | {"outline": trees}
     return show(request, "trees.html", values)
 
 
@@ -48,11 +59,12 @@ def trees_picture(
     document: str,
     caller: Reader,
     q: Words = "",
+    until: Place = "",
 ) -> Response:
     """Return the picture of the trees, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    return _framed(picture(state, collection, caller, entry, "html", "trees", q.strip()))
+    return _frame(picture(state, collection, caller, entry, "html", "trees", q.strip(), until))
 
 
 @router.get("/c/{collection}/d/{document}/entities")
@@ -63,19 +75,23 @@ def entities(
     caller: Reader,
     q: Words = "",
     type: Annotated[str, Query(max_length=200)] = "",
+    until: Place = "",
 ) -> Response:
     """Show the people, places and other entities of a book as a network and as a list."""
     entry = document_of(collection, document)
     refuse_without(entry, NETWORK, "network")
-    scope = {"collection": collection.name, "document": entry.id, "limit": MAX_ENTITIES + 1}
-    rows = collection.store.rows("entities/find_cast", **scope, type=type)
-    all_types = rows if not type else collection.store.rows("entities/find_cast", **scope, type="")
-    values = _shared_values(request, collection, entry, q) | {
+    known = collection.known_filters(until, entry.id)
+    rows = list_entities(collection.store.read, known, type=type, limit=MAX_ENTITIES + 1)
+    all_types = (
+        list_entities(collection.store.read, known, limit=MAX_ENTITIES + 1) if type else rows
+    )
+    values = _shared_values(request, collection, entry, "entities", q, until) | {
         "entities": rows[:MAX_ENTITIES],
         "more": len(rows) > MAX_ENTITIES,
         "type": type,
         "types": sorted({row["type"] for row in all_types}),
-        "corrections": corrections_of(collection, entry),
+        # They name those who made them.
+        "corrections": [] if caller.is_visitor else corrections_of(collection, entry, known=known),
         "may_write": caller.may("write"),
     }
     return show(request, "entities.html", values)
@@ -89,25 +105,31 @@ def entities_picture(
     document: str,
     caller: Reader,
     q: Words = "",
+    until: Place = "",
 ) -> Response:
     """Return the picture of the network, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    return _framed(picture(state, collection, caller, entry, "html", "network", q.strip()))
+    return _frame(picture(state, collection, caller, entry, "html", "network", q.strip(), until))
 
 
 def _shared_values(
-    request: Request, collection: Collection, entry: Entry, q: str
+    request: Request, collection: Collection, entry: Entry, screen: str, q: str, until: str
 ) -> dict[str, Any]:
     """Return the values that both templates need."""
     lang = entry.language if is_language(entry.language) else ""
     if is_cross_site(request):
         # The picture would ask the question, and the caller's key would pay for it.
         q = ""
-    return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}
+    return {
+        "collection": collection.name,
+        "document": entry,
+        "q": q.strip(),
+        "lang": lang,
+    } | describe_reached(collection, entry, until.strip(), screen, q=q.strip())
 
 
-def _framed(content: bytes) -> Response:
+def _frame(content: bytes) -> Response:
     """Return a picture for our frame; its policy allows only its own scripts and styles."""
     policy = (
         f"default-src 'none'; style-src {_hashes(content, b'style')}; "

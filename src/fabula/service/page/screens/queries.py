@@ -13,6 +13,7 @@ from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.export.cells import format_cell, format_csv
 from fabula.graph.explore import shipped_query
+from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service.core import queries
 from fabula.service.core.errors import status_of
@@ -69,7 +70,7 @@ def run_own(
         target,
         "own_query.html",
         values,
-        (lambda: queries.run_statement(state.query_slots, state.app.store, statement, {}))
+        (lambda: queries.run_statement(state.query_slots, target.store, statement, {}))
         if statement.strip()
         else None,
         format,
@@ -93,7 +94,9 @@ def show_query(
     entered = {
         parameter.name: request.query_params[parameter.name]
         for parameter in query.parameters
-        if parameter.name in request.query_params
+        # An empty field of a number stands for its default.
+        if request.query_params.get(parameter.name)
+        or (isinstance(parameter.default, str) and parameter.name in request.query_params)
     }
     values: dict[str, Any] = {
         "collection": target.name,
@@ -198,6 +201,8 @@ def _field(
     value = entered.get(
         parameter.name, default if isinstance(default, str) else json.dumps(default)
     )
+    if value == str(NO_LIMIT):
+        value = ""  # The end of all texts: a number that tells a reader nothing.
     is_document = parameter.name == DOCUMENT
     return {
         "name": parameter.name,

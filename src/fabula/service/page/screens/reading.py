@@ -7,11 +7,17 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from fabula.app.collection import Collection
 from fabula.app.reading import MAX_PLACE
+from fabula.graph.annotations import NOTES
+from fabula.graph.entries import Entry
+from fabula.graph.hits import NO_LIMIT
+from fabula.service.core.recaps import RecapBy, make_recap
 from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
+from fabula.store.annotations import read_records
 
 router = APIRouter()
 Spans = Annotated[str, Query(max_length=4000)]
@@ -42,8 +48,34 @@ def read(
         "page": page,
         "lang": entry.language if is_language(entry.language) else "",
         "q": q[:MAX_QUESTION],
+        "notes": 0 if caller.is_visitor else _count_notes(collection, entry),
+        "may_write": caller.may("write"),
     }
     return show(request, "read.html", values)
+
+
+@router.get("/c/{collection}/d/{document}/recap")
+def recap(
+    request: Request,
+    collection: FilledCollection,
+    document: str,
+    caller: Reader,
+    at: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
+    until: Annotated[str, Query(max_length=MAX_PLACE)] = "",
+    by: RecapBy = "chapter",
+) -> Response:
+    """Show what the book has told up to a place: the character `at`, or what `until` names."""
+    entry = document_of(collection, document)
+    place = until.strip() or ("" if at is None else str(at))
+    values = {
+        "collection": collection.name,
+        "document": entry,
+        "recap": make_recap(collection, entry, place, by),
+        "until": until.strip(),
+        "by": by,
+        "lang": entry.language if is_language(entry.language) else "",
+    }
+    return show(request, "recap.html", values)
 
 
 @router.get("/c/{collection}/d/{document}/margin")
@@ -53,13 +85,25 @@ def margin(
     document: str,
     caller: Reader,
     at: Annotated[int, Query(ge=0, le=END_OF_TEXT)],
+    until: Annotated[int, Query(ge=0, le=END_OF_TEXT)] = END_OF_TEXT,
 ) -> Response:
-    """Render the margin of a place, which the script of the page puts in."""
+    """Render the margin of a place, which the script of the page puts in.
+
+    `until` is the reader's bookmark: how many characters were read.
+    """
     entry = document_of(collection, document)
     values = {
         "collection": collection.name,
         "document": entry,
-        "margin": read_margin(collection.store, entry, at, at + 1),
+        "margin": read_margin(
+            collection.store, entry, at, at + 1, NO_LIMIT if until == END_OF_TEXT else until
+        ),
         "lang": entry.language if is_language(entry.language) else "",
     }
     return show_part(request, "margin.html", values)
+
+
+def _count_notes(collection: Collection, entry: Entry) -> int:
+    """Return how many notes readers have made on a document."""
+    records = read_records(collection.store, collection.name, entry.id)
+    return sum(record.count for record in records if record.name == NOTES)

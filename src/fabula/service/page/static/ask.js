@@ -1,13 +1,18 @@
 // Asking: the answer is shown while it is written, and kept while the tab is open.
 
-import { drawPart, isFree, keep, make, tell } from "./shell.js";
+import { bookmarks, drawPart, followBookmark, isFree, keep, keepToBookmark, make, tell } from "./shell.js";
 
 const result = document.querySelector("#result");
 const form = document.querySelector("form.question");
 const next = document.querySelector("form.follow-up");
 /** The conversation that the question is part of; "new" begins one. */
-let conversation = "new";
+const isVisitor = "visitor" in document.body.dataset;
+let conversation = isVisitor ? null : "new";
 const options = JSON.parse(result.dataset.question);
+keepToBookmark(options, result);
+// The examples name people of whole books, of whom a reader with a bookmark may not know yet.
+const examples = document.querySelector("#examples");
+if (examples && bookmarks.any(result.dataset.collection)) examples.hidden = true;
 /** The key has the collection's version: after a change of the collection the question is asked again. */
 const key = `answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(options)}`;
 
@@ -40,7 +45,7 @@ async function* events(body) {
 async function show(answer) {
   result.replaceChildren(...await draw("answer", answer));
   result.removeAttribute("aria-busy");
-  next.hidden = false;
+  if (next) next.hidden = false;
   conversation = answer.conversation ?? conversation;
   // In a conversation the question is now one of its turns, and no longer part of the address.
   if (options.conversation) history.replaceState(null, "", `?conversation=${conversation}`);
@@ -68,6 +73,9 @@ async function ask() {
   text.dir = "auto";
   const stop = make("button", "", "Stop");
   const note = make("p", "quiet small", "Searching for passages …");
+  /** What a mode that searches on has done until now. */
+  const steps = make("ol", "quiet small");
+  steps.dir = "auto";
   const writing = make("section", "answer writing", note, text, stop);
   const whole = make("div", "answered", writing);
   result.replaceChildren(whole);
@@ -94,6 +102,11 @@ async function ask() {
         draw("passages", { question: options.question, context: data.context }).then((drawn) => {
           if (whole.isConnected) whole.append(...drawn);
         }, () => {});
+      } else if (name === "step") {
+        const found = data.hits.filter((hit) => hit.kept).length;
+        note.textContent = `Reading on: ${data.step} …`;
+        steps.append(make("li", "", `${data.step}: ${data.note.replace(`${data.step} `, "")}${found ? ` (${found} new)` : ""}`));
+        if (!steps.isConnected) text.before(steps);
       } else if (name === "token") {
         note.textContent = "Writing …";
         text.append(data.text);
@@ -125,6 +138,8 @@ async function ask() {
     }
   }
 }
+
+if (form) followBookmark(form, result.dataset.collection);
 
 // Leave out empty fields, so that the address of a question is short.
 form?.addEventListener("submit", () => {

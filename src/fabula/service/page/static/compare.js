@@ -1,11 +1,13 @@
 // Comparing: two to four modes, asked at the same time; each answer is drawn when it arrives.
 
-import { drawPart, keep, tell } from "./shell.js";
+import { drawPart, followBookmark, keep, keepToBookmark, tell } from "./shell.js";
 
 const form = document.querySelector("form.question");
 const boxes = [...form.querySelectorAll("input[name=modes]")];
 const result = document.querySelector("#result");
 const comparison = JSON.parse(result.dataset.comparison);
+if (comparison) keepToBookmark(comparison, result);
+followBookmark(form, result.dataset.collection);
 /** The key has the collection's version: after a change of the collection the modes are asked again. */
 const key = `compared ${result.dataset.version} ${location.pathname} ${JSON.stringify(comparison)}`;
 

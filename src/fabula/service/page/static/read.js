@@ -1,6 +1,6 @@
 // Reading: scroll to citations, update the margin, and offer actions for selected text.
 
-import { fetchPart, isFree, tell } from "./shell.js";
+import { bookmarks, fetchPart, isFree, tell } from "./shell.js";
 
 const desk = document.querySelector(".desk");
 const book = desk.querySelector(".book");
@@ -35,6 +35,113 @@ if (!history.state?.scrolled) {
   history.replaceState({ scrolled: true }, "");
 }
 
+// The reader's bookmark: what comes after it is not told by the margin, nor by answers
+
+let bookmark = bookmarks.get(desk.dataset.collection, desk.dataset.document);
+const askLink = desk.querySelector(`a[href="${CSS.escape(desk.dataset.ask)}"]`) ?? desk.querySelector(".ways a");
+
+function showBookmark() {
+  desk.querySelector("#bookmark").hidden = false;
+  desk.querySelector("#bookmarked").hidden = !bookmark;
+  desk.querySelector("#bookmark-name").textContent = bookmark?.name ?? "";
+  askLink.href = bookmark ? `${desk.dataset.ask}&until=${bookmark.until}` : desk.dataset.ask;
+  hideLater();
+  hideLaterText();
+  fetchNotes();
+  document.documentElement.classList.remove("bookmarked");
+  if (!bookmark) return;
+  // The server does not know the bookmark: what it has told of the whole book is taken away.
+  for (const told of desk.querySelectorAll(".summary-of-note, .shown-passage")) told.remove();
+}
+
+const hiddenSections = desk.querySelector("#hidden-sections");
+const hiddenText = desk.querySelector("#hidden-text");
+let isWholeShown = false;
+let isTextShown = false;
+let textInSight = paragraphs;
+
+/** Hide the text that comes after the bookmark, until the reader wants to read on. */
+function hideLaterText() {
+  const isLater = (paragraph) => Boolean(bookmark) && !isTextShown && Number(paragraph.dataset.at) >= bookmark.until;
+  for (const paragraph of paragraphs) paragraph.hidden = isLater(paragraph);
+  textInSight = paragraphs.filter((paragraph) => !paragraph.hidden);
+  // A heading that was added stands in no paragraph: the section is hidden as a whole.
+  for (const each of sections) each.hidden = !each.querySelector("[data-at]:not([hidden])");
+  hiddenText.hidden = textInSight.length === paragraphs.length;
+  const last = textInSight.at(-1);
+  if (last) last.after(hiddenText);
+  else sections[0]?.before(hiddenText);
+  const target = targetOfAddress() ?? document.getElementById("lit");
+  const isAsked = !hiddenText.hidden && Boolean(target?.closest("[hidden]"));
+  hiddenText.querySelector("span").textContent = isAsked
+    ? "The place that you asked for comes after your bookmark, and is hidden."
+    : "What comes after your bookmark is hidden.";
+  if (isAsked) hiddenText.scrollIntoView({ block: "center", behavior: "instant" });
+}
+hiddenText.querySelector("button").addEventListener("click", () => {
+  const next = paragraphs.find((paragraph) => paragraph.hidden);
+  isTextShown = true;
+  hideLaterText();
+  drawTicks();
+  follow();
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+  if (targetOfAddress() ?? document.getElementById("lit")) showTarget();
+});
+
+/** Hide the names of sections, and the citations, that come after the bookmark; say how many. */
+function hideLater() {
+  const isLater = (element) => Boolean(bookmark) && !isWholeShown && Number(element.dataset.start) >= bookmark.until;
+  const later = [...desk.querySelectorAll(".sections a[data-start]")].filter((link) => {
+    link.closest("li").hidden = isLater(link);
+    return isLater(link);
+  });
+  for (const cited of desk.querySelectorAll(".cited li[data-start], .notes li[data-start]")) cited.hidden = isLater(cited);
+  const name = desk.querySelector("#next-section span");
+  if (name) name.hidden = isLater(name.parentElement);
+  hiddenSections.hidden = !later.length;
+  const count = later.length === 1 ? "One section is" : `${later.length} sections are`;
+  hiddenSections.querySelector("span").textContent = `${count} hidden, as they come after your bookmark.`;
+}
+hiddenSections.querySelector("button").addEventListener("click", () => {
+  isWholeShown = true;
+  hideLater();
+  desk.querySelector(".sections a[data-start]")?.focus();
+});
+
+/** The character at which the paragraph ends that is in sight. */
+function endOfSight() {
+  const at = paragraphs.indexOf(placeInSight());
+  const after = paragraphs[at + 1];
+  if (after) return Number(after.dataset.at);
+  const last = paragraphs[at];
+  return Number(last.dataset.at) + [...last.textContent].length;
+}
+
+desk.querySelector("#set-bookmark").addEventListener("click", () => {
+  const place = placeInSight();
+  if (!place) return;
+  const name = desk.querySelector(`.sections a[data-section="${CSS.escape(place.closest("section").dataset.section)}"]`);
+  bookmark = { until: endOfSight(), name: name?.textContent ?? desk.querySelector("h1").textContent };
+  bookmarks.set(desk.dataset.collection, desk.dataset.document, bookmark);
+  cache.clear();
+  shownRange = [0, 0];
+  isWholeShown = false;
+  isTextShown = false;
+  showBookmark();
+  drawTicks();
+  showMargin(Number(place.dataset.at));
+  tell("The bookmark is set: answers about this book use nothing that comes later.");
+});
+desk.querySelector("#clear-bookmark").addEventListener("click", () => {
+  bookmarks.clear(desk.dataset.collection, desk.dataset.document);
+  bookmark = null;
+  cache.clear();
+  showBookmark();
+  drawTicks();
+  tell("The bookmark is removed.");
+});
+
 // The current section, and the margin of the place in view
 
 let section = null;
@@ -45,13 +152,13 @@ let requests = 0;
 /** The first paragraph below the upper third of the window. */
 function placeInSight() {
   const line = innerHeight / 3;
-  let low = 0, high = paragraphs.length - 1;
+  let low = 0, high = textInSight.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (paragraphs[middle].getBoundingClientRect().bottom < line) low = middle + 1;
+    if (textInSight[middle].getBoundingClientRect().bottom < line) low = middle + 1;
     else high = middle;
   }
-  return paragraphs[low];
+  return textInSight[low];
 }
 
 function follow() {
@@ -69,6 +176,92 @@ function follow() {
     }
   }
   showMargin(Number(place.dataset.at));
+  recapUpTo(Number(place.dataset.at));
+  showNotes();
+}
+
+// Notes: those of the section in view are beside the text, and their words are coloured in it
+
+const beside = document.querySelector("#notes-beside");
+let notesAsked = 0;
+
+/** Fetch the notes on the book, up to the bookmark: what they say may tell of later text. */
+async function fetchNotes() {
+  if (!desk.dataset.notes) return;
+  const request = ++notesAsked;
+  beside.querySelector("ul")?.remove();
+  CSS.highlights?.delete("noted");
+  showNotes();
+  try {
+    const part = await fetchPart(`${desk.dataset.read}/notes/beside${bookmark ? `?until=${bookmark.until}` : ""}`);
+    const list = part.querySelector(".beside-list");
+    if (request !== notesAsked || !list) return;
+    beside.append(document.importNode(list, true));
+  } catch {
+    return; // The text can be read without its notes; the link above it leads to them.
+  }
+  colourNotes();
+  showNotes();
+}
+
+/** Show the notes of the section in view. */
+function showNotes() {
+  const within = section ? [...section.querySelectorAll("[data-at]")] : [];
+  const after = within.length ? paragraphs[paragraphs.indexOf(within.at(-1)) + 1] : null;
+  const start = within.length ? Number(within[0].dataset.at) : 0;
+  const end = after ? Number(after.dataset.at) : Infinity;
+  let count = 0;
+  for (const note of beside.querySelectorAll(".beside-list > li")) {
+    note.hidden = !(Number(note.dataset.start) < end && Number(note.dataset.end) > start);
+    if (!note.hidden) count += 1;
+  }
+  beside.hidden = count === 0;
+}
+
+/** The node and the offset of a character of the book; the end of its paragraph, if it is between two. */
+function nodeAt(character) {
+  let paragraph = null;
+  for (const each of paragraphs) {
+    if (Number(each.dataset.at) > character) break;
+    paragraph = each;
+  }
+  if (!paragraph) return null;
+  let left = character - Number(paragraph.dataset.at);
+  const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+  let node = null;
+  while (walker.nextNode()) {
+    node = walker.currentNode;
+    const points = [...node.data];
+    // Characters are code points, as in Python; an offset counts UTF-16 units.
+    if (left <= points.length) return [node, points.slice(0, left).join("").length];
+    left -= points.length;
+  }
+  return node && [node, node.data.length];
+}
+
+/** Colour the words of notes, where the browser can do so without a change of the text. */
+function colourNotes() {
+  if (!CSS.highlights) return;
+  const ranges = [];
+  for (const note of beside.querySelectorAll(".beside-list > li")) {
+    const [from, to] = [nodeAt(Number(note.dataset.start)), nodeAt(Number(note.dataset.end))];
+    if (!from || !to) continue;
+    const range = document.createRange();
+    range.setStart(...from);
+    range.setEnd(...to);
+    ranges.push(range);
+  }
+  CSS.highlights.set("noted", new Highlight(...ranges));
+}
+
+const soFar = document.querySelector("#so-far");
+
+/** Let the link to the recap lead to the place in view: what comes after it is not told. */
+function recapUpTo(at) {
+  if (!soFar) return;
+  const address = new URL(soFar.href);
+  address.searchParams.set("at", at);
+  soFar.href = address;
 }
 
 async function showMargin(at) {
@@ -80,7 +273,8 @@ async function showMargin(at) {
   let place = [...cache.values()].find((each) => each.from <= at && at < each.to);
   if (!place) {
     try {
-      const part = await fetchPart(`${desk.dataset.read}/margin?at=${at}`);
+      const until = bookmark ? `&until=${bookmark.until}` : "";
+      const part = await fetchPart(`${desk.dataset.read}/margin?at=${at}${until}`);
       const node = part.querySelector(".place");
       if (!node) return;
       place = { from: Number(node.dataset.from), to: Number(node.dataset.to), node };
@@ -94,7 +288,10 @@ async function showMargin(at) {
   margin.replaceChildren(place.node.cloneNode(true));
 }
 
-{
+showBookmark();
+if (bookmark) {
+  margin.replaceChildren();
+} else {
   const first = margin.querySelector(".place");
   if (first) shownRange = [Number(first.dataset.from), Number(first.dataset.to)];
 }
@@ -111,7 +308,7 @@ follow();
 const ticks = document.querySelector("#ticks");
 function drawTicks() {
   const whole = document.documentElement.scrollHeight;
-  ticks.replaceChildren(...marks.map((mark) => {
+  ticks.replaceChildren(...marks.filter((mark) => !mark.closest("[hidden]")).map((mark) => {
     const tick = document.createElement("a");
     tick.href = `#${mark.id}`;
     tick.tabIndex = -1;
@@ -185,14 +382,21 @@ function offer() {
   const end = characterAt(range.endContainer, range.endOffset);
   if (start === null || end === null || start >= end) { bar.hidden = true; return; }
   const short = text.length > 300 ? `${text.slice(0, 300)}…` : text;
-  askSelected.href = `${desk.dataset.ask}&draft=${encodeURIComponent(`What does this mean: “${short.replace(/\s+/g, " ")}”`)}`;
+  const until = bookmark ? `&until=${bookmark.until}` : "";
+  askSelected.href = `${desk.dataset.ask}${until}&draft=${encodeURIComponent(`What does this mean: “${short.replace(/\s+/g, " ")}”`)}`;
   linkSelected.href = `${desk.dataset.read}?chars=${start}-${end}#lit`;
+  const noteSelected = bar.querySelector("#note-selected");
+  if (noteSelected) {
+    noteSelected.href = `${desk.dataset.read}/notes/new?chars=${start}-${end}`;
+    bar.querySelector("#highlight-at").value = `${start}-${end}`;
+  }
   const box = range.getBoundingClientRect();
   bar.hidden = false;
   bar.style.top = `${Math.min(Math.max(box.bottom + 8, 8), innerHeight - bar.offsetHeight - 8)}px`;
   bar.style.left = `${Math.min(Math.max(box.left, 8), innerWidth - bar.offsetWidth - 8)}px`;
 }
 document.addEventListener("selectionchange", () => requestAnimationFrame(offer));
+offer(); // A reader may have selected words before this script ran.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !bar.hidden) {
     getSelection().removeAllRanges();

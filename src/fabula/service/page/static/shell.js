@@ -40,6 +40,65 @@ export const keep = {
   clear() { try { sessionStorage.clear(); } catch { /* no storage */ } },
 };
 
+/** The caller's bookmarks: up to which character a book was read. They stay in this browser. */
+export const bookmarks = {
+  key: (collection, document) => `${caller} bookmark ${collection}/${document}`,
+  get(collection, document) {
+    try {
+      const place = JSON.parse(localStorage.getItem(this.key(collection, document)));
+      return Number.isInteger(place?.until) && place.until >= 0 ? place : null;
+    } catch { return null; }
+  },
+  set(collection, document, place) {
+    try { localStorage.setItem(this.key(collection, document), JSON.stringify(place)); } catch { /* full */ }
+  },
+  clear(collection, document) {
+    try { localStorage.removeItem(this.key(collection, document)); } catch { /* no storage */ }
+  },
+  any(collection) {
+    try { return Object.keys(localStorage).some((key) => key.startsWith(this.key(collection, ""))); } catch { return false; }
+  },
+};
+
+/** Fill in the reader's bookmark in the book that is chosen in a form, and say so.
+
+`whole` and `isWhole` are the button for the whole book, and what is said once it is pressed. */
+export function followBookmark(form, collection, whole = "Ask the whole book", isWhole = "The whole book is asked, to its end.") {
+  const noted = document.querySelector("#bookmarked");
+  const until = form.elements.until;
+  function show() {
+    const chosen = form.elements.document?.value;
+    const place = chosen ? bookmarks.get(collection, chosen) : null;
+    const filled = place ? String(place.until) : "";
+    // What the reader typed stays; what was filled in for another book does not.
+    if (!until.value || until.value === until.dataset.filled) until.value = filled;
+    until.dataset.filled = filled;
+    noted.hidden = !place;
+    if (!place) return;
+    const button = make("button", "plain", whole);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      until.value = until.dataset.filled = "100%";
+      noted.textContent = isWhole;
+    });
+    noted.replaceChildren("Your bookmark is in ", make("bdi", "", place.name), ": nothing that comes later is used. ", button);
+    if (until.value !== String(place.until)) noted.hidden = true;
+  }
+  show();
+  form.elements.document?.addEventListener("change", show);
+}
+
+/** Limit a question to what was read of its book, unless its address has a place; say what is not. */
+export function keepToBookmark(options, result) {
+  if (options.document && !options.until) {
+    const place = bookmarks.get(result.dataset.collection, options.document);
+    if (place) options.until = String(place.until);
+  } else if (options.question && !options.document && bookmarks.any(result.dataset.collection)) {
+    // A place in one book is none in others, so all of each is asked.
+    result.before(make("p", "note", "All books are asked to their ends. Choose the book with your bookmark to be told nothing that comes later."));
+  }
+}
+
 // The storage is cleared when the caller signs out, when another caller has signed in, and on the
 // sign-in page, to which a session that has ended leads.
 if (location.pathname === "/signin") keep.clear();
@@ -88,9 +147,13 @@ export function isFree(event) {
 document.querySelector("#show-keys")?.addEventListener("click", () => keys.showModal());
 
 function toQuestion() {
-  if (!question) return;
-  question.focus();
-  question.select();
+  if (question?.checkVisibility()) {
+    question.focus();
+    question.select();
+  } else {
+    // A narrow window has no field in its head: the screen to ask on has one.
+    document.querySelector(".top nav a[href$='/ask']")?.click();
+  }
 }
 
 document.addEventListener("keydown", (event) => {
@@ -127,6 +190,9 @@ addEventListener("pageshow", () => {
   for (const [button, words] of waiting) button.textContent = words;
   waiting.clear();
 });
+
+// On a narrow screen the links to the screens are a line that scrolls: the current one is seen.
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
 // `plain` asks the server to put answers into the page, which scripts fetch themselves.
 for (const plain of document.querySelectorAll("input[name=plain]")) plain.remove();

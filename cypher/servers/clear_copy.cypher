@@ -1,0 +1,5 @@
+// Forgets how far a collection has been copied.
+// $collection  its name
+CYPHER 25
+MATCH (copy:CollectionCopy {name: $collection})
+DELETE copy

@@ -1,0 +1,131 @@
+"""The place up to which a reader has read a text: from what the reader says to a character.
+
+What a reader names is read in this order: a share of the text ("40%"), a character, a printed page
+or line, a section by its name as `fabula read --at` takes it, and words of the text. A section,
+a page and words count as read: the place is the end of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_labelled, find_sections
+from fabula.errors import NotFound
+from fabula.graph.entries import Entry
+from fabula.graph.structure import TextStructure
+from fabula.store import Store
+from fabula.text.names import quote_name
+
+SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)\s*%")
+NUMBER = re.compile(r"\d{1,9}")
+END = 10**9
+"""A character after the end of any text."""
+MIN_PHRASE_CHARACTERS = 6
+"""Of words that are looked for in the text: a shorter piece is in too many places."""
+_APOSTROPHES = "['’‘ʼ]"
+_MARKS = '["“”„«»‟]'
+_DASHES = "[-‐‑–—]"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPlace:
+    """Up to where a reader has read a document.
+
+    Attributes:
+        document: The document.
+        end: How many characters of its text are read.
+        length: How many it has.
+        name: The place in words, as "the end of STAVE THREE".
+
+    """
+
+    document: Entry
+    end: int
+    length: int
+    name: str
+
+    @property
+    def percent(self) -> int:
+        """The share of the text that is read; below 100 unless all of it is."""
+        return 100 * self.end // self.length if self.length else 100
+
+    def __str__(self) -> str:
+        """Return what was understood, as "up to the end of STAVE THREE (48 %)"."""
+        return f"up to {self.name} ({self.percent} %)"
+
+
+def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlace:
+    """Return the place in a document up to which a reader has read.
+
+    Args:
+        store: The graph.
+        document: The document.
+        until: A section, as "Stave Three"; a page as "p. 113" or lines as "ll. 340-352"; a share as
+            "40%"; words of the text; a character, or the last of a range as 120-340.
+
+    Raises:
+        NotFound: The document has no such place, or it is the name of several.
+
+    """
+    place = until.strip()
+    if not place or len(place) > MAX_PLACE:
+        raise NotFound(f"{quote_name(until)} does not name a place of {document.title}.")
+    rows = store.rows("core/find_length", collection=document.collection, document=document.id)
+    length = int(rows[0]["length"])
+    if match := SHARE.fullmatch(place):
+        share = min(float(match[1].replace(",", ".")), 100.0)
+        end = int(length * share / 100)
+        return ReadingPlace(document, end, length, f"character {end:,}")
+    if NUMBER.fullmatch(place) or CHARACTERS.fullmatch(place):
+        ends = [int(end) for _, end in SPAN.findall(place)] or [int(place)]
+        end = min(max(ends), length)
+        return ReadingPlace(document, end, length, f"character {end:,}")
+    structure = store.structure(document)
+    if spans := find_labelled(structure, place, length):
+        return ReadingPlace(document, min(end for _, end in spans), length, f"the end of {place}")
+    if numbers := find_sections(structure, place):
+        path = structure.paths[numbers[0]]
+        if len(numbers) > 1:
+            # The others are not listed: their headings may come after what was read.
+            raise NotFound(
+                f"{quote_name(place)} names {len(numbers)} sections of {document.title}, the first "
+                f"of which is {path}: name yours with what stands above it, or by a page."
+            )
+        end = end_of_section(structure, numbers[0], length)
+        return ReadingPlace(document, end, length, f"the end of {path}")
+    return _find_phrase(store, document, place, length)
+
+
+def end_of_section(structure: TextStructure, number: int, length: int) -> int:
+    """Return where a section ends, with all sections inside it."""
+    sections, depths = structure.outline.sections, structure.outline.depths
+    following = range(number + 1, len(sections))
+    return next((sections[at].start for at in following if depths[at] <= depths[number]), length)
+
+
+def _find_phrase(store: Store, document: Entry, words: str, length: int) -> ReadingPlace:
+    """Return the end of words of the text: of the first place that has them, which is the safe one.
+
+    White space, case and the forms of quotation marks, apostrophes and dashes make no difference.
+    """
+    # A quotation is often given without the comma that the book prints before its mark.
+    sought = words.strip(f"{_MARKS[1:-1]} ").split()
+    if len(words) >= MIN_PHRASE_CHARACTERS and len(sought) > 1:
+        text = "".join(row["text"] for row in store.find_chunks(document, 0, END))
+        matches = re.finditer(r"\s+".join(map(_pattern, sought)), text, re.IGNORECASE)
+        if match := next(matches, None):
+            again = " (the first place that has these words)" if next(matches, None) else ""
+            shown = words if len(words) <= 60 else f"{words[:59]}…"
+            return ReadingPlace(document, match.end(), length, f'the end of "{shown}"{again}')
+    raise NotFound(
+        f"{document.title} has no section, page or words {quote_name(words)}.",
+        advice="Name a section, a page as 'p. 113', a share as '40%', or some words of the text. "
+        f'`fabula read "{document.title}"` shows it.',
+    )
+
+
+def _pattern(word: str) -> str:
+    """Return a regular expression for a word in all forms in which it may be printed."""
+    forms = {sign: signs for signs in (_APOSTROPHES, _MARKS, _DASHES) for sign in signs[1:-1]}
+    return "".join(forms.get(letter, re.escape(letter)) for letter in word)

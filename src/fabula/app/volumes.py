@@ -1,0 +1,71 @@
+"""The order of the volumes of a series, and those that a reader of one of them has read.
+
+A collection has no series of its own. What orders its documents is taken from what is there: a
+number in each title, else a year of publication of each, else the titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.graph.entries import Entry
+from fabula.load.chapters import chapter_number
+
+MAX_VOLUMES = 20
+"""Volumes that are searched one after the other."""
+_NUMBERED = re.compile(
+    r"\b(?:volume|vol|book|part|no|nr|band|bd|buch|teil|tome|livre|tomo|libro|том|книга)\b\.?\s+(\w+)",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d{1,4}")
+_YEAR = re.compile(r"\b(\d{4})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVolumes:
+    """The volumes that were read: all up to one, that one included.
+
+    `order` says what they are ordered by: "numbers in their titles", "years" or "titles".
+    """
+
+    entries: tuple[Entry, ...]
+    order: str
+
+    def __str__(self) -> str:
+        """Return what was understood, for people."""
+        titles = ", ".join(entry.title for entry in self.entries)
+        return f"{titles} (the documents are in the order of their {self.order})"
+
+
+def order_volumes(entries: Sequence[Entry]) -> tuple[list[Entry], str]:
+    """Return documents in the order of a series, and what this order is of."""
+    numbers = [_number(entry.title) for entry in entries]
+    if all(numbers) and len(set(numbers)) == len(numbers):
+        ordered = sorted(zip(numbers, entries, strict=True), key=lambda pair: pair[0])
+        return [entry for _, entry in ordered], "numbers"
+    years = [_YEAR.search(entry.published) for entry in entries]
+    values = [int(match[1]) for match in years if match]
+    if len(values) == len(entries) == len(set(values)):
+        ordered = sorted(zip(values, entries, strict=True), key=lambda pair: pair[0])
+        return [entry for _, entry in ordered], "years of publication"
+    return sorted(entries, key=lambda entry: (entry.title.casefold(), entry.id)), "titles"
+
+
+def read_up_to(entries: Sequence[Entry], volume: Entry) -> ReadVolumes:
+    """Return the volumes up to one, that one included."""
+    ordered, order = order_volumes(entries)
+    place = [entry.id for entry in ordered].index(volume.id)
+    return ReadVolumes(tuple(ordered[: place + 1]), order)
+
+
+def _number(title: str) -> int:
+    """Return the number of a volume in a title, in figures or words; 0 for none."""
+    for match in _NUMBERED.finditer(title):
+        if match[1].isdecimal():
+            return int(match[1])
+        if (number := chapter_number(f"chapter {match[1]}")) is not None:
+            return number.value
+    digits = _DIGITS.search(title)
+    return int(digits[0]) if digits else 0

@@ -1,0 +1,105 @@
+"""What became of a quotation that was compared with the books, and of a citation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fabula.graph.hits import Hit, describe_place
+from fabula.text.document import excerpt
+
+QuotationStatus = Literal["exact", "near", "elsewhere", "not found", "unchecked"]
+"""Whether a quotation is in the books:
+
+- exact: in these words, at the place that is cited if one is;
+- near: in other spelling, case, punctuation, or with words left out or in brackets;
+- elsewhere: in the books, but not at the place that is cited;
+- not found: not in the documents that were asked;
+- unchecked: the graph could not be read.
+"""
+QuotationChange = Literal["", "repaired", "unmarked"]
+"""What `quotations = "strict"` did: put the book's words in its place, or took its marks off."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuotation:
+    """A quotation in an answer, compared with the documents that were asked.
+
+    Attributes:
+        text: What the answer quotes, without its marks.
+        start: The character of the answer's text at which it begins, with its opening mark.
+        end: The end of it, after its closing mark.
+        status: Whether the books have it.
+        printed: The book's own words; of a quotation that was not found, those that are closest to
+            it, or '' if none are close.
+        hit: The chunk in which these words begin; None if there are none.
+        spans: The characters of that chunk's document that they are, one range for each part of the
+            quotation between ellipses.
+        cited: The numbers of the passages that are cited with it.
+        differences: What it has otherwise than the book, as "spelling" or "ellipsis".
+        change: What was done to it, if the setting `quotations` is "strict".
+        original: What the model wrote, if it was repaired.
+
+    """
+
+    text: str
+    start: int
+    end: int
+    status: QuotationStatus
+    printed: str = ""
+    hit: Hit | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+    cited: tuple[int, ...] = ()
+    differences: tuple[str, ...] = ()
+    change: QuotationChange = ""
+    original: str = ""
+
+    def __repr__(self) -> str:
+        return f"<CheckedQuotation {self.status}: {excerpt(self.text)}>"
+
+    @property
+    def is_in_book(self) -> bool:
+        """Whether its words are in the documents that were asked, at whatever place."""
+        return self.status in ("exact", "near", "elsewhere")
+
+    @property
+    def differs_in_words(self) -> bool:
+        """Whether it differs by more than white space and the forms of marks."""
+        return not {"white space", "marks"}.issuperset(self.differences)
+
+    @property
+    def place(self) -> str:
+        """Where its words are, for people: document, section, characters; '' if nowhere."""
+        if self.hit is None:
+            return ""
+        spans = [(start - self.hit.start, end - self.hit.start) for start, end in self.spans]
+        return describe_place(self.hit, spans)
+
+
+@dataclass(frozen=True, slots=True)
+class WeakCitation:
+    """A citation whose passage has no content word and no name of the sentence that cites it.
+
+    Attributes:
+        number: The number of the passage.
+        sentence: The sentence, without its citations.
+        start: The character of the answer's text at which the citation begins.
+        end: The end of the citation; several in one pair of brackets have the same.
+
+    """
+
+    number: int
+    sentence: str
+    start: int
+    end: int
+
+    def __repr__(self) -> str:
+        return f"<WeakCitation {self.number}: {excerpt(self.sentence)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """The quotations of an answer in the order of its text, and its weak citations."""
+
+    quotations: tuple[CheckedQuotation, ...] = ()
+    weak_citations: tuple[WeakCitation, ...] = ()

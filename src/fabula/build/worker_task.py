@@ -1,0 +1,437 @@
+"""What a Dask worker does for a run: it reads a file, or makes the parts of a document.
+
+A worker needs models and no database. It is sent a pickled `TaskRequest` and returns a pickled
+`TaskResult`. Errors are returned as values: Dask would try again what raises them, and they must
+reach the user as if they had happened in one process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import platform
+import signal
+import threading
+import traceback
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import version
+
+from distributed import Worker, get_worker
+
+from fabula.build.make import PartListener, make
+from fabula.build.values import BuiltParts, DocumentPlan
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings
+from fabula.errors import ClusterError, FabulaError
+from fabula.graph import Part
+from fabula.graph.installed import graphs
+from fabula.load.content import FileContent
+from fabula.models.budget import Budget
+from fabula.models.counted import Meter
+from fabula.models.parallel import TaskGroup
+from fabula.models.stop import Stop
+from fabula.models.usage import Usage
+from fabula.text.document import Document
+
+TOPIC = "fabula"
+"""The topic of Dask's events under which workers report. It is one for all runs: the scheduler
+keeps the last events of every topic that ever was."""
+REPORT_SECONDS = 0.5
+"""How often a worker reports what is new, and checks whether the task is still wanted."""
+MAX_SETTINGS = 4
+"""How many settings a worker keeps models for; the coordinators of a cluster may differ."""
+MAX_STOPPED_RUNS = 1000
+"""How many stopped runs a worker remembers, so that tasks of theirs that arrive late end at once.
+"""
+LOG = logging.getLogger("fabula")
+
+Versions = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What a worker is to do.
+
+    Attributes:
+        work: A file to read, or a plan to make the parts of.
+        settings: They name the models; they have no password of Neo4j in them.
+        is_local: Whether the worker is on the machine of the coordinator, and shares its folders.
+        gives_pieces: Whether the coordinator fetches parts while others are made.
+        calls: How many calls the task may make; None for any number.
+        tokens: How many tokens it may spend, likewise.
+
+    """
+
+    work: FileContent | DocumentPlan
+    settings: Settings
+    is_local: bool
+    gives_pieces: bool = False
+    calls: int | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """How far a task is. All counts are since its beginning, so that a lost report does no harm.
+
+    Attributes:
+        attempt: Identifies the attempt: if a worker dies, another one begins the task again.
+        expected: How many pieces of each step are known.
+        done: How many of them are done.
+        usage: What each step has asked of models.
+        messages: What the task has logged, each with its level.
+        pieces: How many parts and pieces of parts are made, and wait on the worker to be fetched
+            (`take_pieces`).
+        worker: The address of the worker.
+
+    """
+
+    attempt: str
+    expected: Mapping[str, int] = field(default_factory=dict)
+    done: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    messages: tuple[tuple[int, str], ...] = ()
+    pieces: int = 0
+    worker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task returned or raised, and its last report."""
+
+    value: Document | BuiltParts | None
+    error: Exception | None
+    report: TaskReport
+
+
+class TaskReporter:
+    """Collects what a task reports, and sends it while the task runs; a `Progress`."""
+
+    def __init__(
+        self, send: Callable[[bytes], None], is_wanted: Callable[[], bool], worker: str = ""
+    ) -> None:
+        self.meter, self.stop = Meter(), Stop()
+        self.attempt = uuid.uuid4().hex
+        """Tells this attempt from those of other workers that were given the same task."""
+        self._send, self._is_wanted = send, is_wanted
+        self._report = TaskReport(self.attempt, worker=worker)
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+
+    def expect(self, step: str, count: int) -> None:
+        """Add pieces of work of a step that have become known."""
+        with self._lock:
+            counts = self._report.expected
+            self._report = replace(
+                self._report, expected={**counts, step: counts.get(step, 0) + count}
+            )
+
+    def done(self, step: str, usage: Usage) -> None:
+        """Count a piece of a step's work as done; the meter has the usage."""
+        with self._lock:
+            counts = self._report.done
+            self._report = replace(self._report, done={**counts, step: counts.get(step, 0) + 1})
+
+    def add_piece(self) -> None:
+        """Count a part, or a piece of one, that waits to be fetched."""
+        with self._lock:
+            self._report = replace(self._report, pieces=self._report.pieces + 1)
+
+    def log(self, level: int, message: str) -> None:
+        """Add a message that the coordinator is to log."""
+        with self._lock:
+            messages = (*self._report.messages, (level, message))
+            self._report = replace(self._report, messages=messages)
+
+    def report(self) -> TaskReport:
+        """Return how far the task is now."""
+        with self._lock:
+            return replace(self._report, usage=self.meter.usage())
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Send reports until the block ends. The first says that a worker has begun."""
+        threading.Thread(target=self._keep_sending, name="fabula-report", daemon=True).start()
+        token = _REPORTER.set(self)
+        try:
+            yield
+        finally:
+            _REPORTER.reset(token)
+            self._is_over.set()
+
+    def _keep_sending(self) -> None:
+        sent: TaskReport | None = None
+        while not self._is_over.is_set():
+            if not self._is_wanted():
+                self.stop.set()
+            report = self.report()
+            # Usages compare without the parts of their models, which only grow with the counts.
+            if report != sent:
+                self._send(pickle.dumps(report))
+                sent = report
+            self._is_over.wait(REPORT_SECONDS)
+
+
+_REPORTER: ContextVar[TaskReporter | None] = ContextVar("reporter", default=None)
+"""The reporter of the task that a thread works for; the threads of its calls inherit it."""
+
+
+class _ReportingHandler(logging.Handler):
+    """Sends what a task logs to the coordinator, which shows it to the user."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if reporter := _REPORTER.get():
+            reporter.log(record.levelno, record.getMessage())
+
+
+@cache
+def _report_log() -> None:
+    LOG.addHandler(_ReportingHandler())
+
+
+@cache
+def describe_versions() -> Versions:
+    """Return what coordinator and workers must have in common, each with its name."""
+    methods = {
+        name: (graph.version, graph.prompts_digest()) for name, graph in sorted(graphs().items())
+    }
+    return (
+        ("Fabula", version("fabula")),
+        ("Python", ".".join(platform.python_version_tuple()[:2])),
+        ("methods and prompts of graphs", hashlib.sha256(repr(methods).encode()).hexdigest()[:12]),
+    )
+
+
+def find_other_versions(expected: Versions, address: str) -> str:
+    """Return in words how this worker differs from the coordinator; '' if it does not."""
+    here = dict(describe_versions())
+    differences = [
+        f"{name} {here.get(name, 'unknown')} instead of {version}"
+        for name, version in expected
+        if here.get(name) != version
+    ]
+    if not differences:
+        return ""
+    return (
+        f"The worker {address} differs from this process: it has {', and '.join(differences)}. "
+        "Install the same versions of Fabula and its packages on all machines."
+    )
+
+
+def check_worker(versions: Versions, dask_worker: Worker) -> str:
+    """Return how a worker differs from the coordinator; Dask calls this on each worker."""
+    return find_other_versions(versions, dask_worker.address)
+
+
+def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
+    """Do what a request says; Dask calls this in a thread of a worker.
+
+    Args:
+        key: The key of the task.
+        run: The run that it belongs to, by which it is stopped.
+        versions: Those of the coordinator.
+        request: A `TaskRequest`.
+
+    Returns:
+        A `TaskResult`.
+
+    """
+    worker = get_worker()
+
+    def send(report: bytes) -> None:
+        worker.log_event(TOPIC, {"key": key, "report": report})
+
+    def is_wanted() -> bool:
+        # The scheduler takes a task from its worker when the coordinator has gone, whether it was
+        # stopped, was killed or lost its network. Dask can't end the thread, so it looks here.
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    _report_log()
+    reporter = TaskReporter(send, is_wanted, worker.address)
+    value, error = None, None
+    try:
+        if difference := find_other_versions(versions, worker.address):
+            raise ClusterError(difference)
+        with _RUNS.stopping(run, reporter.stop), reporter.running():
+            value = _do(pickle.loads(request), reporter)
+    except MemoryError:
+        raise  # another worker may have more
+    except Exception as raised:  # noqa: BLE001  the coordinator raises it
+        error = _make_portable(raised)
+    finally:
+        _PIECES.close(reporter.attempt)
+    return pickle.dumps(TaskResult(value, error, reporter.report()), protocol=5)
+
+
+def _do(request: TaskRequest, reporter: TaskReporter) -> Document | BuiltParts:
+    reporter.stop.check()
+    work = request.work
+    if isinstance(work, FileContent):
+        return work.parse()
+    budget = Budget(request.calls, request.tokens)
+    with _MODELS.using(request) as shared:
+        models = shared.view(stop=reporter.stop, budget=budget)
+        run = TaskGroup(models.workers, stop=reporter.stop)
+        try:
+            with run:
+                keep = _PIECES.open(reporter) if request.gives_pieces else None
+                return make(work, models, reporter, reporter.meter, run, keep)
+        finally:
+            # Calls that are under way when this fails are paid for: they are counted and cached.
+            run.wait_for_parts()
+
+
+def _make_portable(error: Exception) -> Exception:
+    """Return an error that can be pickled; what nobody foresaw carries its traceback as a note."""
+    if not isinstance(error, FabulaError):
+        error.add_note(f"On a worker:\n{traceback.format_exc()}")
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001  whatever its class does when it is pickled
+        return RuntimeError(traceback.format_exc())
+    return error
+
+
+class _ModelsBySettings:
+    """The models of this process, by the settings that name them: one limiter for all its tasks."""
+
+    def __init__(self) -> None:
+        self._models: dict[bytes, ModelFactory] = {}
+        self._users = Counter[ModelFactory]()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def using(self, request: TaskRequest) -> Iterator[ModelFactory]:
+        """Yield the models for a request, which stay open meanwhile.
+
+        Of those that no task uses, the oldest beyond MAX_SETTINGS are closed.
+        """
+        settings = request.settings
+        if not request.is_local:
+            # The coordinator's folders need not exist here.
+            own = Settings.read()
+            folders = {"home": own.home, "cache_folder": own.cache_folder}
+            settings = settings.model_copy(update=folders)
+        key = pickle.dumps(settings)
+        with self._lock:
+            if key not in self._models:
+                self._models[key] = ModelFactory(settings)
+            models = self._models[key]
+            self._users[models] += 1
+        try:
+            yield models
+        finally:
+            with self._lock:
+                self._users[models] -= 1
+                unused = [key for key, kept in self._models.items() if not self._users[kept]]
+                for old in unused[: max(0, len(self._models) - MAX_SETTINGS)]:
+                    closed = self._models.pop(old)
+                    del self._users[closed]
+                    closed.close()
+
+
+class _Runs:
+    """The tasks of this process by their runs, so that a run can be stopped."""
+
+    def __init__(self) -> None:
+        self._stops: dict[str, set[Stop]] = {}
+        self._stopped: deque[str] = deque(maxlen=MAX_STOPPED_RUNS)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def stopping(self, run: str, stop: Stop) -> Iterator[None]:
+        """Set `stop` if the run is stopped until the block ends, or was before."""
+        with self._lock:
+            self._stops.setdefault(run, set()).add(stop)
+            is_stopped = run in self._stopped
+        if is_stopped:
+            stop.set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._stops[run].discard(stop)
+                if not self._stops[run]:
+                    del self._stops[run]
+
+    def stop(self, run: str) -> None:
+        """Stop the tasks of a run, also those that arrive later."""
+        with self._lock:
+            self._stopped.append(run)
+            stops = [*self._stops.get(run, ())]
+        for stop in stops:
+            stop.set()
+
+
+class _Pieces:
+    """Parts, and pieces of parts, that wait to be fetched while their tasks go on.
+
+    They are fetched, and not sent with the reports: Dask's scheduler keeps the last reports. They
+    are known by attempts and not by tasks: another attempt may have got other replies of models.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[tuple[Part, int]]] = {}
+        self._lock = threading.Lock()
+
+    def open(self, reporter: TaskReporter) -> PartListener:
+        """Return what takes the parts of an attempt until `close`."""
+        attempt = reporter.attempt
+        with self._lock:
+            self._waiting[attempt] = []
+
+        def keep(part: Part, dimensions: int) -> None:
+            with self._lock:
+                if attempt not in self._waiting:
+                    return
+                self._waiting[attempt].append((part, dimensions))
+            reporter.add_piece()
+
+        return keep
+
+    def take(self, attempt: str) -> list[tuple[Part, int]]:
+        """Return what waits, and forget it; nothing of an attempt that has ended."""
+        with self._lock:
+            if attempt not in self._waiting:
+                return []
+            taken, self._waiting[attempt] = self._waiting[attempt], []
+            return taken
+
+    def close(self, attempt: str) -> None:
+        """Forget an attempt."""
+        with self._lock:
+            self._waiting.pop(attempt, None)
+
+
+_MODELS, _RUNS, _PIECES = _ModelsBySettings(), _Runs(), _Pieces()
+
+
+def take_pieces(attempt: str) -> bytes:
+    """Return, pickled, the parts of an attempt that were made since this was last called.
+
+    Each comes with the number of dimensions of its embeddings. The coordinator calls this on the
+    worker, by Dask, while the task runs.
+    """
+    return pickle.dumps(_PIECES.take(attempt), protocol=5)
+
+
+def stop_run(run: str) -> None:
+    """Stop the tasks of a run on this worker; calls of models under way come to their end."""
+    _RUNS.stop(run)
+
+
+def dask_setup(worker: object) -> None:
+    """Prepare a worker on the coordinator's machine; Dask calls this when the worker starts.
+
+    A terminal sends Ctrl-C to all processes that a command has started. The coordinator ends the
+    workers itself, so that they do not each print a traceback.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,88 @@
+"""The flags of commands that can ask models by batches, and what these commands say of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli.shared.screen import count_noun, echo
+from fabula.config.settings import Settings
+from fabula.models.batch_options import BatchOptions, BatchProgress
+
+if TYPE_CHECKING:
+    from fabula.build.outcome import Outcome
+
+POLL_SECONDS = 60.0
+WAITING_CODE = 75
+"""The exit code of a run that waits for batches: sysexits.h calls it EX_TEMPFAIL, try again."""
+
+
+def batch_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --batch, --wait and --poll; the command is given `batch` in their place, or None."""
+
+    @functools.wraps(command)
+    def with_batch(*args: Any, batch: bool, wait: bool, poll: float, **values: Any) -> Any:
+        if wait and not batch:
+            raise click.UsageError("--wait is for --batch.")
+        options = BatchOptions(wait, poll, _Report()) if batch else None
+        return command(*args, batch=options, **values)
+
+    for option in (
+        click.option(
+            "--poll",
+            type=click.FloatRange(min=0.01),
+            default=POLL_SECONDS,
+            show_default=True,
+            help="seconds between two looks at the batches, with --wait",
+        ),
+        click.option("--wait", is_flag=True, help="with --batch: wait until they have ended"),
+        click.option(
+            "--batch",
+            is_flag=True,
+            help="ask models by batches: half the price, within a day; see docs/batch.md",
+        ),
+    ):
+        with_batch = option(with_batch)
+    return with_batch
+
+
+class _Report:
+    """Prints how the batches of a run stand, where that has changed."""
+
+    def __init__(self) -> None:
+        self._last: BatchProgress | None = None
+
+    def __call__(self, progress: BatchProgress) -> None:
+        if progress != self._last and progress.batches:
+            echo(
+                f"waiting for {describe_batches(progress.batches)} with "
+                f"{count_noun(progress.lines, 'call')}, {progress.done:,} of them answered",
+                err=True,
+            )
+        self._last = progress
+
+
+def describe_batches(number: int) -> str:
+    """Return a number of batches in words."""
+    return f"{number:,} batch{'' if number == 1 else 'es'}"
+
+
+def show_waiting(outcomes: Sequence[Outcome], settings: Settings) -> None:
+    """Say how a run goes on whose documents wait for batches, and end it with `WAITING_CODE`."""
+    waiting = sum(outcome.status == "waiting" for outcome in outcomes)
+    if not waiting:
+        return
+    from fabula.models.batch_store import BatchStore
+
+    with closing(BatchStore(settings.cache_folder)) as store:
+        batches = len(store.batches())
+    verb = "waits" if waiting == 1 else "wait"
+    echo(
+        f"{count_noun(waiting, 'document')} {verb} for {describe_batches(batches)}. Run the same "
+        "command again to go on; with --wait it does so by itself. `fabula batches` lists them."
+    )
+    raise click.exceptions.Exit(WAITING_CODE)

@@ -1,0 +1,1 @@
+"""The mode that finds what was annotated."""

@@ -1,0 +1,188 @@
+"""Build the graph of episodes: stretches of a text are summarised in order, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from fabula.errors import BadReply
+from fabula.graph import Gap
+from fabula.graph.calls import Calls
+from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graphs.episodes import ids
+from fabula.graphs.episodes.labels import EPISODES
+from fabula.graphs.episodes.mapping import make_gap, nodes_and_edges, read_previous
+from fabula.graphs.episodes.options import Options
+from fabula.graphs.episodes.part_facts import count_facts
+from fabula.graphs.episodes.values import Episode, Stretch
+from fabula.graphs.episodes.windows import plan_episodes, stable_window_size, walk
+from fabula.graphs.episodes.writer import EpisodeWriter, make_writer
+from fabula.models.roles import Models
+from fabula.text import tokens
+from fabula.text.document import Chunk
+from fabula.text.sections import BETWEEN, SEPARATOR, span_of_sections
+
+SUMMARISE = 1
+"""The priority of calls, after embeddings."""
+
+Member = Chunk | Episode
+"""What an episode may be made from."""
+
+
+def build(
+    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+) -> Built:
+    """Build the graph of episodes of a document; this knows no database.
+
+    Windows of consecutive chunks are summarised in the order of the text, as in the timeline of
+    ComoRAG (Wang et al. 2025, arXiv 2508.10419), and levels of episodes above them, along the
+    sections of the text. Each episode rests on one stretch alone, so that it tells nothing that
+    comes after its end. Each call knows its own stretch only: what an edit left unchanged is
+    reused, and the calls of a level run in parallel. What no model gives is left out as a gap.
+
+    Args:
+        text: The document and its chunks.
+        options: The options of the graph.
+        models: The models to ask; offline, the text itself is quoted.
+        known: The previous graph, made by the same models and options.
+        work: Workers for calls, progress, and the limit of gaps.
+
+    Raises:
+        ModelError: An endpoint fails, or too many replies cannot be used.
+
+    """
+    previous_size = 0 if options.window_chunks else int(known.facts.get("window", 0))
+    size = options.window_chunks or stable_window_size(
+        len(text.chunks), len(known.chunks), previous_size
+    )
+    tops = plan_episodes(text.chunks, size, options.window_tokens, options.members)
+    stretches = list(walk(tops))
+    work.gaps.expect(len(stretches))
+    writer = make_writer(text, options, models, known.means.get("mean_episode"))
+    steps = _Steps(text, writer, read_previous(known), Calls(models, work), work)
+    for level, group in groupby(sorted(stretches, key=_level), key=_level):
+        steps.write_level(level, list(group))
+    # By place, the highest level first: the order of reading.
+    episodes = sorted(steps.episodes, key=lambda each: (each.start, -each.level))
+    nodes, edges = nodes_and_edges(steps.embed(episodes))
+    steps.calls.save(EPISODES, steps.reused)
+    gaps = sorted(steps.gaps, key=lambda gap: (gap.sources, gap.properties["level"]))
+    return Built(nodes, edges, count_facts(episodes, size, steps.reused), tuple(gaps))
+
+
+def _level(stretch: Stretch) -> int:
+    return stretch.level
+
+
+@dataclass(slots=True)
+class _Steps:
+    """The steps of one document's build, and what they share."""
+
+    text: BuildText
+    writer: EpisodeWriter
+    previous: Mapping[str, Episode]
+    calls: Calls
+    work: BuildWork
+    written: dict[Stretch, tuple[Member, ...]] = field(default_factory=dict)
+    """What stands for a stretch in the level above: its episode, or what is left without it."""
+    episodes: list[Episode] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    reused: int = 0
+    """How many episodes were not asked for again."""
+
+    def write_level(self, level: int, stretches: Sequence[Stretch]) -> None:
+        """Write the episodes of some stretches of one level; the levels below are written."""
+        members = [self._members(stretch) for stretch in stretches]
+        # What is alone would only be summarised again: a gap took the members beside it.
+        alone = [level > 1 and len(of_stretch) < 2 for of_stretch in members]
+        known = [
+            None if is_alone else self._known(level, of_stretch)
+            for is_alone, of_stretch in zip(alone, members, strict=True)
+        ]
+        self.reused += sum(episode is not None for episode in known)
+        new = [
+            row
+            for row, (is_alone, episode) in enumerate(zip(alone, known, strict=True))
+            if not is_alone and episode is None
+        ]
+
+        def write(row: int) -> Episode | str:
+            texts = [member.text.strip() for member in members[row]]
+            try:
+                summary = self.writer.write(texts, level, stretches[row].chunks[-1].end)
+            except BadReply as error:
+                return self.work.gaps.accept(error)
+            return self._make(level, members[row], summary, tokens.count(summary), self.writer.by)
+
+        results = dict(zip(new, self.calls.each(SUMMARISE, EPISODES, write, new), strict=True))
+        for row, stretch in enumerate(stretches):
+            episode = known[row] or results.get(row)
+            if isinstance(episode, Episode):
+                self.episodes.append(episode)
+                self.written[stretch] = (episode,)
+                continue
+            if isinstance(episode, str):
+                missing = [member.id for member in members[row]]
+                self.gaps.append(make_gap(level, missing, _sources(members[row]), episode))
+            # The level above goes on with what there is: windows that failed leave nothing.
+            self.written[stretch] = members[row] if level > 1 else ()
+
+    def embed(self, episodes: Sequence[Episode]) -> list[Episode]:
+        """Return the episodes with embeddings; those that are known are not asked for."""
+        new = [episode.text for episode in episodes if not len(episode.embedding)]
+        vectors = self.calls.embed(new, {})
+        return [
+            episode if len(episode.embedding) else replace(episode, embedding=vectors[episode.text])
+            for episode in episodes
+        ]
+
+    def _members(self, stretch: Stretch) -> tuple[Member, ...]:
+        if not stretch.parts:
+            return stretch.chunks
+        return tuple(member for part in stretch.parts for member in self.written[part])
+
+    def _known(self, level: int, members: Sequence[Member]) -> Episode | None:
+        """Return the previous episode of these members, with its place now."""
+        id = ids.episode_id(self.text.document.id, [member.id for member in members])
+        known = self.previous.get(id)
+        if known is None:
+            return None
+        placed = self._make(level, members, known.text, known.tokens, known.by)
+        return replace(placed, embedding=known.embedding)
+
+    def _make(
+        self, level: int, members: Sequence[Member], summary: str, count: int, by: str
+    ) -> Episode:
+        sources = _sources(members)
+        return Episode(
+            id=ids.episode_id(self.text.document.id, [member.id for member in members]),
+            level=level,
+            members=tuple(member.id for member in members),
+            sources=sources,
+            section=_span(members),
+            start=members[0].start,
+            end=members[-1].end,
+            text=summary,
+            tokens=count,
+            by=by,
+        )
+
+
+def _sources(members: Sequence[Member]) -> tuple[str, ...]:
+    return tuple(
+        id
+        for member in members
+        for id in ((member.id,) if isinstance(member, Chunk) else member.sources)
+    )
+
+
+def _span(members: Sequence[Member]) -> str:
+    """Return 'First – Last', or the name of the section that all members are in.
+
+    The heading of a book, which contains the first chapter, does not count as a section beside it.
+    """
+    names = [name for member in members for name in member.section.split(BETWEEN)]
+    while len(names) > 1 and names[1].startswith(f"{names[0]}{SEPARATOR}"):
+        names = names[1:]
+    return span_of_sections(names[0], names[-1])

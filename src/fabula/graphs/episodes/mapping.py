@@ -1,0 +1,67 @@
+"""Convert episodes to nodes and edges, and read the previous ones back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from fabula.graph import Edge, Gap, Node
+from fabula.graph.method import Known
+from fabula.graphs.episodes.labels import COMPRISES, EPISODE, EPISODES, NEXT_EPISODE
+from fabula.graphs.episodes.values import Episode
+from fabula.text.document import empty_vector
+
+PLACE = ("section", "start", "end", "text", "tokens", "level", "by")
+"""Properties that a node has as an episode has them."""
+MAX_NAME_CHARACTERS = 60
+"""How much of an episode's first words is part of its name."""
+
+
+def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+    """Return episodes as passages, with edges to their members and along the lowest level."""
+    nodes = tuple(
+        Node(
+            episode.id,
+            EPISODE,
+            {
+                "name": _name(episode),
+                "aspect": "",
+                **{name: getattr(episode, name) for name in PLACE},
+            },
+            episode.sources,
+            episode.embedding,
+        )
+        for episode in episodes
+    )
+    edges = [Edge(COMPRISES, episode.id, id) for episode in episodes for id in episode.members]
+    lowest = sorted(
+        (episode for episode in episodes if episode.level == 1), key=lambda each: each.start
+    )
+    edges += [Edge(NEXT_EPISODE, before.id, after.id) for before, after in pairwise(lowest)]
+    return nodes, tuple(edges)
+
+
+def make_gap(level: int, members: Sequence[str], sources: Sequence[str], why: str) -> Gap:
+    """Return the gap that an episode leaves which no model gives."""
+    return Gap(EPISODES, why, tuple(sources), dict.fromkeys(members, 1.0), {"level": level})
+
+
+def read_previous(known: Known) -> Mapping[str, Episode]:
+    """Return the episodes of a part, by their ids."""
+    episodes: dict[str, Episode] = {}
+    for node in known.nodes:
+        if node.label == EPISODE:
+            embedding = empty_vector() if node.embedding is None else node.embedding
+            values = {name: node.properties[name] for name in PLACE}
+            episodes[node.id] = Episode(
+                id=node.id, members=(), sources=node.sources, embedding=embedding, **values
+            )
+    return episodes
+
+
+def _name(episode: Episode) -> str:
+    """Return a caption for Neo4j Browser, as 'episode 2: Scrooge, a miser in London,…'."""
+    line = " ".join(episode.text.split())
+    if len(line) > MAX_NAME_CHARACTERS:
+        line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"episode {episode.level}: {line}"

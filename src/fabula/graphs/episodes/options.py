@@ -1,0 +1,30 @@
+"""The options of the graph of episodes: the table `[episodes]`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Options(BaseModel):
+    """The table `[episodes]`; the same text, options and replies give the same graph."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_chunks: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="most chunks that an episode of the lowest level summarises; 0: by the number "
+        "of the document's chunks, as in ComoRAG",
+    )
+    window_tokens: int = Field(
+        6000,
+        ge=64,
+        le=200_000,
+        description="about the most tokens of the chunks that an episode of the lowest level "
+        "summarises",
+    )
+    members: int = Field(
+        6, ge=3, le=100, description="most episodes that an episode of a higher level summarises"
+    )
+    summary_tokens: int = Field(200, ge=16, description="maximum tokens of an episode")

@@ -1,0 +1,282 @@
+"""Whether and when a failed call of an endpoint is tried again. All retries of calls are here."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+import httpx2
+import openai
+import tenacity
+
+from fabula.errors import BadReply, BudgetSpent, ModelError, Stopped, TextRefused
+from fabula.models.endpoint_client import BROKEN, EndpointClient
+from fabula.models.endpoint_errors import ErrorResponse, NamedModel, Tries, requested_wait
+from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE
+from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.limiter import Limiter, RetryPolicy
+from fabula.models.purpose import Purpose
+from fabula.models.rate_limit import SERIAL_LEVEL, Call
+from fabula.models.transport import RedirectRefused, UnusableAnswer
+
+LOG = logging.getLogger("fabula")
+MAX_WAIT_SECONDS = 600.0
+"""The longest wait that an endpoint may ask for; if it asks for more, the call fails."""
+FIRST_TRIES = 3
+"""Tries for a model that has never answered: it is probably not there at all."""
+FIRST_REFUSAL_SECONDS = 90.0
+"""How long a model that has never answered may refuse all calls with 429."""
+GATEWAY_WAIT_SECONDS = 0.5
+"""About how long to wait before the next try to reach a gateway that is starting again."""
+WARNING_INTERVAL_SECONDS = 30.0
+"""The shortest time between two warnings about retries: many calls wait for the same thing."""
+ONE_AT_A_TIME = (
+    "For a server with one slot set FABULA_CONCURRENCY to 1, or give it more "
+    "(llama.cpp: --parallel; Ollama: OLLAMA_NUM_PARALLEL)."
+)
+Result = TypeVar("Result")
+
+
+class TemporaryError(ModelError):
+    """An error that may be gone at the next try, `after` seconds if the endpoint says so."""
+
+    def __init__(self, message: str, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class RateLimitedError(TemporaryError):
+    """The endpoint is called too often (429); the limiter decides when the next try starts."""
+
+
+class UnusableAnswerError(TemporaryError):
+    """An answer that can't be used. If it stays so, only this call fails, not the run."""
+
+
+class GatewayDownError(TemporaryError):
+    """The gateway can't be reached, or hung up: it may be starting again."""
+
+
+class EndpointRetries:
+    """Translates the errors of an endpoint's calls, and repeats calls; all threads share it.
+
+    What an error means depends on what happened before: if a model has answered once, a later error
+    is about one text or one moment. Before that, it says that the settings are wrong.
+    """
+
+    def __init__(
+        self,
+        client: EndpointClient,
+        limiter: Limiter,
+        patience: RetryPolicy,
+        behaviour: LearnedBehaviour,
+        *,
+        is_gateway: bool,
+    ) -> None:
+        """Prepare to repeat calls of a client.
+
+        Args:
+            client: Sends the calls.
+            limiter: Is told of refusals and late answers, and makes the pauses.
+            patience: How long to wait for answers, and how often to try.
+            behaviour: Logs each warning about the endpoint once.
+            is_gateway: Whether the client calls a Fabula gateway.
+
+        """
+        self._client, self._limiter, self._patience = client, limiter, patience
+        self._behaviour, self._is_gateway = behaviour, is_gateway
+        self._setting = "FABULA_GATEWAY_URL" if is_gateway else "OPENAI_BASE_URL"
+        self._answered: set[str] = set()
+        self._warned_at = -WARNING_INTERVAL_SECONDS
+
+    def note_answer(self, model: str) -> None:
+        """Note that a model has answered: later errors are about one text, not about the model."""
+        self._answered.add(model)
+
+    def has_answered(self, model: str) -> bool:
+        """Return whether a model has answered before."""
+        return model in self._answered
+
+    def is_last_try(self, role: NamedModel, tries: Tries) -> bool:
+        """Return whether the try under way is the last one for its call."""
+        return tries.failed + 1 >= self._max_tries(role)
+
+    def run(
+        self, work: Callable[[], Result], role: NamedModel, tries: Tries, purpose: Purpose
+    ) -> Result:
+        """Return the result of `work`, tried again while its error is temporary.
+
+        Raises:
+            ModelError: It failed for good. It is a BadReply where the next call may succeed.
+            Stopped: The purpose was stopped.
+
+        """
+
+        def is_temporary(error: BaseException) -> bool:
+            tries.refused += isinstance(error, RateLimitedError)
+            is_down = isinstance(error, GatewayDownError)
+            if not is_down:
+                tries.down_since = None
+            elif tries.down_since is None:
+                tries.down_since = time.monotonic()
+            is_failure = isinstance(error, TemporaryError) and not isinstance(
+                error, RateLimitedError
+            )
+            tries.failed += is_failure and not is_down
+            return isinstance(error, TemporaryError) and not purpose.stop.is_set()
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(is_temporary),
+            stop=lambda state: self._give_up(state, role, tries),
+            wait=lambda state: self._wait(state, tries),
+            sleep=partial(self._limiter.pause, purpose=purpose),
+            before_sleep=lambda state: self._log_retry(state, tries),
+            reraise=True,
+        )
+        try:
+            result = retrying(work)
+        except TemporaryError as error:
+            if purpose.stop.is_set():
+                raise Stopped from error
+            kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
+            raise kind(f"{error} Given up after {tries.faults} tries.") from error
+        self.note_answer(role.model)
+        self._warn_of_turns()
+        return result
+
+    def _give_up(self, state: tenacity.RetryCallState, role: NamedModel, tries: Tries) -> bool:
+        """Whether to stop trying: after too many failures, or too long a time of refusals."""
+        # Three limits for three causes. A gateway that restarts is waited for by the clock, however
+        # many tries that takes. A refusal with 429 says that the endpoint is there and busy: it is
+        # no failure as long as some call of this program is answered (`silent_for`).
+        if tries.down_since is not None:
+            return time.monotonic() - tries.down_since >= self._patience.unreachable
+        if state.outcome and isinstance(state.outcome.exception(), RateLimitedError):
+            waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
+            limit = self._patience.refusals
+            if role.model not in self._answered:
+                limit = min(limit, FIRST_REFUSAL_SECONDS)
+            return waited >= limit
+        return tries.failed >= self._max_tries(role)
+
+    def _max_tries(self, role: NamedModel) -> int:
+        tries = self._patience.attempts
+        return tries if role.model in self._answered else min(FIRST_TRIES, tries)
+
+    def _wait(self, state: tenacity.RetryCallState, tries: Tries) -> float:
+        """Seconds before the next try; random, so that threads do not all come back at once."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, TemporaryError) and error.after is not None:
+            return error.after * (1 + random.random() / 4)
+        if isinstance(error, RateLimitedError):
+            # The limiter has lowered its rate for all threads; it lets this call wait its turn.
+            return 0.0
+        if isinstance(error, GatewayDownError):
+            return GATEWAY_WAIT_SECONDS * (0.5 + random.random())
+        doubled = self._patience.first_wait * 2.0 ** min(tries.failed - 1, 6)
+        return doubled * (0.75 + random.random() / 2)
+
+    def _log_retry(self, state: tenacity.RetryCallState, tries: Tries) -> None:
+        if state.outcome is None or state.next_action is None:
+            return
+        error, seconds = state.outcome.exception(), state.next_action.sleep
+        # The first retries are common; from the third on, users should know why they wait.
+        level = logging.INFO
+        if (
+            tries.faults >= FIRST_TRIES or tries.down_since is not None
+        ) and time.monotonic() >= self._warned_at + WARNING_INTERVAL_SECONDS:
+            level, self._warned_at = logging.WARNING, time.monotonic()
+        LOG.log(level, "%s Trying again in %.1f s.", error, seconds)
+
+    @contextmanager
+    def translate_errors(self, role: NamedModel, call: Call) -> Iterator[None]:
+        """Translate a client's errors into ours, a TemporaryError where a next try may succeed."""
+        url, transport = self._client.url, self._client.transport
+        try:
+            yield
+        except ErrorResponse as error:
+            raise self._error_for(error, role, call) from error
+        except RedirectRefused as error:
+            kind = UnusableAnswerError if role.model in self._answered else ModelError
+            raise kind(f"{url} can't be used: {transport.line(error)}.") from error
+        except UnusableAnswer as error:
+            why = transport.line(error)
+            raise UnusableAnswerError(f"{url} sent an unusable answer: {why}.") from error
+        except openai.APITimeoutError as error:
+            # A small server with too many calls at once answers late, and not with 429.
+            self._limiter.report_lateness(call)
+            self._warn_of_lateness()
+            raise TemporaryError(
+                f"{url} did not answer within {self._patience.timeout:g} s (FABULA_TIMEOUT)."
+            ) from error
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            why = transport.line(cause)
+            message = f"{url} can't be reached, or hung up: {why} ({self._setting})."
+            if self._is_gateway:
+                raise GatewayDownError(message) from error
+            # A server that has answered before, and breaks the protocol now, sent something odd.
+            if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
+                raise UnusableAnswerError(message) from error
+            raise TemporaryError(message) from error
+        except BROKEN as error:
+            why = transport.line(error).rstrip(".")
+            if self._is_gateway and isinstance(error, httpx2.TransportError):
+                raise GatewayDownError(f"{url} hung up: {why}.") from error
+            raise UnusableAnswerError(f"{url} failed: {why}.") from error
+
+    def _error_for(self, response: ErrorResponse, role: NamedModel, call: Call) -> ModelError:
+        """The exception for an error that the endpoint answered with."""
+        url, transport = self._client.url, self._client.transport
+        error, after = response.error, requested_wait(response.headers)
+        if error.code == BUDGET_CODE:
+            return BudgetSpent(transport.text(error.message))
+        message = transport.text(error.explain(url, role))
+        if self._is_gateway and error.status == 401:
+            # It says which of the keys it is: the gateway's own, or the one that clients send.
+            return ModelError(f"{url} (401): {transport.text(error.message)}")
+        has_answered = role.model in self._answered
+        if not error.temporary:
+            if error.filtered or error.too_long:
+                return TextRefused(message)
+            if error.malformed:
+                return BadReply(message)
+            # If the model has answered other calls, it is this one text that it refuses.
+            is_about_text = has_answered and error.about_request(role.model)
+            return (BadReply if is_about_text else ModelError)(message)
+        if after is not None and after > MAX_WAIT_SECONDS:
+            wait = f"It asks to wait {after / 60:.0f} minutes: try again after that."
+            return ModelError(f"{message} {wait}")
+        if error.status == 429:
+            self._limiter.report_refusal(call, after)
+            return RateLimitedError(message, after)
+        # A gateway has read what would be an UnusableAnswer here.
+        is_unusable = self._is_gateway and error.code == UNUSABLE_CODE
+        if has_answered and (is_unusable or response.in_body):
+            return UnusableAnswerError(message, after)
+        return TemporaryError(message, after)
+
+    def _warn_of_lateness(self) -> None:
+        """Say once that calls wait for each other, while the user sees nothing happen."""
+        limits = self._limiter.limits()
+        if limits["under_way"] > 0:
+            self._behaviour.warn_about_endpoint(
+                "late",
+                f"{self._client.url} did not answer within {self._patience.timeout:g} s "
+                f"(FABULA_TIMEOUT), with {limits['under_way'] + 1:.0f} calls under way: at most "
+                f"{limits['at_once']:.0f} are made at once from now on. {ONE_AT_A_TIME}",
+            )
+
+    def _warn_of_turns(self) -> None:
+        """Say once that the endpoint works on one call at a time."""
+        if self._limiter.is_serial:
+            self._behaviour.warn_about_endpoint(
+                "turns",
+                f"{self._client.url} answers one call at a time, so that {SERIAL_LEVEL} are made "
+                f"at once from now on. {ONE_AT_A_TIME}",
+            )

@@ -1,0 +1,329 @@
+"""Annotations and notes of documents: list, import, export and remove them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from fabula.service.api.documents import ReadUntil
+from fabula.service.core import annotation_layers
+from fabula.service.core.annotation_layers import (
+    AnnotationLayerView,
+    AnnotationView,
+    ImportedView,
+    NoteView,
+)
+from fabula.service.core.views import document_of
+from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
+from fabula.text.names import file_name
+
+DRACOR_MEDIA = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "gexf": "application/gexf+xml",
+    "graphml": "application/graphml+xml",
+}
+NETWORK_MEDIA = [media for end, media in DRACOR_MEDIA.items() if end != "json"]
+router = APIRouter(tags=["annotations"])
+LayerName = Annotated[str, Query(min_length=1, max_length=200, description="the name of the layer")]
+FormatName = Annotated[
+    str,
+    Query(
+        max_length=50,
+        description="webannotation, booknlp, conll, catma or tei, and of an export also dracor; "
+        "what has several files is a zip of them",
+    ),
+]
+Words = Annotated[
+    str,
+    Query(max_length=1000, description="words that a note, its tag or its quotation must all have"),
+]
+
+
+class NewNote(BaseModel):
+    """A note on words of a document, or without a `body` a highlight."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    quote: str = Field(
+        "", max_length=20_000, description="the words, as the text has them but for white space"
+    )
+    at: str = Field(
+        "", max_length=50, description="characters as 120-340; needed where the words stand twice"
+    )
+    body: str = Field("", max_length=20_000, description="the note")
+    tag: str = Field("", max_length=200, description="a tag")
+
+
+class EditedNote(BaseModel):
+    """What of a note is changed; what is left out stays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    body: str | None = Field(
+        None, max_length=20_000, description="its new text; '' makes it a highlight"
+    )
+    tag: str | None = Field(None, max_length=200, description="its new tag; '' for none")
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/annotations",
+    summary="List the layers of annotations of a document",
+)
+def list_layers(
+    collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
+) -> list[AnnotationLayerView]:
+    """List the layers that were imported, and that of notes."""
+    return annotation_layers.list_layers(collection, document_of(collection, document), until)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/annotations/layers/{layer}",
+    summary="List the annotations of a layer",
+)
+def list_annotations(
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    layer: str,
+    until: ReadUntil = "",
+    first: Annotated[int, Query(ge=0, le=10**9, description="how many to leave out")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000, description="how many to return at most")] = 100,
+) -> list[AnnotationView]:
+    """List annotations in text order, with their places in the document's present text."""
+    entry = document_of(collection, document)
+    return annotation_layers.list_annotations(collection, entry, layer, until, first, limit)
+
+
+@router.post(
+    "/collections/{collection}/documents/{document}/annotations/import",
+    summary="Import annotations",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/ld+json": {"schema": {"type": "object"}},
+                "application/zip": {"schema": {"type": "string", "format": "binary"}},
+                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            },
+        }
+    },
+)
+async def import_annotations(
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    document: str,
+    layer: LayerName,
+    format: FormatName = "webannotation",
+    build: Annotated[bool, Query(description="start a job that builds the graph")] = True,
+) -> ImportedView:
+    """Keep the annotations of the body as a layer of the document; a layer of the same name is
+    replaced. Each is looked for where the file says, and then by its words. What has several files,
+    as BookNLP's, is a zip of them.
+    """
+    data = await request.body()
+
+    def keep() -> ImportedView:
+        with state.large_task_limit.hold(caller.id):
+            return annotation_layers.import_layer(
+                state.jobs,
+                state.audit,
+                caller,
+                collection,
+                document_of(collection, document),
+                layer,
+                format,
+                data,
+                build=build,
+            )
+
+    return await to_thread.run_sync(keep)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/annotations/export",
+    summary="What is marked in a document as a file",
+    response_class=Response,
+    responses={200: {"content": {"application/ld+json": {"schema": {"type": "object"}}}}},
+)
+def export_annotations(
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    format: FormatName = "webannotation",
+    what: Annotated[
+        list[str] | None,
+        Query(
+            max_length=50,
+            description="entities, quotations, events, or names of layers; all if none is given",
+        ),
+    ] = None,
+    until: ReadUntil = "",
+) -> Response:
+    """Return what the graphs found in a document and what was annotated in it."""
+    entry = document_of(collection, document)
+    with state.large_task_limit.hold(caller.id):
+        stem = file_name(entry.title, entry.id)
+        content, media, end = annotation_layers.export_layers(
+            collection, entry, format, what or (), until, stem
+        )
+    return _file(content, media, f"{stem}{end}")
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/characters",
+    summary="Who speaks in a document, as DraCor has it",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {"schema": {"type": "array"}}}}},
+)
+def list_characters(
+    state: State, collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
+) -> Response:
+    """Return the characters as `/characters` of DraCor's API does: how many scenes, speeches and
+    words each has, and their degrees in the network. Sections stand for scenes.
+    """
+    return _dracor(state, collection, caller, document, ".characters.json", until)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/characters/csv",
+    summary="Who speaks in a document, as CSV",
+    response_class=Response,
+    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+)
+def list_characters_csv(
+    state: State, collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
+) -> Response:
+    """Return the characters as `/characters/csv` of DraCor's API does."""
+    return _dracor(state, collection, caller, document, ".characters.csv", until)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/networkdata/{format}",
+    summary="The network of who speaks, as DraCor has it",
+    response_class=Response,
+    responses={200: {"content": {each: {"schema": {"type": "string"}} for each in NETWORK_MEDIA}}},
+)
+def show_network(
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    format: Literal["csv", "gexf", "graphml"],
+    until: ReadUntil = "",
+) -> Response:
+    """Return who speaks in one section with whom, and in how many, as `/networkdata` of DraCor's
+    API does: an undirected network for Gephi and others.
+    """
+    return _dracor(state, collection, caller, document, f".networkdata.{format}", until)
+
+
+def _dracor(
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    end: str,
+    until: str,
+) -> Response:
+    entry = document_of(collection, document)
+    with state.large_task_limit.hold(caller.id):
+        content = annotation_layers.dracor_file(collection, entry, end, until)
+    media = DRACOR_MEDIA[end.rpartition(".")[2]]
+    return _file(content, media, f"{file_name(entry.title, entry.id)}{end}")
+
+
+def _file(content: str | bytes, media: str, name: str) -> Response:
+    shown = name.encode("ascii", "ignore").decode()
+    headers = {
+        "Content-Disposition": f'attachment; filename="{shown}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(content, media_type=media, headers=headers)
+
+
+@router.delete(
+    "/collections/{collection}/documents/{document}/annotations/layers/{layer}",
+    status_code=204,
+    summary="Remove a layer of annotations",
+)
+def remove_annotations(
+    state: State, collection: FilledCollection, caller: Writer, document: str, layer: str
+) -> None:
+    """Remove a layer with all its annotations; a job builds the graph without it."""
+    entry = document_of(collection, document)
+    annotation_layers.remove_layer(state.jobs, state.audit, caller, collection, entry, layer)
+
+
+@router.get("/collections/{collection}/notes", summary="List or search notes")
+def list_notes(
+    collection: FilledCollection, caller: Reader, words: Words = "", until: ReadUntil = ""
+) -> list[NoteView]:
+    """List the notes on all documents of a collection, by whomever they are: everybody who may read
+    the collection sees them. `until` is a place in the only document of a collection.
+    """
+    return annotation_layers.list_notes(collection, "", words, until)
+
+
+@router.get(
+    "/collections/{collection}/documents/{document}/notes", summary="List a document's notes"
+)
+def list_notes_of_document(
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    words: Words = "",
+    until: ReadUntil = "",
+) -> list[NoteView]:
+    """List the notes on a document, in text order, by whomever they are."""
+    return annotation_layers.list_notes(
+        collection, document_of(collection, document).id, words, until
+    )
+
+
+@router.post(
+    "/collections/{collection}/documents/{document}/notes",
+    status_code=201,
+    summary="Add a note or a highlight",
+)
+def add_note(
+    collection: FilledCollection, caller: Writer, document: str, body: NewNote
+) -> AnnotationView:
+    """Keep a note on words of a document. Everybody who may read the collection sees it, with the
+    name of the caller. It can be asked once the graph of annotations is built again.
+    """
+    entry = document_of(collection, document)
+    return annotation_layers.add_note(
+        caller, collection, entry, body.quote, body.body, body.at, body.tag
+    )
+
+
+@router.patch(
+    "/collections/{collection}/documents/{document}/notes/{note}", summary="Change a note"
+)
+def edit_note(
+    collection: FilledCollection, caller: Writer, document: str, note: str, body: EditedNote
+) -> NoteView:
+    """Change the text or the tag of a note; its words stay, and the name of who made it. Who may
+    write to the collection may also change notes of others.
+    """
+    entry = document_of(collection, document)
+    return annotation_layers.edit_note(collection, entry, note, body.body, body.tag)
+
+
+@router.delete(
+    "/collections/{collection}/documents/{document}/notes/{note}",
+    status_code=204,
+    summary="Remove a note",
+)
+def remove_note(collection: FilledCollection, caller: Writer, document: str, note: str) -> None:
+    """Remove a note by its id; who may write to the collection may also remove notes of others."""
+    annotation_layers.remove_note(collection, document_of(collection, document), note)

@@ -1,0 +1,83 @@
+"""Limits by caller: requests in a minute, and requests at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from fabula.service.core.errors import TooManyRequests
+
+WINDOW_SECONDS = 60.0
+
+
+class RequestLimit:
+    """At most `maximum` requests of each name in any minute. Safe to share between threads."""
+
+    def __init__(self, maximum: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._maximum, self._clock = maximum, clock
+        self._times: dict[str, deque[float]] = {}
+        self._swept = clock()
+        self._lock = threading.Lock()
+
+    def take(self, name: str) -> None:
+        """Count a request. Raises TooManyRequests, which says when the next one is allowed."""
+        with self._lock:
+            wait = self._wait(name)
+            if wait > 0:
+                raise TooManyRequests(
+                    f"At most {self._maximum} a minute: try again in {wait:.0f} s.", wait
+                )
+            self._times.setdefault(name, deque()).append(self._clock())
+
+    def _wait(self, name: str) -> float:
+        """Return how many seconds must pass before the next request."""
+        now = self._clock()
+        if now - self._swept > WINDOW_SECONDS:
+            # Names without a request for a minute are dropped: they may be addresses of strangers.
+            self._times = {
+                name: times
+                for name, times in self._times.items()
+                if now - times[-1] < WINDOW_SECONDS
+            }
+            self._swept = now
+        times = self._times.get(name)
+        while times and now - times[0] >= WINDOW_SECONDS:
+            times.popleft()
+        if not times or len(times) < self._maximum:
+            return 0.0
+        return WINDOW_SECONDS - (now - times[0])
+
+
+class ConcurrencyLimit:
+    """At most `maximum` requests of each name at the same time. Safe to share between threads.
+
+    Args:
+        maximum: How many.
+        what: What is limited, as a plural for messages.
+
+    """
+
+    def __init__(self, maximum: int, what: str) -> None:
+        self._maximum, self._what = maximum, what
+        self._under_way: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def hold(self, name: str) -> Iterator[None]:
+        """Count a request while the block runs. Raises TooManyRequests if there are too many."""
+        with self._lock:
+            if self._under_way[name] >= self._maximum:
+                raise TooManyRequests(
+                    f"At most {self._maximum} {self._what} of one key at once.", 1
+                )
+            self._under_way[name] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way[name] -= 1
+                if not self._under_way[name]:
+                    del self._under_way[name]

@@ -1,0 +1,119 @@
+"""What visitors see of a public collection, which is what is in its books.
+
+Left out are corrections, annotations and notes, which name the people who made them, the costs, and
+folders of the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from fabula.app.collection import Collection
+from fabula.export.files import write_graph
+from fabula.export.rdf import rdf_format
+from fabula.export.until import ReadSoFar
+from fabula.graph import Record
+from fabula.graph.entries import Entry
+from fabula.graphs.annotations import ANNOTATION
+from fabula.models.usage import Usage
+from fabula.service.core.jobs.uploads import source_name
+from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
+
+DECISION = "Decision"
+"""The label of corrections."""
+PRIVATE_LABELS = frozenset({DECISION, ANNOTATION})
+LAYERS = "layers"
+"""The fact that lists the layers of annotations, which may have people's names."""
+PRIVATE_PROPERTIES = frozenset({"made_from", "usage", "run", LAYERS, *Usage().counts})
+"""What a part cost, and what it was made from, which names models and settings."""
+
+
+def public_record(record: Record) -> Record:
+    """Return the record of a graph as visitors see it."""
+    facts = {name: value for name, value in record.facts.items() if name != LAYERS}
+    return replace(record, usage={}, facts=facts)
+
+
+def public_entry(entry: Entry) -> Entry:
+    """Return a catalogue entry as visitors see it."""
+    graphs = {name: public_record(record) for name, record in entry.graphs.items()}
+    return replace(entry, source=source_name(entry.source), graphs=graphs)
+
+
+def export_public(
+    collection: Collection, entry: Entry | None, file: Path, format: str, until: str = ""
+) -> None:
+    """Export what visitors see of a document, or of a collection that has documents.
+
+    With `until`, it is what they see up to that place of the document.
+
+    Raises:
+        NotFound: The document has no such place.
+        StoreError: A document changes meanwhile.
+
+    """
+    if rdf_format(file, format):
+        # Facts, events and relations of the text alone.
+        collection.export(file, entry.id if entry else "", format=format, until=until)
+        return
+    if until.strip() and entry:
+        place = collection.reading_place(until, entry.id)
+        write_graph(collection.read_so_far(place, PublicReadSoFar), file, format)
+        return
+    entries = [entry] if entry else list(collection.store.documents(collection.name))
+    whole = () if entry else (collection.name,)
+    write_graph(PublicReader(collection.store, entries, whole), file, format)
+
+
+class PublicReader(ExportReader):
+    """Reads the graph of some documents without what tells of people, costs and the server."""
+
+    def nodes(self, *, embeddings: bool = False) -> Iterator[ExportedNode]:
+        """Yield the nodes, as `ExportReader.nodes` does."""
+        return _public_nodes(ExportReader.nodes(self, embeddings=embeddings))
+
+    def relationships(self) -> Iterator[ExportedRelationship]:
+        """Yield every relationship between those nodes."""
+        return _public_relationships(ExportReader.relationships(self))
+
+    def types(self) -> dict[str, set[str]]:
+        """Return the Cypher types of the properties, as `ExportReader.types` does."""
+        return _public_types(ExportReader.types(self))
+
+
+class PublicReadSoFar(ReadSoFar):
+    """What was read of a document, without what tells of people, costs and the server."""
+
+    def nodes(self, *, embeddings: bool = False) -> Iterator[ExportedNode]:
+        """Yield the nodes, as `ReadSoFar.nodes` does."""
+        return _public_nodes(ReadSoFar.nodes(self, embeddings=embeddings))
+
+    def relationships(self) -> Iterator[ExportedRelationship]:
+        """Yield every relationship between those nodes."""
+        return _public_relationships(ReadSoFar.relationships(self))
+
+
+def _public_nodes(nodes: Iterable[ExportedNode]) -> Iterator[ExportedNode]:
+    for node in nodes:
+        if not PRIVATE_LABELS.intersection(node.labels):
+            properties = {
+                name: source_name(value) if name == "source" else value
+                for name, value in node.properties.items()
+                if name not in PRIVATE_PROPERTIES
+            }
+            yield replace(node, properties=properties)
+
+
+def _public_relationships(
+    relationships: Iterable[ExportedRelationship],
+) -> Iterator[ExportedRelationship]:
+    for relationship in relationships:
+        labels = {*relationship.start_labels, *relationship.end_labels}
+        if not PRIVATE_LABELS & labels:
+            yield relationship
+
+
+def _public_types(types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    return {name: found for name, found in types.items() if name not in PRIVATE_PROPERTIES}

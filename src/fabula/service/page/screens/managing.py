@@ -1,0 +1,537 @@
+"""Looking after a library: documents and collections are described, built, dropped and removed.
+
+Whatever costs money or can't be undone has a screen of its own first, which says what it costs or
+what goes. All forms work without scripts.
+"""
+
+from __future__ import annotations
+
+import uuid
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from fabula.app.collection import Collection
+from fabula.ask.choosing import count_parts
+from fabula.errors import BadValue, FabulaError
+from fabula.graph import TEXT
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Filters
+from fabula.graph.installed import graph, graphs
+from fabula.load.left_out import describe as describe_left_out
+from fabula.models.prefixes import split_space_name
+from fabula.service.core import decisions, library_changes
+from fabula.service.core.choices import title_of
+from fabula.service.core.errors import Forbidden, Problem, status_of
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.jobs.job import Job
+from fabula.service.core.jobs.start import (
+    Estimate,
+    begin_build,
+    estimate_build,
+    estimate_reembed,
+    estimate_retry,
+    refuse_batches,
+)
+from fabula.service.core.jobs.uploads import source_name
+from fabula.service.core.views import document_of, money, read_text
+from fabula.service.http import files
+from fabula.service.http.addresses import address
+from fabula.service.http.dependencies import (
+    Admin,
+    Caller,
+    FilledCollection,
+    Reader,
+    State,
+    Writer,
+)
+from fabula.service.page.rendering import show
+from fabula.service.state import ServiceState
+from fabula.text.names import collection_problem, file_name
+
+router = APIRouter()
+Line = Annotated[str, Form(max_length=500)]
+GraphName = Annotated[str, Query(max_length=200)]
+GraphField = Annotated[str, Form(max_length=200)]
+Work = Literal["build", "retry", "reembed"]
+Format = Literal["txt", "jsonl", "graphml", "ttl", "nt"]
+MESSAGES = {
+    "described": "The description was changed.",
+    "dropped": "The graph was dropped.",
+    "removed": "The document was removed.",
+}
+"""What a screen says after a change, by the parameter `done` of its address."""
+FORMATS: tuple[tuple[Format, str, str], ...] = (
+    ("txt", "Text", "the text as it was read, in UTF-8"),
+    ("jsonl", "JSON Lines", "all nodes and relationships, as Neo4j's apoc.export.json has them"),
+    ("graphml", "GraphML", "the same for Gephi, yEd and NetworkX"),
+    ("ttl", "Turtle", "facts, events and discourse relations as RDF"),
+    ("nt", "N-Triples", "the same RDF, one triple a line"),
+)
+"""The files that can be downloaded: the format, its name and what it is."""
+RDF = ("ttl", "nt")
+
+
+# Collections
+
+
+@router.get("/collections")
+def list_collections(request: Request, state: State, caller: Reader) -> Response:
+    """Show the collections that the caller may see, and a form for another one."""
+    return show(request, "collections.html", _collections(state, caller))
+
+
+@router.post("/collections")
+def make_collection(request: Request, state: State, caller: Writer, name: Line = "") -> Response:
+    """Lead to a new collection, which exists once it has a document."""
+    name = " ".join(name.split())
+    try:
+        if fault := collection_problem(name):
+            raise Problem(f"The name of a collection {fault}.")
+        if not caller.may_see(name):
+            raise Forbidden(
+                "Your key is for certain collections, and this is none of them. An administrator "
+                "can make a key for it."
+            )
+    except FabulaError as error:
+        values = _collections(state, caller) | {"reason": error.message, "entered": name}
+        return show(request, "collections.html", values, status_of(error))
+    return RedirectResponse(address("c", name), 303)
+
+
+@router.get("/c/{collection}/manage")
+def manage_collection(
+    request: Request,
+    collection: FilledCollection,
+    caller: Reader,
+    done: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """Show what a collection has, and what can be done with it as a whole."""
+    installed = graphs()
+    settled = {each.graph: each for each in collection.collection_graphs()}
+    of_documents = [name for name, method in installed.items() if method.build]
+    counts = count_parts(collection.store, set(of_documents), Filters(collection.name))
+    space = collection.space()
+    model = split_space_name(space.model)[0] if space else ""
+    values = {
+        "collection": collection.name,
+        "space": space,
+        "count": space.documents if space else 0,
+        "embedded_by": model,
+        "embeds_by": collection.settings.embedding_model,
+        "graphs": [
+            {
+                "name": name,
+                "title": title_of(name),
+                "about": installed[name].about,
+                "documents": counts.get(name, 0),
+            }
+            for name in of_documents
+        ],
+        "own_graphs": [
+            {
+                "name": name,
+                "title": title_of(name),
+                "about": method.about,
+                "needs": method.rests_on,
+                "record": settled[name].record if name in settled else None,
+                "stale": settled[name].stale if name in settled else (),
+            }
+            for name, method in installed.items()
+            if method.build_collection
+        ],
+        "formats": [each for each in _formats() if each[0] != "txt"],
+        "may_write": caller.may("write"),
+        "may_remove": caller.may("admin"),
+        "message": MESSAGES.get(done, ""),
+    }
+    return show(request, "manage_collection.html", values)
+
+
+@router.get("/c/{collection}/manage/remove")
+def confirm_removal_of_all(
+    request: Request, collection: FilledCollection, caller: Admin
+) -> Response:
+    """Say what goes with a collection, and ask for its name."""
+    return show(request, "confirm.html", _removal_of_all(collection))
+
+
+@router.post("/c/{collection}/manage/remove")
+def remove_collection(
+    request: Request, state: State, collection: FilledCollection, caller: Admin, name: Line = ""
+) -> Response:
+    """Begin the job that removes all documents of a collection."""
+    if name.strip() != collection.name:
+        values = _removal_of_all(collection)
+        values["reason"] = "That is not the name of this collection: nothing was removed."
+        return show(request, "confirm.html", values, 400)
+    job = state.jobs.add(caller, collection.name, "remove", [], {})
+    return RedirectResponse(address("jobs", job.id), 303)
+
+
+# A document
+
+
+@router.get("/c/{collection}/d/{document}/manage")
+def manage_document(
+    request: Request,
+    collection: FilledCollection,
+    document: str,
+    caller: Reader,
+    done: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """Show the facts, graphs and files of a document, and forms to change it."""
+    entry = document_of(collection, document)
+    values = _document_values(collection, entry, caller) | {"message": MESSAGES.get(done, "")}
+    return show(request, "manage_document.html", values)
+
+
+@router.post("/c/{collection}/d/{document}/manage/description")
+def describe(
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    document: str,
+    caller: Writer,
+    title: Line = "",
+    author: Line = "",
+    published: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Change the title, author and date of a document."""
+    entry = document_of(collection, document)
+    given = {"title": title, "author": author, "published": published}
+    try:
+        library_changes.change_description(state.audit, caller, collection, entry, **given)
+    except BadValue as error:
+        values = _document_values(collection, entry, caller)
+        values |= {"reason": error.message, "entered": given}
+        return show(request, "manage_document.html", values, status_of(error))
+    to = address("c", collection.name, "d", entry.id, "manage", done="described")
+    return RedirectResponse(to, 303)
+
+
+@router.get("/c/{collection}/d/{document}/manage/remove")
+def confirm_removal(
+    request: Request, collection: FilledCollection, document: str, caller: Writer
+) -> Response:
+    """Say what goes with a document."""
+    entry = document_of(collection, document)
+    layers = collection.store.layers(collection.name, entry.id)
+    own = [
+        decision
+        for decision in decisions.list_decisions(collection)
+        if decision.document == entry.id and not decision.undone_at
+    ]
+    names = [name for name in sorted(entry.graphs) if name != TEXT]
+    cost = money(collection.settings, entry.usage)
+    losses = [f"its text of {entry.tokens:,} tokens"]
+    if names:
+        losses.append(f"its graphs ({', '.join(names)})")
+    losses.append(f"{sum(layer.passages for layer in layers):,} passages with their embeddings")
+    if own:
+        losses.append(f"{len(own)} correction{'s' if len(own) != 1 else ''} of this document alone")
+    if cost["money"]:
+        losses.append(f"what models wrote for ${cost['money']:,.2f}")
+    values = {
+        "collection": collection.name,
+        "heading": "Remove",
+        "subject": entry.title,
+        "losses": losses,
+        "stays": "Conversations keep their answers, whose links to this document lead nowhere then."
+        " To have it back, add its file again; replies in the cache are not paid for twice.",
+        "action": address("c", collection.name, "d", entry.id, "manage", "remove"),
+        "button": "Remove this document",
+        "back": address("c", collection.name, "d", entry.id, "manage"),
+    }
+    return show(request, "confirm.html", values)
+
+
+@router.post("/c/{collection}/d/{document}/manage/remove")
+def remove_document(
+    state: State, collection: FilledCollection, document: str, caller: Writer
+) -> Response:
+    """Remove a document at once."""
+    entry = document_of(collection, document)
+    library_changes.remove_document(state.audit, caller, collection, entry)
+    return RedirectResponse(address("c", collection.name, done="removed"), 303)
+
+
+@router.get("/c/{collection}/download/{format}")
+@router.get("/c/{collection}/d/{document}/download/{format}")
+def download(
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    format: Format,
+    document: str = "",
+) -> Response:
+    """Return a document's text, or an export of a document or of the collection, as a file."""
+    entry = document_of(collection, document) if document else None
+    if format != "txt":
+        return files.export(state, collection, caller, entry, format)
+    if entry is None:
+        raise Problem("The text of a collection is downloaded document by document.")
+    headers = {
+        "Content-Disposition": f'attachment; filename="{entry.id}.txt"; '
+        f"filename*=UTF-8''{quote(file_name(entry.title, entry.id), safe='')}.txt",
+        "Cache-Control": "no-store",
+    }
+    text = read_text(collection, entry).text
+    return Response(
+        text.encode("utf-8", "surrogatepass"),
+        media_type="text/plain; charset=utf-8",
+        headers=headers,
+    )
+
+
+# Graphs of a document, or of the whole collection
+
+
+@router.get("/c/{collection}/manage/{work}")
+@router.get("/c/{collection}/d/{document}/manage/{work}")
+def show_cost(
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    work: Work,
+    document: str = "",
+    name: GraphName = "",
+    rebuild: bool = False,
+) -> Response:
+    """Say what a job would ask of models and cost, before it begins."""
+    entry = document_of(collection, document) if document else None
+    with state.large_task_limit.hold(caller.id):
+        expected = _estimate(collection, entry, work, name, rebuild=rebuild)
+    steps = expected.usage.values()
+    calls = sum(step.calls for step in steps)
+    values = {
+        "collection": collection.name,
+        "document": entry,
+        "work": work,
+        "graph": graph(name) if work == "build" else None,
+        "rebuild": rebuild,
+        "once": uuid.uuid4().hex,
+        "calls": calls,
+        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in steps),
+        "money": expected.money,
+        "unpriced": expected.unpriced,
+        "outcomes": [each for each in expected.outcomes if each.error][:20],
+        "unchanged": bool(expected.outcomes)
+        and all(each.status == "unchanged" for each in expected.outcomes),
+        "left": state.ledger.tokens_left(caller),
+        "batch_money": _batch_money(collection, expected) if work == "build" and calls else None,
+        "is_offline": collection.settings.offline,
+        "embeds_by": collection.settings.embedding_model,
+        "action": _manage_address(collection, entry, work),
+        "back": _manage_address(collection, entry),
+    }
+    return show(request, "cost.html", values)
+
+
+@router.post("/c/{collection}/manage/{work}")
+@router.post("/c/{collection}/d/{document}/manage/{work}")
+def begin(
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    work: Work,
+    document: str = "",
+    name: GraphField = "",
+    rebuild: Annotated[bool, Form()] = False,
+    by_batch: Annotated[bool, Form()] = False,
+    once: Annotated[str, Form(max_length=64)] = "",
+) -> Response:
+    """Begin the job of a cost that was shown; a form that is sent twice begins it once."""
+    entry = document_of(collection, document) if document else None
+    # What was chosen is a part of the key: another choice after "Back" is another job.
+    choice = f"{once} {name} {rebuild} {by_batch}"
+    key = Idempotency.of(choice, caller, request.url.path, "") if once else None
+    job = _begin(
+        state, caller, collection, entry, work, name, rebuild=rebuild, batch=by_batch, key=key
+    )
+    return RedirectResponse(address("jobs", job.id), 303)
+
+
+@router.get("/c/{collection}/drop")
+@router.get("/c/{collection}/d/{document}/drop")
+def confirm_drop(
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    name: GraphName,
+    document: str = "",
+) -> Response:
+    """Say which graphs go with a graph."""
+    entry = document_of(collection, document) if document else None
+    dropped = library_changes.drop_graph(state.audit, caller, collection, name, document, dry=True)
+    owners = sum(bool(view.document) for view in dropped)
+    names = sorted({each for view in dropped for each in view.graphs} - {name})
+    if entry:
+        losses = [f"the graph {name} of this document"]
+    else:
+        noun = "document" if owners == 1 else "documents"
+        losses = [f"the graph {name} of {owners:,} {noun}" if owners else f"the graph {name}"]
+    if names:
+        losses.append(f"{', '.join(names)}, built on it")
+    values = {
+        "collection": collection.name,
+        "heading": f"Drop {name} from",
+        "subject": entry.title if entry else collection.name,
+        "losses": losses,
+        "stays": "The text and the other graphs stay. Building the graph again asks models for what"
+        " is not in the cache of replies.",
+        "action": address("c", collection.name, "d", entry.id, "drop")
+        if entry
+        else address("c", collection.name, "drop"),
+        "hidden": {"name": name},
+        "button": "Drop the graph",
+        "back": _manage_address(collection, entry),
+    }
+    return show(request, "confirm.html", values)
+
+
+@router.post("/c/{collection}/drop")
+@router.post("/c/{collection}/d/{document}/drop")
+def drop(
+    state: State,
+    collection: FilledCollection,
+    caller: Writer,
+    name: GraphField,
+    document: str = "",
+) -> Response:
+    """Remove a graph, and those that were built on it."""
+    entry = document_of(collection, document) if document else None
+    library_changes.drop_graph(state.audit, caller, collection, name, document)
+    return RedirectResponse(f"{_manage_address(collection, entry)}?done=dropped", 303)
+
+
+def _estimate(
+    collection: Collection, entry: Entry | None, work: Work, name: str, *, rebuild: bool
+) -> Estimate:
+    if work == "build":
+        return estimate_build(collection, name, [entry.id] if entry else [], rebuild=rebuild)
+    _refuse_document(entry)
+    return estimate_retry(collection) if work == "retry" else estimate_reembed(collection)
+
+
+def _begin(
+    state: ServiceState,
+    caller: Caller,
+    collection: Collection,
+    entry: Entry | None,
+    work: Work,
+    name: str,
+    *,
+    rebuild: bool,
+    batch: bool,
+    key: Idempotency | None,
+) -> Job:
+    if work == "build":
+        return begin_build(
+            state.jobs,
+            caller,
+            collection,
+            name,
+            [entry.id] if entry else [],
+            rebuild=rebuild,
+            batch=batch,
+            idempotency=key,
+        )
+    _refuse_document(entry)
+    return state.jobs.add(caller, collection.name, work, [], {}, key)
+
+
+def _refuse_document(entry: Entry | None) -> None:
+    if entry is not None:
+        raise Problem("This is done for the whole collection, and not for a document.")
+
+
+def _batch_money(collection: Collection, expected: Estimate) -> float | None:
+    """Return what an estimate would cost by batches; None if models can't be asked so here."""
+    try:
+        refuse_batches(collection)
+    except FabulaError:
+        return None
+    batched = {step: used.batched for step, used in expected.usage.items()}
+    cost = collection.settings.cost(batched)
+    return None if cost.unpriced else cost.money
+
+
+def _manage_address(collection: Collection, entry: Entry | None, *more: str) -> str:
+    place = ("d", entry.id) if entry else ()
+    return address("c", collection.name, *place, "manage", *more)
+
+
+def _document_values(collection: Collection, entry: Entry, caller: Caller) -> dict[str, Any]:
+    """Return the values of the template of a document's screen."""
+    stale = collection.stale(entry)
+    installed = graphs()
+    rows = []
+    for name in [name for name, method in installed.items() if method.build]:
+        record = entry.graphs.get(name)
+        rows.append(
+            {
+                "name": name,
+                "title": title_of(name),
+                "about": installed[name].about,
+                "needs": [each for each in installed[name].rests_on if each not in entry.graphs],
+                "record": record,
+                "stale": stale.get(name, []),
+                "cost": money(collection.settings, record.usage) if record else None,
+                "calls": sum(used.calls for used in record.usage.values()) if record else 0,
+            }
+        )
+    return {
+        "collection": collection.name,
+        "document": entry,
+        "source": source_name(entry.source),
+        "left_out": describe_left_out(entry.left_out),
+        "layers": collection.store.layers(collection.name, entry.id),
+        "graphs": rows,
+        "stale_text": stale.get(TEXT, []),
+        "formats": _formats(),
+        "may_write": caller.may("write"),
+        **money(collection.settings, entry.usage),
+    }
+
+
+def _formats() -> list[tuple[Format, str, str]]:
+    """Return the formats that can be written here: RDF needs a package of its own."""
+    has_rdf = find_spec("rdflib") is not None
+    return [each for each in FORMATS if has_rdf or each[0] not in RDF]
+
+
+def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
+    spaces, left_out = state.find_spaces(caller)
+    return {
+        "spaces": [
+            {"space": space, "embedded_by": split_space_name(space.model)[0]} for space in spaces
+        ],
+        "left_out": left_out,
+        "may_write": caller.may("write"),
+    }
+
+
+def _removal_of_all(collection: Collection) -> dict[str, Any]:
+    count = collection.store.count(collection.name)[0]
+    return {
+        "collection": collection.name,
+        "heading": "Remove the collection",
+        "subject": collection.name,
+        "losses": [
+            f"{count:,} document{'s' if count != 1 else ''} with all graphs",
+            "the corrections of names",
+            "the conversations about it, of all readers",
+        ],
+        "stays": "This can't be undone.",
+        "typed": True,
+        "action": address("c", collection.name, "manage", "remove"),
+        "button": "Remove the collection",
+        "back": address("c", collection.name, "manage"),
+    }

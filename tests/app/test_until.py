@@ -1,0 +1,319 @@
+"""A reader who has not read to the end is told nothing of what comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.spoilers import _Later, lists, places_of, probe, secrets_of
+from click.testing import CliRunner
+
+from database import connect, cypher, wipe
+from fabula import App, Collection
+from fabula.ask.modes import modes
+from fabula.cli import main
+from fabula.config.settings import OFFLINE, STATIC
+from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.graph.entries import Entry
+from fabula.graph.installed import graphs
+from fabula.graphs.entities.known_until import find_called, list_entities
+from fabula.plot import draw_document
+from fabula.server import Address
+from fabula.store.integrity import check
+from stories import CONVICT
+
+pytestmark = pytest.mark.long
+
+GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
+PLAIN = "Title: Another\nLanguage: en\n\nCHAPTER I\n\nThe sea was calm and the gulls were loud.\n"
+
+
+@pytest.fixture(scope="module")
+def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A collection with the story and all its graphs, and one with two documents."""
+    folder = tmp_path_factory.mktemp("until")
+    (folder / "convict.txt").write_text(CONVICT)
+    (folder / "another.txt").write_text(PLAIN)
+    with connect(address) as store:
+        wipe(store)
+    reach: dict[str, Any] = {"neo4j_uri": address.uri, "neo4j_username": address.username}
+    reach |= {"neo4j_password": address.password, "home": folder, "chunk_tokens": 40}
+    with App(model=OFFLINE, embedding_model=STATIC, **reach) as app:
+        for outcome in app.collection("story").ingest(folder / "convict.txt", graphs=GRAPHS):
+            assert outcome.error is None
+        app.collection("two").ingest(folder / "convict.txt", folder / "another.txt", graphs=())
+        yield app
+
+
+@pytest.fixture
+def story(library: App) -> Collection:
+    return library.collection("story")
+
+
+@pytest.fixture
+def entry(story: Collection) -> Entry:
+    return story.document("The Convict")
+
+
+def text_of(story: Collection) -> str:
+    rows = story.store.find_chunks(story.document("The Convict"), 0, 10**6)
+    return "".join(row["text"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("until", "end", "name"),
+    [
+        ("Part One", "PART TWO", "the end of PART ONE"),
+        ("PART TWO CHAPTER I", "CHAPTER II: THE SECRET", "the end of PART TWO · CHAPTER I"),
+        ("a  prisoner\nhad FLED", ".\n\nPART TWO", 'the end of "a  prisoner\nhad FLED"'),
+        ("“You are a good boy”", '," said the stranger', 'the end of "“You are a good boy”"'),
+        ("Pip ran home", " to Joe", 'the end of "Pip ran home"'),
+    ],
+)
+def test_a_place_is_the_end_of_what_is_named(
+    story: Collection, until: str, end: str, name: str
+) -> None:
+    place = story.reading_place(until)
+    text = text_of(story)
+    assert text[place.end :].lstrip("\n").startswith(end.lstrip("\n"))
+    assert place.name == name
+    assert 0 < place.percent < 100
+    assert str(place) == f"up to {name} ({place.percent} %)"
+
+
+def test_a_place_may_be_a_share_or_a_character(story: Collection) -> None:
+    length = len(text_of(story))
+    assert story.reading_place("40%").end == int(length * 0.4)
+    assert story.reading_place("12,5 %").end == int(length / 8)
+    assert story.reading_place("200").end == 200
+    assert story.reading_place("120-340").end == 340
+    assert story.reading_place("100%").end == story.reading_place("999999").end == length
+    assert story.reading_place("100%").percent == 100
+
+
+def test_words_that_are_printed_twice_mean_the_first_place(story: Collection) -> None:
+    place = story.reading_place("said the stranger")
+    assert place.end == text_of(story).index("stranger. Pip ran") + len("stranger")
+    assert "(the first place that has these words)" in place.name
+
+
+@pytest.mark.parametrize("until", ["Chapter Nine", "p. 113", "no such words at all", " "])
+def test_a_place_that_is_not_there_is_refused(story: Collection, until: str) -> None:
+    with pytest.raises(NotFound):
+        story.reading_place(until)
+
+
+def test_a_name_of_several_sections_is_refused_without_later_headings(story: Collection) -> None:
+    with pytest.raises(NotFound, match="names 2 sections") as error:
+        story.reading_place("Chapter I")
+    assert "PART ONE" in str(error.value)
+    assert "PART TWO" not in str(error.value)
+
+
+def test_a_place_needs_a_document_where_there_are_several(library: App) -> None:
+    two = library.collection("two")
+    with pytest.raises(NotFound, match="name the document") as error:
+        two.retrieve("Who is Pip?", until="Part One")
+    assert "Name the document, with --document where the command has it." in str(error.value)
+    hits = two.retrieve("the sea and the gulls", document="The Convict", until="Part One", k=50)
+    assert {hit.title for hit in hits} == {"The Convict"}, "the other document is left out"
+
+
+def test_every_node_says_how_much_of_the_text_it_rests_on(
+    library: App, story: Collection, entry: Entry
+) -> None:
+    rows = cypher(
+        story.store,
+        "MATCH (n:Passage|Element {document: $id}) "
+        "RETURN n.kind AS kind, n.last AS last, n.since AS since, COLLECT { "
+        "UNWIND n.sources AS id MATCH (chunk:Passage {id: id}) RETURN chunk.end } AS ends",
+        id=entry.id,
+    )
+    growing = {"entity", "relation", "triple", "term"}
+    for row in rows:
+        if row["kind"] != "report":
+            assert row["last"] == max(row["ends"])
+        assert row["last"] >= max(row["ends"])
+        assert row["since"] == (min(row["ends"]) if row["kind"] in growing else row["last"])
+    assert {"chunk", "summary", "detail", *growing - {"triple"}} < {row["kind"] for row in rows}
+    assert check(library.home_store, graphs().values(), "story").violations == ()
+
+
+@pytest.mark.parametrize("mode", sorted(modes()))
+@pytest.mark.parametrize("until", ["PART ONE CHAPTER I", "Part One", "70%"])
+def test_no_mode_finds_what_comes_later(story: Collection, mode: str, until: str) -> None:
+    end = story.reading_place(until).end
+    hits = story.retrieve("Who is Provis, the father of Estella?", mode=mode, until=until, k=20)
+    assert all(hit.end <= end for hit in hits)
+    shown = " ".join(f"{hit.section} {hit.text}" for hit in hits)
+    assert "Provis" not in shown
+    assert "SECRET" not in shown
+    if end < text_of(story).index("Estella"):
+        assert "Estella" not in shown
+    answer = story.query("Who is Provis?", mode=mode, until=until)
+    assert answer.until == end
+    assert "Provis" not in answer.text.replace("Who is Provis?", "")
+    for structure in answer.structures.values():
+        assert all(section.start < end for section in structure.outline.sections)
+
+
+@pytest.mark.parametrize("expand", ["parents", "neighbours"])
+def test_nothing_later_comes_with_a_hit(story: Collection, expand: str) -> None:
+    end = story.reading_place("Part One").end
+    hits = story.retrieve("the guns and the prisoner", until="Part One", expand=expand, k=20)
+    assert hits
+    assert all(hit.end <= end for hit in hits)
+
+
+def test_what_was_read_is_found_as_without_a_place(story: Collection) -> None:
+    kinds = ("chunk",)
+    whole = story.retrieve("Who brought the file to the stranger?", kinds=kinds, mode="naive", k=3)
+    limited = story.retrieve(
+        "Who brought the file to the stranger?", kinds=kinds, mode="naive", k=3, until="Part One"
+    )
+    assert limited[0] == whole[0]
+    everything = story.retrieve("Who is Provis?", mode="naive", kinds=kinds, until="100%", k=50)
+    assert any("Provis" in hit.text for hit in everything)
+
+
+def test_an_entity_is_what_the_text_has_said_of_it(story: Collection, entry: Entry) -> None:
+    read = story.store.read
+    known = story.known_filters("Part One", entry.id)
+    cast = {row["name"]: row for row in list_entities(read, known, limit=100)}
+    assert "Pip" in cast
+    assert not {"Provis", "Estella", "Compeyson"} & cast.keys()
+    part_one = text_of(story)[: known.until]
+    assert cast["Pip"]["mentions"] == part_one.count("Pip")
+    assert find_called(read, known, "Provis", 10) == []
+    [card] = find_called(read, known, "Joe Gargery", 10)
+    whole = story.known_filters("", entry.id)
+    [of_all] = find_called(read, whole, "Joe Gargery", 10)
+    assert card["mentions"] < of_all["mentions"]
+    assert card["chunks"] < of_all["chunks"]
+    assert "letter" not in card["text"]
+    assert {place["end"] <= known.until for place in card["places"]} == {True}
+
+
+def test_probes_find_no_leak(story: Collection, entry: Entry) -> None:
+    places = places_of(story, entry, 3)
+    probing = probe(story, entry, places, 40)
+    assert probing.leaks == []
+    assert probing.probes == 40
+    assert probing.checks > 1000
+
+
+def test_a_leak_would_be_found(story: Collection, entry: Entry) -> None:
+    secrets = secrets_of(story, entry)
+    assert {secret.kind for secret in secrets} == {"name", "text", "heading"}
+    half = story.reading_place("50%").end
+    later = _Later([secret for secret in secrets if secret.place > half])
+    whole = story.reading_place("100%").end
+    leaking = {surface for surface, output in lists(story, entry, whole) if [*later.find(output)]}
+    assert {"entities", "speech", "export", "picture trees.html", "picture network.html"} <= leaking
+
+
+def test_an_export_has_what_was_read_alone(story: Collection, entry: Entry, tmp_path: Path) -> None:
+    for name in ("part.jsonl", "part.graphml"):
+        written = story.export(tmp_path / name, entry.id, until="Part One")
+        content = (tmp_path / name).read_text()
+        assert written.nodes > 5
+        assert "Joe Gargery" in content
+        assert "Provis" not in content
+        assert "PART TWO" not in content
+    with pytest.raises(SettingsError, match="Embeddings"):
+        story.export(tmp_path / "x.jsonl", entry.id, until="Part One", embeddings=True)
+
+
+def test_before_the_end_of_the_first_chunk_there_is_nothing_to_draw(
+    story: Collection, entry: Entry
+) -> None:
+    for picture in ("trees", "network", "communities", "story", "speech"):
+        with pytest.raises(NotFound, match="nothing to draw"):
+            draw_document(story, entry, ".svg", picture=picture, until="10")
+
+
+def test_reading_ends_at_the_place(story: Collection, entry: Entry) -> None:
+    end = story.reading_place("PART ONE CHAPTER I").end
+    reading = story.read(entry.id, "PART ONE CHAPTER I", "PART ONE CHAPTER I")
+    assert reading.lines[-1].end == end
+    assert all(hit.end <= end for hit in reading.related)
+    with pytest.raises(NotFound, match="comes after what was read"):
+        story.read(entry.id, "PART TWO CHAPTER I", "PART ONE CHAPTER I")
+
+
+def test_a_query_for_analysts_takes_a_place(story: Collection) -> None:
+    names = {row["name"] for row in story.cypher("cast", until="Part One")}
+    assert "Pip" in names
+    assert not {"Provis", "Estella"} & names
+    assert {row["section"] for row in story.cypher("sections", until="Part One")} == {
+        "PART ONE · CHAPTER I",
+        "PART ONE · CHAPTER II",
+    }
+    whole = {row["name"] for row in story.cypher("cast")}
+    assert "Provis" in whole
+    with pytest.raises(FabulaError):
+        story.cypher("cast", until="Chapter Nine")
+
+
+def test_commands_say_what_they_have_understood(
+    library: App, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "FABULA_MODEL": OFFLINE,
+        "FABULA_EMBEDDING_MODEL": STATIC,
+        "FABULA_COLLECTION": "story",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*words: str, typed: str = "") -> tuple[str, str]:
+        result = CliRunner().invoke(main, list(words), input=typed, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout, result.stderr
+
+    out, err = run("query", "Who is Provis?", "--until", "Part One")
+    assert "Only what is read up to the end of PART ONE (" in err
+    assert "Provis" not in out
+    out, _ = run("entities", "--until", "Part One", "--document", "The Convict")
+    assert "Pip" in out and "Provis" not in out
+    out, _ = run("speech", "The Convict", "--until", "Part One", "--json")
+    assert "Bring me a file" in out and "benefactor" not in out
+    typed = "/until Part One\nWho is Provis?\n/until end\n/quit\n"
+    out, err = run("chat", typed=typed)
+    assert "Only what is read up to the end of PART ONE" in err
+    assert "Showing everything." in err
+    assert "Provis" not in out.replace("Who is Provis?", "")
+    out, _ = run("plot", "The Convict", "--until", "Part One", "--network", "--out", "net.html")
+    assert "Provis" not in Path("net.html").read_text()
+
+
+def test_a_volume_means_it_and_those_before_it(
+    address: Address, library: App, tmp_path: Path
+) -> None:
+    series = library.collection("series")
+    for number, word in (("Ten", "tower"), ("Two", "bridge"), ("One", "castle")):
+        text = f"Title: The Stones, Book {number}\nLanguage: en\n\nThe {word} of stone was old. "
+        file = tmp_path / f"{word}.txt"
+        file.write_text(text + f"Anna built the {word} of stone with Boris.\n")
+        [outcome] = series.ingest(file, graphs=())
+        assert outcome.error is None
+    volumes = series.read_volumes("The Stones, Book Two")
+    assert volumes is not None
+    assert [entry.title for entry in volumes.entries] == [
+        "The Stones, Book One",
+        "The Stones, Book Two",
+    ]
+    assert "in the order of their numbers" in str(volumes)
+    for mode in ("hybrid", "naive", "collapsed"):
+        hits = series.retrieve("the tower of stone", until="The Stones, Book Two", mode=mode, k=20)
+        assert {hit.title for hit in hits} == {entry.title for entry in volumes.entries}
+    answer = series.query("Who built the tower of stone?", until="The Stones, Book Two")
+    assert "tower" not in answer.text
+    assert series.read_volumes("Book Two", "The Stones, Book Two") is None
+    assert library.collection("story").read_volumes("The Convict") is None
+    with pytest.raises(NotFound, match="name the document"):
+        series.retrieve("the tower", until="no volume at all")

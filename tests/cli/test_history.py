@@ -1,0 +1,98 @@
+"""Questions at the command line are kept, listed, shown, repeated, and not kept if so set."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from database import connect, wipe
+from fabula import Fabula
+from fabula.cli import main
+from fabula.cli.shared.last_answer import recall_questions
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.server import Address
+from stories import LIGHTHOUSE
+
+
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("history")
+    settings = Settings(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        home=folder / "home",
+        cache_folder=folder / "cache",
+        model=OFFLINE,
+        embedding_model=STATIC,
+    )
+    with connect(address) as store, Fabula(settings) as fabula:
+        wipe(store)
+        fabula.ingest_text(LIGHTHOUSE, source="lighthouse.txt", title="The Lighthouse")
+        yield
+
+
+@pytest.fixture
+def run(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("FABULA_MODEL", OFFLINE)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def test_questions_are_listed_shown_repeated_and_deleted(run: Any, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert run("history", "list").stdout.startswith("There are no questions yet")
+    assert run("query", "Who keeps the light?", "--mode", "naive").exit_code == 0
+    assert run("query", "What is on the rock?", "--json").exit_code == 0
+    listed = json.loads(run("history", "list", "--json").stdout)
+    assert [(row["number"], row["question"]) for row in listed] == [
+        (1, "Who keeps the light?"),
+        (2, "What is on the rock?"),
+    ]
+    assert listed[0]["mode"] == "naive"
+    assert "Who keeps the light?" in run("history", "list").stdout
+    shown = run("history", "show", "1").stdout
+    assert "Who keeps the light?" in shown and "mode naive" in shown
+    assert run("history", "show", "9").exit_code == 1
+    again = run("history", "repeat", "1")
+    assert again.exit_code == 0, again.output
+    assert [kept.question for kept in recall_questions(home)][-1] == "Who keeps the light?"
+    assert recall_questions(home)[-1].mode == "naive"
+    assert stat.S_IMODE((home / "questions.jsonl").stat().st_mode) == 0o600
+    assert run("history", "clear", "--yes").exit_code == 0
+    assert recall_questions(home) == []
+
+
+def test_nothing_is_kept_if_so_set_and_never_more_than_so_many(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234")
+    assert run("query", "Who?", "--set", "question_history=0").exit_code == 0
+    assert recall_questions(home) == []
+    for number in range(3):
+        asked = f"Who keeps light {number}?"
+        assert run("query", asked, "--set", "question_history=2").exit_code == 0
+    assert [kept.question[-2] for kept in recall_questions(home)] == ["1", "2"]
+    assert "sk-secret" not in (home / "questions.jsonl").read_text("utf-8")
+
+
+def test_damaged_lines_are_left_out(tmp_path: Path) -> None:
+    kept = {"at": "2026", "collection": "c", "question": "q", "answer": "a"}
+    # A line ends with a line feed: other signs that end lines may stand in an answer.
+    kept["answer"] = "a\x85b"
+    lines = ["{", json.dumps(kept, ensure_ascii=False).encode().decode("latin-1"), "[]", "\xff"]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines), "latin-1")
+    assert [(k.question, k.answer) for k in recall_questions(tmp_path)] == [("q", "a\x85b")]

@@ -1,0 +1,66 @@
+"""`fabula rename`: the title, author and year of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from database import connect, wipe
+from fabula.app import App
+from fabula.app.collection import Collection
+from fabula.cli import main
+from fabula.config.settings import STATIC
+from fabula.errors import BadValue, NotFound
+from fabula.server import Address
+from served import server_of
+
+
+@pytest.fixture(scope="module")
+def books(address: Address) -> Iterator[Collection]:
+    with connect(address) as store:
+        wipe(store)
+    with App(**server_of(address), model="offline", embedding_model=STATIC) as app:
+        books = app.collection("default")
+        books.ingest_text("The whale swam.", source="w.txt", title="The Whale")
+        yield books
+
+
+@pytest.fixture
+def run(books: Collection, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def test_what_is_not_given_stays_as_it_is(books: Collection, run: Any) -> None:
+    id = books.document("The Whale").id
+    author = run("rename", "w.txt", "--author", "Herman Melville", "--year", "1851")
+    assert author.stdout == f"{id}: The Whale by Herman Melville (1851)\n"
+    title = run("rename", "The Whale", "  Moby-Dick ")
+    assert title.stdout == f"{id}: Moby-Dick by Herman Melville (1851)\n"
+    entry = books.document("Moby-Dick")
+    assert (entry.id, entry.author, entry.published) == (id, "Herman Melville", "1851")
+    # An empty value takes an author and a year away.
+    assert run("rename", "Moby", "--author", "", "--year", "").stdout == f"{id}: Moby-Dick\n"
+    assert run("rename", "Moby-Dick", "The Whale").exit_code == 0
+    assert books.document("w.txt").title == "The Whale"
+
+
+def test_what_can_not_be_is_refused_and_changes_nothing(books: Collection, run: Any) -> None:
+    before = books.document("w.txt")
+    nothing = run("rename", "w.txt")
+    assert (nothing.exit_code, "Give a new title" in nothing.stderr) == (2, True)
+    assert "The title is empty" in run("rename", "w.txt", " ").stderr
+    with pytest.raises(BadValue, match="The title is empty"):
+        books.describe("w.txt", title="")
+    with pytest.raises(NotFound, match="There is no document"):
+        books.describe("nothing.txt", title="Something")
+    assert books.document("w.txt") == before

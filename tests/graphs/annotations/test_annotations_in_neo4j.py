@@ -1,0 +1,390 @@
+"""Annotations and notes in the graph: imported, asked, kept through edits, exported, removed."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from database import connect, cypher, wipe
+from fabula import Fabula
+from fabula.app.annotating import annotate
+from fabula.cli import main
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.errors import BadValue, NotFound
+from fabula.export.web_annotation import collection_json, read_annotations
+from fabula.graph.annotations import Annotation, AnnotationLayer, make_layer
+from fabula.server import Address
+from fabula.store.annotations import edit_layer
+from fabula.text.anchoring import TextQuote, quote_at
+from fabula.text.document import Document
+
+STORY = """CHAPTER I
+
+"You are late," said Anna Hale to Captain Reed. "The mill is shut."
+
+"I am late," said Captain Reed, and he looked at Anna Hale.
+
+CHAPTER II
+
+"Good day," said Elias Stone to Anna Hale. Then Anna Hale went away.
+
+The storm came in the night. Nobody slept, and the boats broke. "So it goes," said Captain Reed.
+"""
+
+
+@pytest.fixture(scope="module")
+def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("annotations")
+    return Settings(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        home=folder / "home",
+        cache_folder=folder / "cache",
+        chunk_tokens=40,
+        graphs=("entities", "speech"),
+        model=OFFLINE,
+        embedding_model=STATIC,
+    )
+
+
+@pytest.fixture
+def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
+    with connect(address) as store, Fabula(settings) as fabula:
+        wipe(store)
+        fabula.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
+        yield fabula
+
+
+@pytest.fixture
+def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`fabula` with what follows it."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def text_of(fabula: Fabula) -> str:
+    return annotate(fabula, "Hales", found=False).document.text
+
+
+def marked(text: str, words: str, label: str, body: str = "", **more: Any) -> Annotation:
+    at = text.index(words)
+    return Annotation(quote_at(text, at, at + len(words)), "tag", label, body, **more)
+
+
+def write(fabula: Fabula, file: Path, *annotations: Annotation) -> Path:
+    entry = fabula.document("Hales")
+    document = Document(entry.id, "", "", "", "", "en", "", (), "")
+    file.write_text(json.dumps(collection_json(document, annotations)), "utf-8")
+    return file
+
+
+@pytest.fixture
+def imported(fabula: Fabula, tmp_path: Path) -> Fabula:
+    text = text_of(fabula)
+    of_storm = marked(text, "The storm came in the night", "weather", "A turning point.", id="s")
+    of_mill = marked(text, "The mill is shut", "economy", id="m")
+    lost = Annotation(TextQuote("words of another book entirely"), "tag", "lost", id="l")
+    file = write(fabula, tmp_path / "scheme.jsonld", of_storm, of_mill, lost)
+    fabula.import_annotations(file, document="Hales", by="Ann")
+    fabula.build("annotations")
+    return fabula
+
+
+def nodes(fabula: Fabula) -> list[tuple[str, str, str]]:
+    rows = cypher(
+        fabula.store,
+        "MATCH (n:Annotation)-[:FROM_CHUNK]->(c:Chunk) "
+        "RETURN n.label AS label, n.quote AS quote, n.found AS found, "
+        "substring(c.text, n.start - c.start, n.end - n.start) AS printed ORDER BY n.start",
+    )
+    assert [row["quote"] for row in rows] == [row["printed"] for row in rows]
+    return [(row["label"], row["quote"], row["found"]) for row in rows]
+
+
+def test_imported_annotations_are_a_graph_on_their_words(imported: Fabula) -> None:
+    assert nodes(imported) == [
+        ("economy", "The mill is shut", "position"),
+        ("weather", "The storm came in the night", "position"),
+    ]
+    [layer] = imported.annotations("Hales")
+    assert (layer.record.name, layer.record.by, layer.orphaned) == ("scheme", "Ann", 1)
+    facts = imported.document("Hales").graphs["annotations"].facts
+    assert (facts["annotations"], facts["orphaned"]) == (2, 1)
+    assert imported.check().violations == ()
+
+
+def test_a_question_finds_the_passage_that_is_annotated(imported: Fabula) -> None:
+    hits = imported.retrieve("Where is the turning point?", mode="annotations", k=1)
+    assert "The storm came in the night" in hits[0].text
+    [of_tag] = imported.retrieve("economy", mode="annotations", k=1)
+    assert "The mill is shut" in of_tag.text
+    # The reader has not come to the storm, so its annotation is not known.
+    early = imported.retrieve("turning point", mode="annotations", k=1, until="CHAPTER I")
+    assert "storm" not in early[0].text
+
+
+def test_annotations_survive_an_edit_of_the_text_where_their_words_do(imported: Fabula) -> None:
+    edited = STORY.replace('"The mill is shut."', '"Go home."').replace(
+        "CHAPTER II", "It was a cold day, and long before the war.\n\nCHAPTER II"
+    )
+    imported.ingest_text(edited, source="hale.txt", title="The Hales", language="en")
+    assert nodes(imported) == [("weather", "The storm came in the night", "quote")]
+    [layer] = imported.annotations("Hales")
+    assert (layer.moved, layer.orphaned) == (1, 2)
+    # The text comes back as it was: nothing was lost.
+    imported.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
+    assert [label for label, _, _ in nodes(imported)] == ["economy", "weather"]
+
+
+def test_an_import_makes_the_graph_stale_and_a_rebuild_keeps_it(
+    imported: Fabula, tmp_path: Path
+) -> None:
+    entry = imported.document("Hales")
+    assert imported.stale(entry) == {}
+    file = write(imported, tmp_path / "more.jsonld", marked(text_of(imported), "boats", "sea"))
+    imported.import_annotations(file, document="Hales")
+    assert imported.stale(entry) == {"annotations": ["annotations.more"]}
+    assert [outcome.status for outcome in imported.build("annotations")] == ["replaced"]
+    assert len(nodes(imported)) == 3
+    assert [outcome.status for outcome in imported.build("annotations")] == ["unchanged"]
+    imported.build("annotations", rebuild=True)
+    assert len(nodes(imported)) == 3
+    imported.remove_annotations("Hales", "scheme")
+    imported.build("annotations")
+    assert nodes(imported) == [("sea", "boats", "position")]
+    with pytest.raises(NotFound, match="no annotations named 'scheme'"):
+        imported.remove_annotations("Hales", "scheme")
+
+
+def test_annotations_go_with_their_document_and_stay_in_their_collection(
+    imported: Fabula, address: Address
+) -> None:
+    other = imported.app.collection("other")
+    other.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
+    other.add_note("Hales", "boats", "Elsewhere.")
+    assert [record.name for record in imported.annotation_layers()] == ["scheme"]
+    assert [record.name for record in other.annotation_layers()] == ["notes"]
+    imported.remove("The Hales")
+    with connect(address) as store:
+        left = cypher(store, "MATCH (n:AnnotationSlice) RETURN n.collection AS c, n.layer AS layer")
+    assert left == [{"c": "other", "layer": "notes"}]
+
+
+def test_notes_are_kept_searched_and_removed(fabula: Fabula) -> None:
+    note = fabula.add_note("Hales", "the boats\n broke", "Whose boats?", tag="sea", by="Ann")
+    assert (note.kind, note.quote.exact, note.creator) == ("note", "the boats broke", "Ann")
+    mark = fabula.add_note("Hales", at=f"{note.start}-{note.start + 9}")
+    assert (mark.kind, mark.quote.exact) == ("highlight", "the boats")
+    [layer] = fabula.notes("Hales")
+    assert [item.annotation.kind for item in layer.items] == ["highlight", "note"]
+    assert [i.annotation.id for each in fabula.notes(words="WHOSE") for i in each.items] == [
+        note.id
+    ]
+    assert not any(each.items for each in fabula.notes(words="trains"))
+    # Notes of what comes later are not shown to who has not read so far.
+    assert [each.items for each in fabula.notes("Hales", until="CHAPTER I")] == [()]
+    assert fabula.remove_note("Hales", note.id[:6]).id == note.id
+    fabula.remove_note("Hales", mark.id)
+    assert fabula.notes("Hales") == []
+
+
+def test_a_note_is_edited_and_keeps_its_words_its_id_and_its_maker(
+    fabula: Fabula, run: Any
+) -> None:
+    note = fabula.add_note("Hales", "the boats broke", "Whose boats?", tag="sea", by="Ann")
+    assert run("notes", "edit", "Hales", note.id[:6], "--note", "").exit_code == 0
+    [layer] = fabula.notes("Hales")
+    [mark] = [item.annotation for item in layer.items]
+    assert (mark.kind, mark.body, mark.label) == ("highlight", "", "sea")
+    edited = fabula.edit_note("Hales", note.id, " Mine. ", "", exact=True)
+    assert (edited.kind, edited.body, edited.label) == ("note", "Mine.", "")
+    kept = (edited.id, edited.quote, edited.creator, edited.created)
+    assert kept == (note.id, note.quote, "Ann", note.created)
+    with pytest.raises(NotFound, match="no note begins"):
+        fabula.edit_note("Hales", note.id[:6], "Mine.", exact=True)
+    with pytest.raises(BadValue, match="characters at most"):
+        fabula.edit_note("Hales", note.id, "x" * 20_001)
+    assert run("notes", "edit", "Hales", note.id).exit_code == 2
+    assert fabula.remove_note("Hales", note.id, exact=True) == edited
+
+
+def test_a_reader_with_a_place_is_told_nothing_of_later_text(
+    fabula: Fabula, run: Any, tmp_path: Path
+) -> None:
+    """A note on the first chapter may name who comes in the second one, and so may a label."""
+    early = fabula.add_note("Hales", "The mill is shut", "Elias Stone shut it.")
+    fabula.add_note("Hales", "I am late", "He is.", tag="time")
+    person = marked(text_of(fabula), "Captain Reed", "Elias Stone", id="p", group="x")
+    fabula.import_annotations(write(fabula, tmp_path / "who.jsonld", person), document="Hales")
+    shown = fabula.annotations("Hales", until="CHAPTER I")
+    assert {i.annotation.label: i.annotation.body for each in shown for i in each.items} == {
+        "time": "He is."
+    }
+    [of_collection] = fabula.notes(until="CHAPTER I")
+    assert [item.annotation.body for item in of_collection.items] == ["He is."]
+    assert len(fabula.notes()[0].items) == 2
+    fabula.ingest_text("Another text.", source="b.txt", title="B", language="en")
+    with pytest.raises(NotFound, match="name the document"):
+        fabula.notes(until="CHAPTER I")
+    assert run("annotations", "list", "--until", "CHAPTER I").exit_code == 2
+    with pytest.raises(NotFound, match="compared with itself"):
+        fabula.corpus_against("Hales", "Hales")
+    assert fabula.remove_note("Hales", early.id, exact=True).id == early.id
+
+
+def test_of_equal_notes_the_one_of_the_id_is_removed(fabula: Fabula) -> None:
+    """Two equal notes of one second: the second has the id of the first with a number."""
+    fabula.add_note("Hales", "boats", "Whose?", by="Ann")
+    [layer] = fabula.notes("Hales")
+    [first] = [item.annotation for item in layer.items]
+    entry = fabula.document("Hales")
+
+    def double(kept: AnnotationLayer | None) -> AnnotationLayer:
+        assert kept is not None
+        return make_layer(kept.record, [*kept.annotations, first])
+
+    edit_layer(fabula.store, fabula.name, entry.id, "notes", double)
+    assert fabula.remove_note("Hales", first.id).id == first.id
+    with pytest.raises(NotFound, match="no note begins"):
+        fabula.remove_note("Hales", first.id, exact=True)
+    assert fabula.remove_note("Hales", first.id[:5]).id == f"{first.id}-2"
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "error"),
+    [
+        ("Captain Reed", "", r"has these words 3 times.*\d+-\d+"),
+        ("the boat broke", "", "the nearest are 'the boats broke'"),
+        ("no such words as these ones", "", "does not have the words"),
+        ("", "9000-9100", "has no characters 9000-9100"),
+        ("The mill", "0-7", "are 'CHAPTER', not 'The mill'"),
+    ],
+)
+def test_a_note_says_what_it_is_on(fabula: Fabula, words: str, at: str, error: str) -> None:
+    with pytest.raises(NotFound, match=error):
+        fabula.add_note("Hales", words, "Why?", at=at)
+    with pytest.raises(BadValue, match="Say what the note is on"):
+        fabula.add_note("Hales", "", "Why?")
+
+
+def test_what_graphs_found_is_exported_with_layers_and_notes(
+    imported: Fabula, tmp_path: Path
+) -> None:
+    imported.add_note("Hales", "boats", "Whose?")
+    [path] = imported.export_annotations(tmp_path / "all.jsonld", "Hales")
+    every = read_annotations(path.read_bytes(), "all")
+    text = text_of(imported)
+    on_text = [a for a in every if a.start >= 0]
+    assert all(text[a.start : a.end] == a.quote.exact for a in on_text)
+    found = {(a.kind, a.label, a.quote.exact) for a in every}
+    assert {
+        ("entity", "Captain Reed", "Captain Reed"),
+        ("quotation", "Anna Hale", '"You are late,"'),
+        ("tag", "weather", "The storm came in the night"),
+        ("tag", "lost", "words of another book entirely"),
+        ("note", "", "boats"),
+    } <= found
+    [only] = imported.export_annotations(tmp_path / "notes.jsonld", "Hales", what=["notes"])
+    assert [a.body for a in read_annotations(only.read_bytes(), "notes")] == ["Whose?"]
+    [early] = imported.export_annotations(tmp_path / "i.jsonld", "Hales", until="CHAPTER I")
+    seen = read_annotations(early.read_bytes(), "early")
+    assert {a.label for a in seen} == {"Anna Hale", "Captain Reed", "economy"}
+
+
+def test_the_commands_import_list_export_and_remove(
+    run: Any, fabula: Fabula, tmp_path: Path
+) -> None:
+    file = write(
+        fabula, tmp_path / "scheme.jsonld", marked(text_of(fabula), "boats", "sea", id="b")
+    )
+    result = run("annotations", "import", str(file), "--document", "Hales")
+    assert result.exit_code == 0, result.output
+    assert "scheme: 1 annotation of The Hales; 1 in place, 0 found elsewhere" in result.output
+    assert "sea" in run("annotations", "list", "Hales", "--layer", "scheme").stdout
+    assert "scheme" in run("annotations", "list").stdout
+    rows = json.loads(run("annotations", "list", "Hales", "--layer", "scheme", "--json").stdout)
+    assert (rows[0]["label"], rows[0]["quote"], rows[0]["found"]) == ("sea", "boats", "position")
+    out = tmp_path / "out.jsonld"
+    assert (
+        run("annotations", "export", "Hales", "--what", "scheme", "--out", str(out)).exit_code == 0
+    )
+    assert json.loads(out.read_text("utf-8"))["total"] == 1
+    assert run("cypher", "annotated", "--param", "tag=sea").stdout.count("boats") == 1
+    assert "1 annotation removed" in run("annotations", "remove", "Hales", "scheme").output
+    assert nodes(fabula) == []
+
+
+def test_the_commands_of_notes(run: Any, fabula: Fabula, tmp_path: Path) -> None:
+    added = run("notes", "add", "Hales", "boats broke", "--note", "Whose *boats*?", "--build")
+    assert added.exit_code == 0, added.output
+    assert "characters" in added.output
+    assert "Whose" in run("notes", "list").stdout
+    assert "Whose" in run("notes", "search", "whose").stdout
+    out = tmp_path / "notes.md"
+    assert run("notes", "export", "--out", str(out)).exit_code == 0
+    written = out.read_text("utf-8")
+    assert written.startswith("# Notes on *The Hales*\n\n## CHAPTER II\n\n> boats broke\n\n")
+    assert r"Whose \*boats\*?" in written
+    [note] = json.loads(run("notes", "list", "--json").stdout)
+    assert run("notes", "remove", "Hales", note["id"][:8]).exit_code == 0
+    assert "There are no notes" in run("notes", "list").output
+
+
+def test_thousands_of_annotations_come_back_from_the_graph_on_the_same_characters(
+    fabula: Fabula, tmp_path: Path
+) -> None:
+    # More than the rows of one batch, and than a small document has.
+    check_many(fabula, tmp_path, 2_500)
+
+
+@pytest.mark.nightly
+def test_a_hundred_thousand_annotations_come_back_from_the_graph(
+    fabula: Fabula, tmp_path: Path
+) -> None:
+    check_many(fabula, tmp_path, 100_000)
+
+
+def check_many(fabula: Fabula, folder: Path, count: int) -> None:
+    """Import, build, export: each annotation has its characters at each step."""
+    novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
+    many = fabula.app.collection("many")
+    many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
+    text = annotate(many, "Novel", found=False).document.text
+    drawn = random.Random(36)
+    starts = [drawn.randrange(len(text) - 60) for _ in range(count)]
+    every = [
+        Annotation(quote_at(text, start, start + 1 + start % 50), "tag", f"t{start % 9}", id=str(n))
+        for n, start in enumerate(starts)
+    ]
+    entry = many.document("Novel")
+    document = Document(entry.id, "", "", "", "", "en", "", (), "")
+    file = folder / "many.jsonld"
+    file.write_text(json.dumps(collection_json(document, every)), "utf-8")
+    imported = many.import_annotations(file, document="Novel")
+    assert (imported.in_place, imported.moved, imported.orphaned) == (count, 0, 0)
+    outcomes = many.build("annotations")
+    assert [outcome.error for outcome in outcomes if outcome.error] == []
+    rows = cypher(
+        many.store,
+        "MATCH (n:Annotation {collection: 'many'}) RETURN n.key AS id, n.start AS s, n.end AS e",
+    )
+    expected = {annotation.id: (annotation.start, annotation.end) for annotation in every}
+    assert {row["id"]: (row["s"], row["e"]) for row in rows} == expected
+    [path] = many.export_annotations(folder / "out.jsonld", "Novel", what=["many"])
+    again = read_annotations(path.read_bytes(), "out")
+    assert {a.id: (a.start, a.end) for a in again} == expected

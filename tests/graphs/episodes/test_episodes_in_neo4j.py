@@ -1,0 +1,274 @@
+"""Episodes in the graph: built, told up to each place, asked, explored, checked and removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from database import connect, cypher, wipe
+from fabula import Fabula
+from fabula.app.recap import Recap
+from fabula.cli import main
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.errors import NotFound, SettingsError
+from fabula.graph.explore import shipped_query
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.user_query import run_user_query
+from fabula.text.sections import BETWEEN
+
+CHAPTERS = {
+    "CHAPTER I": "Anna Hale sold the old mill at Dunmore in {}. She burned all of her letters in "
+    "the kitchen. Nobody in the village had ever seen her cry before that evening.\n\n",
+    "CHAPTER II": "Captain Reed came home from the northern sea in {}. He looked for Anna Hale in "
+    "every house. The widow at the inn told him about the auction of the mill.\n\n",
+    "CHAPTER III": "Elias Stone kept the heavy bells of Dunmore in {}. The great storm broke the "
+    "boats on the beach that night. Reed carried the drowned boy up to the church.\n\n",
+    "CHAPTER IV": "Zenobia Quill wrote the whole story down in {}. She never named the man who had "
+    "set fire to the mill. The village forgot the storm within a year.\n\n",
+}
+MONTHS = ("January", "March", "May", "July", "September", "October", "November", "December")
+
+
+def story(chapters: dict[str, str] = CHAPTERS) -> str:
+    """A book of four chapters with eight paragraphs each."""
+    return "".join(
+        f"{heading}\n\n{''.join(paragraph.format(month) for month in MONTHS)}"
+        for heading, paragraph in chapters.items()
+    )
+
+
+@pytest.fixture(scope="module")
+def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("episodes")
+    return Settings.read(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        home=folder / "home",
+        cache_folder=folder / "cache",
+        chunk_tokens=40,
+        graphs=("episodes",),
+        model=OFFLINE,
+        embedding_model=STATIC,
+        **{"episodes.window_chunks": 3, "episodes.members": 3, "episodes.summary_tokens": 60},
+    )
+
+
+@pytest.fixture(scope="module")
+def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
+    with connect(address) as store, Fabula(settings) as fabula:
+        wipe(store)
+        fabula.ingest_text(story(), source="mill.txt", title="The Mill", language="en")
+        yield fabula
+
+
+@pytest.fixture(scope="module")
+def chunks(fabula: Fabula) -> list[dict[str, Any]]:
+    return fabula.store.find_chunks(fabula.document("The Mill"), 0, 10**9)
+
+
+@pytest.fixture
+def run(
+    fabula: Fabula, address: Address, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """`fabula` with what follows it."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("FABULA_HOME", str(settings.home))
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, Any]]:
+    query = shipped_query(query_name)
+    table = run_user_query(store, query.statement, query.fill({"document": "Mill", **given}))
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def spans(recap: Recap) -> list[tuple[int, int]]:
+    return [(part.start, part.end) for part in recap.parts]
+
+
+def test_nothing_is_wrong_with_the_graph(fabula: Fabula) -> None:
+    assert fabula.check().violations == ()
+
+
+def test_a_recap_of_all_tiles_the_book(fabula: Fabula, chunks: list[dict[str, Any]]) -> None:
+    for options in ({}, {"by": "chapter"}, {"level": 1}, {"tokens": 0}, {"tokens": 700}):
+        recap = fabula.recap("The Mill", **options)
+        told = spans(recap)
+        assert recap.until == chunks[-1]["end"]
+        assert told[0][0] == 0, options
+        assert told[-1][1] == recap.until
+        assert all(before[1] == after[0] for before, after in pairwise(told)), options
+        assert [part.number for part in recap.parts] == list(range(1, len(told) + 1))
+
+
+def test_a_recap_rests_on_nothing_after_the_place(
+    fabula: Fabula, chunks: list[dict[str, Any]]
+) -> None:
+    text = "".join(chunk["text"] for chunk in chunks)
+    first = {name: text.index(name) for name in ("Reed", "Elias", "storm", "Zenobia", "fire")}
+    flat = " ".join(text.split())
+    for place in range(0, len(text) + 1, 97):
+        for by in ("", "chapter"):
+            recap = fabula.recap("The Mill", until=f"0-{place}", by=by, tokens=0)
+            assert recap.until == place
+            told = spans(recap)
+            assert all(end <= place for _, end in told), place
+            assert all(before[1] == after[0] for before, after in pairwise(told))
+            # All whole chunks before the place are told.
+            whole = [chunk["end"] for chunk in chunks if chunk["end"] <= place]
+            assert (told[-1][1] if told else 0) == (whole[-1] if whole else 0)
+            for name, start in first.items():
+                assert start < place or name not in recap.text, (place, name)
+            for part in recap.parts:
+                assert part.is_extract
+                for sentence in part.text.split(". "):
+                    assert flat.find(sentence.rstrip(".")) >= 0
+                    assert len(sentence) < place
+
+
+def test_places_are_named_as_for_reading(fabula: Fabula, chunks: list[dict[str, Any]]) -> None:
+    text = "".join(chunk["text"] for chunk in chunks)
+    fourth = text.index("CHAPTER IV")
+    assert fabula.recap("The Mill", until="chapter three").until == fourth
+    assert fabula.recap("The Mill", until="CHAPTER III").until == fourth
+    assert fabula.recap("The Mill", until="CHAPTER IV").until == len(text)
+    assert fabula.recap("The Mill", until="50%").until == len(text) // 2
+    assert fabula.recap("The Mill", until="12.5 %").until == len(text) // 8
+    assert fabula.recap("The Mill", until="100-200").until == 200
+    assert fabula.recap("The Mill", until=250).until == 250
+    assert fabula.recap("The Mill", until="300%").until == len(text)
+    with pytest.raises(NotFound, match="no section, page or words"):
+        fabula.recap("The Mill", until="Stave Nine")
+
+
+def test_recaps_by_chapter_cross_no_chapter(fabula: Fabula) -> None:
+    recap = fabula.recap("The Mill", by="chapter", until="CHAPTER III")
+    assert [part.section for part in recap.parts] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    middle = fabula.recap("The Mill", by="chapter", until="60%")
+    assert [part.section for part in middle.parts][:2] == ["CHAPTER I", "CHAPTER II"]
+    assert {part.section for part in middle.parts[2:]} == {"CHAPTER III"}
+    assert all(BETWEEN not in part.section for part in middle.parts)
+
+
+def test_more_tokens_tell_more_and_few_are_not_exceeded(fabula: Fabula) -> None:
+    lengths = {}
+    for tokens in (30, 100, 300, 1000):
+        recap = fabula.recap("The Mill", tokens=tokens)
+        lengths[tokens] = sum(part.tokens for part in recap.parts)
+        assert lengths[tokens] <= tokens
+    assert lengths[30] < lengths[100] <= lengths[300] < lengths[1000]
+    one = fabula.recap("The Mill", tokens=0)
+    assert len(one.parts) == 1
+
+
+def test_bad_arguments_are_refused(fabula: Fabula) -> None:
+    with pytest.raises(SettingsError, match="by 'chapter'"):
+        fabula.recap("The Mill", by="scene")
+    with pytest.raises(SettingsError):
+        fabula.recap("The Mill", level=-1)
+
+
+def test_the_command_tells_and_read_opens_what_a_paragraph_rests_on(run: Any) -> None:
+    result = run("recap", "The Mill", "--until", "CHAPTER II", "--by", "chapter")
+    assert result.exit_code == 0, result.output
+    assert "[1] CHAPTER I · characters 0-" in result.stdout
+    assert "[2] CHAPTER II · " in result.stdout
+    assert "extract" in result.stdout
+    assert "Elias" not in result.stdout
+    assert "storm" not in result.stdout
+    assert "`fabula read 2` shows the text" in result.stdout
+    opened = run("read", "2")
+    assert opened.exit_code == 0, opened.output
+    assert "Captain Reed came home" in opened.stdout
+    as_json = json.loads(run("recap", "The Mill", "--until", "10%", "--json").stdout)
+    assert as_json["until"] == as_json["parts"][-1]["end"] + (
+        as_json["until"] - as_json["parts"][-1]["end"]
+    )
+    assert all(part["end"] <= as_json["until"] for part in as_json["parts"])
+    nothing = run("recap", "The Mill", "--until", "0-0")
+    assert "tells nothing before this place" in nothing.stdout
+
+
+def test_a_document_without_episodes_is_told_what_builds_them(
+    fabula: Fabula, run: Any, address: Address
+) -> None:
+    fabula.ingest_text(
+        story().partition("CHAPTER II")[0],
+        source="short.txt",
+        title="The Short",
+        language="en",
+    )
+    fabula.drop("episodes", "The Short")
+    result = run("recap", "The Short")
+    assert result.exit_code != 0
+    assert "has no episodes yet" in result.output
+    assert "fabula build episodes" in result.output
+    assert "asks no model" in result.output
+    with pytest.raises(NotFound, match="build the graph 'episodes'"):
+        fabula.recap("The Short")
+    fabula.remove("The Short")
+
+
+def test_the_mode_finds_stretches_none_within_another(fabula: Fabula) -> None:
+    hits = fabula.retrieve("Who came home from the northern sea?", mode="episodes", k=4)
+    assert {hit.kind for hit in hits} == {"episode"}
+    assert hits[0].section == "CHAPTER II"
+    for number, hit in enumerate(hits):
+        for other in hits[:number]:
+            assert hit.end <= other.start or other.end <= hit.start
+    answer = fabula.query("Who came home from the northern sea?", mode="episodes", k=2)
+    assert answer.text
+
+
+def test_queries_tell_the_book_and_list_a_level(fabula: Fabula, address: Address) -> None:
+    whole = fabula.recap("The Mill", tokens=0)
+    with connect(address) as store:
+        everything = explored(store, "recap")
+        middle = explored(store, "recap", until=len(story()) // 2)
+        lowest = explored(store, "episodes", level=1)
+        higher = explored(store, "episodes", level=2)
+    assert [row["text"] for row in everything] == [whole.text]
+    recap = fabula.recap("The Mill", tokens=0, until=f"0-{len(story()) // 2}")
+    told = [part.text for part in recap.parts if part.id]
+    assert [row["text"] for row in middle] == told
+    for rows in (lowest, higher):
+        assert rows[0]["start"] == 0
+        assert all(before["end"] == after["start"] for before, after in pairwise(rows))
+    assert len(higher) < len(lowest)
+
+
+def test_an_edit_of_a_chapter_keeps_the_episodes_of_others(
+    fabula: Fabula, address: Address
+) -> None:
+    def ids() -> set[str]:
+        with connect(address) as store:
+            return {row["id"] for row in cypher(store, "MATCH (n:Episode) RETURN n.id AS id")}
+
+    before = ids()
+    edited = {**CHAPTERS, "CHAPTER II": CHAPTERS["CHAPTER II"].replace("widow", "old widow")}
+    fabula.ingest_text(story(edited), source="mill.txt", title="The Mill", language="en")
+    after = ids()
+    kept = {
+        part.id
+        for part in fabula.recap("The Mill", by="chapter", tokens=0).parts
+        if part.section != "CHAPTER II"
+    }
+    assert len(kept) == 3
+    assert kept <= before & after
+    assert fabula.check().violations == ()
+    fabula.drop("episodes")
+    assert ids() == set()
