@@ -12,6 +12,7 @@ import json
 import random
 import re
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -53,6 +54,8 @@ SHOWN_IN_MODE = 12
 """Hits that a probe asks for."""
 ANSWERED = 10
 """Every tenth probe asks for a whole answer, with its context and the trace."""
+EXCERPT_CHARACTERS = 12
+"""So many characters before a name are enough to know an excerpt of the text that was read."""
 TIMED_MODES = ("hybrid", "collapsed", "top-down", "fast", "global")
 TIMED_QUESTIONS = 15
 
@@ -225,7 +228,11 @@ def probe(
     drawn = random.Random(seed)
     secrets = secrets_of(collection, entry)
     probing = Probing()
-    later = {place: _Later([each for each in secrets if each.place > place]) for place in places}
+    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry, 0, sys.maxsize))
+    later = {
+        place: _Later([each for each in secrets if each.place > place], text[:place])
+        for place in places
+    }
     for place in places:
         for surface, output in lists(collection, entry, place):
             _check(probing, later[place], f"{surface} at {place:,}", output)
@@ -244,10 +251,15 @@ def probe(
 
 
 class _Later:
-    """The secrets after a place, and what finds them in an output."""
+    """The secrets after a place, and what finds them in an output.
 
-    def __init__(self, secrets: Sequence[Secret]) -> None:
+    A name that stands in the output after the same characters as in the text before the place is no
+    secret: an excerpt may end within a longer word that was printed there.
+    """
+
+    def __init__(self, secrets: Sequence[Secret], read: str) -> None:
         self.secrets = secrets
+        self.read = " ".join(read.split())
         names = sorted(
             {each.text for each in secrets if each.kind == "name"}, key=len, reverse=True
         )
@@ -258,8 +270,12 @@ class _Later:
     def find(self, output: str) -> Iterator[str]:
         """Yield what of the secrets is in an output."""
         flat = " ".join(output.split())
-        if self.names and (match := self.names.search(flat)):
-            yield f"name {match[0]!r} in {flat[max(0, match.start() - 60) : match.end() + 40]!r}"
+        for match in self.names.finditer(flat) if self.names else ():
+            start, end = match.span()
+            excerpt = flat[max(0, start - EXCERPT_CHARACTERS) : end]
+            if start < EXCERPT_CHARACTERS or excerpt not in self.read:
+                yield f"name {match[0]!r} in {flat[max(0, start - 60) : end + 40]!r}"
+                break
         for secret in self.texts:
             if secret.text in flat:
                 yield f"{secret.kind} {secret.text[:60]!r}"

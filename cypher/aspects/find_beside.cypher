@@ -22,5 +22,5 @@ CALL (start) {
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY passage.start, passage.id

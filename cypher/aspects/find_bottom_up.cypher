@@ -50,5 +50,5 @@ WITH passage, total, (1 - $covering) * cosine + $covering * share AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score, total AS nearest
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, score, total AS nearest
 ORDER BY score DESC, passage.id

@@ -17,5 +17,5 @@ UNWIND tops AS passage
 WITH document, telling, aspect, level, passage
 WHERE passage.level = level
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, 0.0 AS score
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, 0.0 AS score
 ORDER BY passage.document, telling, aspect, passage.start, passage.id

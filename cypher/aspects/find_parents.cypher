@@ -12,5 +12,5 @@ WITH DISTINCT of, passage, edge.weight AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, score
 ORDER BY score DESC, passage.id

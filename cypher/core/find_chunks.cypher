@@ -11,5 +11,5 @@ WHERE passage.collection = $collection AND passage.last <= $until
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY passage.start, passage.id

@@ -19,5 +19,5 @@ CALL (id) {
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY document.id, CASE WHEN $from_end THEN -passage.start ELSE passage.start END

@@ -45,7 +45,7 @@ WITH passage, revision, max(near) AS near, max(alike) AS alike
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, near, alike, revision,
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, near, alike, revision,
   CASE WHEN alike IS NOT NULL THEN passage.search_text END AS words,
   CASE WHEN alike IS NOT NULL THEN passage.search_length END AS length
 ORDER BY passage.id

@@ -21,5 +21,5 @@ LIMIT $limit
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, score
 ORDER BY score DESC, passage.id

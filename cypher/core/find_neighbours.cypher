@@ -15,5 +15,5 @@ WITH DISTINCT of, passage, 0.0 AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, score
 ORDER BY passage.start, passage.id

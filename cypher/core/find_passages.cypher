@@ -13,5 +13,5 @@ WHERE n.collection = $collection
 MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)
 RETURN n {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY n.id

@@ -14,5 +14,5 @@ LIMIT $limit
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY passage.level, passage.kind, passage.aspect, passage.id

@@ -20,4 +20,4 @@ LIMIT 1
 MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)
 RETURN n {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit

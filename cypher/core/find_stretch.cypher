@@ -20,5 +20,5 @@ CALL () {
 MATCH (document:Document {id: chunk.document})
   USING INDEX SEEK document:Document(id)
 RETURN chunk {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit
 ORDER BY chunk.start

@@ -10,5 +10,5 @@ WITH DISTINCT of, passage
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, 1.0 AS score
+  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, 1.0 AS score
 ORDER BY passage.id

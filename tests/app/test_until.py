@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.spoilers import _Later, lists, places_of, probe, secrets_of
+from bench.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from click.testing import CliRunner
 
 from database import connect, cypher, wipe
@@ -208,10 +208,17 @@ def test_a_leak_would_be_found(story: Collection, entry: Entry) -> None:
     secrets = secrets_of(story, entry)
     assert {secret.kind for secret in secrets} == {"name", "text", "heading"}
     half = story.reading_place("50%").end
-    later = _Later([secret for secret in secrets if secret.place > half])
+    later = _Later([secret for secret in secrets if secret.place > half], "")
     whole = story.reading_place("100%").end
     leaking = {surface for surface, output in lists(story, entry, whole) if [*later.find(output)]}
     assert {"entities", "speech", "export", "picture trees.html", "picture network.html"} <= leaking
+
+
+def test_a_word_that_an_excerpt_cuts_is_no_leak_if_it_was_read() -> None:
+    later = _Later([Secret("name", "Sędzi", 900)], "Wtem stary pan\nSędziego synowiec wszedł.")
+    assert [*later.find('"suffix": "Wtem stary pan Sędzi"')] == []
+    assert [*later.find("Wtem stary Sędzi")] == ["name 'Sędzi' in 'Wtem stary Sędzi'"]
+    assert [*later.find("Sędzi")] == ["name 'Sędzi' in 'Sędzi'"]
 
 
 def test_an_export_has_what_was_read_alone(story: Collection, entry: Entry, tmp_path: Path) -> None:

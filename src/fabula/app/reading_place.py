@@ -71,8 +71,7 @@ def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlac
     place = until.strip()
     if not place or len(place) > MAX_PLACE:
         raise NotFound(f"{quote_name(until)} does not name a place of {document.title}.")
-    rows = store.rows("core/find_length", collection=document.collection, document=document.id)
-    length = int(rows[0]["length"])
+    length = store.length_of(document)
     if match := SHARE.fullmatch(place):
         share = min(float(match[1].replace(",", ".")), 100.0)
         end = int(length * share / 100)

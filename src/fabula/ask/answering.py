@@ -200,7 +200,8 @@ def read(
 ) -> list[Passage]:
     """Return what an answer would be given to read; takes and raises what `answer` does."""
     query = settle_budget(query, models, trace)
-    context = _fill_context(query, find(query, filters, store, models, meter, trace), trace)
+    runs = choose_modes(query, filters, store, models, meter, trace)
+    context = _fill_context(query, _retrieve(query, filters, runs, store), trace)
     structures = _read_structures(store, filters, [passage.hit for passage in context])
     return _locate_passages(context, structures)
 

@@ -128,11 +128,13 @@ def hide_unread_hits(hits: Sequence[Hit], filters: Filters, tools: Tools) -> lis
     """Return the hits that a reader with a place may see, whatever the mode has found.
 
     The statements of Fabula's own modes leave out what was not read. A mode of another package may
-    have statements that know nothing of it.
+    have statements that know nothing of it. A hit that does not say since when it may be shown is
+    looked up.
     """
-    statement = core_statement("core/find_readable")
-    rows = tools.read(statement, filters, ids=[hit.id for hit in hits])
-    readable = {row["id"] for row in rows}
+    readable = {hit.id for hit in hits if hit.since is not None and hit.since <= filters.until}
+    if unsure := [hit.id for hit in hits if hit.since is None]:
+        rows = tools.read(core_statement("core/find_readable"), filters, ids=unsure)
+        readable |= {row["id"] for row in rows}
     is_unread = filters.is_unread or (lambda text: False)
     return [
         hit

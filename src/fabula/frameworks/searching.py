@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx2
 
 from fabula.errors import FabulaError, NotFound
-from fabula.graph.hits import Hit
+from fabula.graph.hits import SHOWN_FIELDS, Hit
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Search = Callable[[str, dict[str, Any]], list[Hit]]
 """Finds hits for a question, with options of a `fabula.Query`, as `mode` and `k`."""
 TIMEOUT_SECONDS = 60.0
-FIELDS = tuple(Hit.__dataclass_fields__)
 
 
 def search_collection(collection: Collection) -> Search:
@@ -60,7 +59,9 @@ def search_service(url: str, collection: str, key: str) -> Search:
             raise (NotFound if response.status_code == 404 else FabulaError)(problem)
         try:
             hits = response.json()["hits"]
-            return [Hit(**{name: hit[name] for name in FIELDS if name in hit}) for hit in hits]
+            return [
+                Hit(**{name: hit[name] for name in SHOWN_FIELDS if name in hit}) for hit in hits
+            ]
         except (ValueError, KeyError, TypeError) as error:
             raise FabulaError(
                 f"What answered at {url} is not a Fabula service, or is one of another version."
@@ -80,7 +81,7 @@ def _detail(response: httpx2.Response) -> str:
 
 def metadata(hit: Hit) -> dict[str, Any]:
     """Return what a framework keeps beside a hit's text: where it stands, and what it is."""
-    return {name: getattr(hit, name) for name in FIELDS if name not in ("text", "tokens")}
+    return {name: getattr(hit, name) for name in SHOWN_FIELDS if name not in ("text", "tokens")}
 
 
 def refuse_missing(error: ModuleNotFoundError, framework: str, package: str) -> NoReturn:

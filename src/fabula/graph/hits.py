@@ -8,7 +8,7 @@ in `cli/commands/query.py` and `service/core/views.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from fabula.graph.structure import TextStructure
@@ -82,7 +82,9 @@ class Hit:
     its chunk; a summary those of the stretch of text that it summarises. `pages` and `lines` are
     the labels of the printed pages and the numbered lines that are meant, as "113-114", where the
     document has them. No statement returns these: `locate` reads them from the structure.
-    `collection` is named only where several collections were asked together.
+    `collection` is named only where several collections were asked together. `since` is how many
+    characters of the document a reader must have read to be shown the hit, as its node has it; None
+    if it was not made from a node by the projection. It is not shown itself.
     """
 
     id: str
@@ -101,9 +103,19 @@ class Hit:
     pages: str = ""
     lines: str = ""
     collection: str = ""
+    since: int | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.3f}: {describe_hit(self)}>"
+
+
+SHOWN_FIELDS = tuple(each.name for each in fields(Hit) if each.name != "since")
+"""The fields of a hit that are shown to people and programs."""
+
+
+def shown_fields(hit: Hit) -> dict[str, Any]:
+    """Return the fields of a hit that are shown, by their names."""
+    return {name: getattr(hit, name) for name in SHOWN_FIELDS}
 
 
 def read_hit(row: Mapping[str, Any]) -> Hit:

@@ -741,8 +741,27 @@ class Store(Database):
             rows = self.find_chunks(document, 0, END)
             return index_names((row["start"], row["text"]) for row in rows)
 
-        names = self.cached("names", document.collection, document.id, (TEXT,), read)
-        return names or {}
+        return self._cached_of_text("names", document, read)
+
+    def length_of(self, document: Entry) -> int:
+        """Return how many characters a document's text has; cached until it changes."""
+
+        def read() -> int:
+            place = {"collection": document.collection, "document": document.id}
+            return int(self.rows("core/find_length", **place)[0]["length"])
+
+        return self._cached_of_text("length", document, read)
+
+    def _cached_of_text(self, name: str, document: Entry, make: Callable[[], Made]) -> Made:
+        """Return what is derived from the text of a document alone, cached until it is replaced.
+
+        Other than `cached` it takes no round trip: the entry says when its text came in. Were the
+        text replaced since the entry was read, what is made of the new one would be cached for a
+        version that no entry has any more.
+        """
+        key = (name, document.collection, document.id)
+        version = document.graphs[TEXT].updated_at if TEXT in document.graphs else ""
+        return self._cache.get(key, version, make)
 
     def structure(self, document: Entry) -> TextStructure:
         """Return where the sections, printed pages and numbered lines of a document begin."""

@@ -17,7 +17,7 @@ from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.graph.hits import Hit, describe_place
+from fabula.graph.hits import Hit, describe_place, shown_fields
 from fabula.models.clean import clean_output
 from fabula.text.locator import name_labels
 
@@ -159,5 +159,5 @@ def _json(reading: Reading) -> dict[str, Any]:
         "title": reading.document.title,
         "of": asdict(reading.of) if reading.of else None,
         "text": [asdict(lines) | {"end": lines.end} for lines in reading.lines],
-        "said": [asdict(hit) for hit in reading.related],
+        "said": [shown_fields(hit) for hit in reading.related],
     }

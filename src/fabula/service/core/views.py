@@ -22,7 +22,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Hit, Passage, Quote, document_spans
+from fabula.graph.hits import Hit, Passage, Quote, document_spans, shown_fields
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import TraceStep
 from fabula.load.version import READING_VERSION
@@ -293,7 +293,7 @@ class PassageView(View):
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
         """Return the view of a hit."""
-        return cls(**asdict(hit), **more)
+        return cls(**shown_fields(hit), **more)
 
 
 class ReadView(PassageView):
@@ -308,7 +308,7 @@ class ReadView(PassageView):
     @classmethod
     def of_passage(cls, passage: Passage) -> Self:
         """Return the view of a passage of the context."""
-        fields = asdict(passage.hit) | {"text": passage.text}
+        fields = shown_fields(passage.hit) | {"text": passage.text}
         spans = document_spans(passage.hit, passage.spans)
         return cls(**fields, number=passage.number, spans=spans)
 
@@ -322,7 +322,7 @@ class QuoteView(PassageView):
     @classmethod
     def of_quote(cls, quote: Quote) -> Self:
         """Return the view of a quote."""
-        return cls(**asdict(quote.hit), number=quote.number, matches=list(quote.matches))
+        return cls(**shown_fields(quote.hit), number=quote.number, matches=list(quote.matches))
 
     def quote(self) -> Quote:
         """Return the quote of this view."""
