@@ -50,10 +50,12 @@ class HeldDetails(Endpoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.go = threading.Event()
+        self.held = 0
         self.raw = self.wait
 
     def wait(self, _number: int, body: dict[str, Any]) -> None:
-        if "condense a passage" in str(body.get("messages", "")).lower():
+        if "you condense" in str(body.get("messages", "")).lower():
+            self.held += 1
             self.go.wait(HOLDS)
 
 
@@ -73,6 +75,7 @@ def test_summaries_are_staged_while_details_are_asked_for(
                     lambda: bool(cypher(store, "MATCH (n:Staged {kind: 'summary'}) RETURN n")),
                     "no summary was staged while details are asked for",
                 )
+                assert endpoint.held > 0
                 assert not cypher(store, "MATCH (n:Passage|Document|Part) RETURN n")
             finally:
                 endpoint.go.set()
