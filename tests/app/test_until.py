@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,22 @@ from click.testing import CliRunner
 
 from database import connect, cypher, wipe
 from fabula import App, Collection
+from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
+from fabula.ask.query import Query
+from fabula.ask.retrieve import retrieve
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
+from fabula.graph.mode import Mode
+from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
+from fabula.models.counted import Meter
 from fabula.plot import draw_document
 from fabula.server import Address
+from fabula.store.database import Database
 from fabula.store.integrity import check
 from stories import CONVICT
 
@@ -248,6 +256,47 @@ def test_reading_ends_at_the_place(story: Collection, entry: Entry) -> None:
     assert all(hit.end <= end for hit in reading.related)
     with pytest.raises(NotFound, match="comes after what was read"):
         story.read(entry.id, "PART TWO CHAPTER I", "PART ONE CHAPTER I")
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["since", "no since"])
+def test_what_a_mode_that_knows_no_places_finds_is_left_out(
+    story: Collection, entry: Entry, is_told: bool
+) -> None:
+    """A mode of another package may find everything, with or without `since` in its hits."""
+    everything = [
+        hit if is_told else replace(hit, since=None)
+        for hit in story.retrieve("Who is the convict?", mode="collapsed", k=500)
+    ]
+    assert all(isinstance(hit.since, int) for hit in everything) is is_told
+    query = Query(question="Who is the convict?", mode="naive", k=500)
+    filters = story.known_filters("Part One", entry.id)
+    [run] = choose_modes(query, filters, story.store, story.models, Meter(), Trace())
+    careless = Mode(lambda *_: everything, "all that there is, whatever was read")
+    shown = {hit.id for hit in retrieve(query, filters, [replace(run, mode=careless)]).hits}
+    read = "MATCH (n:Passage) WHERE n.collection = 'story' AND n.last <= $end RETURN n.id AS id"
+    known = {row["id"] for row in cypher(story.store, read, end=filters.until)}
+    assert shown == known & {hit.id for hit in everything}
+    assert 0 < len(shown) < len(everything)
+
+
+@pytest.mark.parametrize("mode", ["collapsed", "hybrid", "fast"])
+def test_a_place_costs_no_round_trip(
+    story: Collection, entry: Entry, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = Database._send
+
+    def count(database: Database, statement: str, *values: Any, **more: Any) -> Any:
+        sent.append(statement)
+        return send(database, statement, *values, **more)
+
+    monkeypatch.setattr(Database, "_send", count)
+    counts = []
+    for until in (None, "50%", "50%", None):  # what is cached is read by the first two
+        sent.clear()
+        assert story.context("Who is Joe Gargery?", mode=mode, document=entry.id, until=until)
+        counts.append(len(sent))
+    assert counts[2] == counts[3]
 
 
 def test_a_query_for_analysts_takes_a_place(story: Collection) -> None:

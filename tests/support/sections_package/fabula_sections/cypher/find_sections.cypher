@@ -19,5 +19,5 @@ ORDER BY score DESC, passage.id
 LIMIT $limit
 MATCH (document:Document {id: passage.document})
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
-  .section, .aspect, .level, .start, .end, .text, .tokens, .since} AS hit, score
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
 ORDER BY score DESC, passage.id
