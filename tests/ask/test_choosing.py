@@ -269,7 +269,13 @@ def test_a_knob_that_can_not_be_is_refused_before_the_mode_is_chosen(knob: str) 
 
 
 def hit(id: str, kind: str = "chunk", score: float = 1.0) -> Hit:
-    place = {"document": "d", "title": "D", "language": "en", "section": "", "aspect": ""}
+    place: dict[str, Any] = {
+        "document": "d",
+        "title": "D",
+        "language": "en",
+        "section": "",
+        "aspect": "",
+    }
     return Hit(
         id=id, kind=kind, level=0, start=0, end=9, text=f"{id}.", tokens=2, score=score, **place
     )

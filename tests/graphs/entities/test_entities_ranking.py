@@ -160,7 +160,13 @@ def test_each_kind_of_record_has_its_share_even_of_few_hits(
     k: int, shares: tuple[float, float], counts: tuple[int, int, int]
 ) -> None:
     def hits(kind: str) -> list[Hit]:
-        place = {"document": "d", "title": "D", "language": "en", "section": "", "aspect": ""}
+        place: dict[str, Any] = {
+            "document": "d",
+            "title": "D",
+            "language": "en",
+            "section": "",
+            "aspect": "",
+        }
         return [
             Hit(
                 f"{kind} {number:03}", kind, level=0, start=0, end=9, text=kind, tokens=1,
