@@ -504,6 +504,20 @@ def test_an_author_whom_a_program_did_not_know_is_none(name: str) -> None:
     assert opened(data).author == ""
 
 
+@pytest.mark.parametrize(
+    ("publisher", "published"),
+    [("Standard Ebooks", ""), ("Project Gutenberg", ""), ("Example Press", "2014-05-25")],
+)
+def test_the_date_of_a_librarys_release_is_not_that_of_the_text(
+    publisher: str, published: str
+) -> None:
+    facts = f"<dc:publisher>{publisher}</dc:publisher><dc:date>2014-05-25T00:00:00Z</dc:date>"
+    data = package(
+        epub(CHAPTERS), lambda opf: opf.replace("<dc:creator>", f"{facts}<dc:creator>", 1)
+    )
+    assert opened(data).published == published
+
+
 def test_all_authors_are_named_and_no_illustrators() -> None:
     creators = (
         '<dc:creator id="a">Ann Example</dc:creator><dc:creator id="b" opf:role="aut">Bo Sample'

@@ -124,6 +124,21 @@ def test_the_headings_of_a_title_page_are_no_sections(front: str) -> None:
     assert headings(html(f"{head}{front}{chapters}")) == ["Chapter 1", "Chapter 2"]
 
 
+def test_asterisks_that_are_marked_as_a_heading_are_none() -> None:
+    page = html(f"<h2>One</h2>{BODY}<h2>* * *</h2>{BODY}<h2>Two</h2>{BODY}<h2>⁂</h2>{BODY}")
+    assert headings(page) == ["One", "Two"]
+    assert "* * *" in texts(page)
+
+
+@pytest.mark.parametrize("link", ["↩", "Back", "(back to text)", "[Return to text]"])
+def test_a_link_from_a_note_back_to_the_text_is_counted(link: str) -> None:
+    page = html(f"<p>A note. <a href='#r1'>{link}</a></p>")
+    assert (texts(page), page.left_out) == (
+        ["A note."],
+        {"navigation": len(link.replace(" ", ""))},
+    )
+
+
 def test_a_chapter_may_be_called_after_the_author() -> None:
     chapters = "".join(f"<h2>Chapter {number}</h2>{BODY}" for number in (1, 2))
     head = "<title>Emma</title><meta name=author content='Jane Austen'>"
@@ -165,6 +180,20 @@ def test_title_and_author_are_those_of_project_gutenbergs_header() -> None:
         "*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***\n</pre><p>Emma was handsome.</p>"
     )
     assert (page.title, page.author, page.language) == ("Emma", "Jane Austen", "English")
+    assert texts(page) == ["Emma was handsome."]
+
+
+@pytest.mark.parametrize(
+    "credit",
+    [
+        "Text file produced by J. Ingram and Distributed Proofreaders",
+        "HTML file produced by David Widger",
+        "HTML version by Al Haines",
+    ],
+)
+def test_who_made_project_gutenbergs_page_is_no_text(credit: str) -> None:
+    start = "*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***"
+    page = html(f"<p>{start}</p><p>{credit}</p><p>Emma was handsome.</p>")
     assert texts(page) == ["Emma was handsome."]
 
 

@@ -52,6 +52,8 @@ _MIN_NAV_CHARACTERS = 500
 """A page of contents with more text than this besides is a page of the book."""
 _HEADING_BLOCKS = 4
 """The heading to which a table of contents leads is among so many blocks."""
+_RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
+"""The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")
 
 
@@ -389,7 +391,7 @@ class _Metadata:
     def publication_date(self) -> str:
         """The date of the text; a library's own release of an old text has none."""
         dates = [(attribute(e, "event").lower(), text) for e, text in self._all("date") if text]
-        is_release = "gutenberg" in self.first("publisher").casefold()
+        is_release = bool(_RELEASING.search(self.first("publisher")))
         for event in _DATES[:1] if is_release else _DATES:
             for stated, text in dates:
                 if stated == event and re.match(r"[12]\d{3}", text):

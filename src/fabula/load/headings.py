@@ -79,8 +79,8 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
 def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Block, ...]:
     """Return blocks from markup with only those headings that begin chapters.
 
-    The headings of tables of contents and of the title page are removed. If less than two are
-    left, the headings are found by the words of the blocks instead.
+    The headings of tables of contents and of the title page are removed, and those that are only
+    asterisks. If less than two are left, the headings are found by the words of the blocks instead.
 
     Args:
         blocks: The blocks.
@@ -93,7 +93,8 @@ def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Bloc
     real = [
         heading
         for heading in stated
-        if not chapters.is_contents_name(heading.title)
+        if any(map(str.isalnum, heading.title))
+        and not chapters.is_contents_name(heading.title)
         and _comparable(heading.title) != _comparable(title)
     ]
     front = _title_page(stated, texts, title, author)

@@ -75,7 +75,7 @@ _NAVIGATION = frozenset(_NAVIGATION_NAMES.split())
 """Classes and roles of what leads elsewhere."""
 _CONTENTS = frozenset(("toc", "doc-toc", "landmarks", "page-list"))
 """Types and roles of a list of contents, or of pages."""
-_BACK_SIGNS = frozenset("↩↑⏎↵⤴^") | {"back", "return"}
+_BACK_SIGNS = frozenset("↩↑⏎↵⤴^") | {"back", "return", "back to text", "return to text", "jump up"}
 """The texts of links from a note to where it is referred to."""
 _NOTE_REFERENCE = re.compile(
     r"\b(?:(?:doc-)?noteref|fn-?(?:ref|anchor|link)"

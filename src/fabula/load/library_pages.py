@@ -91,7 +91,8 @@ _ABOUT_FILES = re.compile(
     re.IGNORECASE,
 )
 _CREDIT = re.compile(
-    r"\[?(?:produced|prepared|scanned|transcribed|digiti[sz]ed|proofread|html version|etext)"
+    r"\[?(?:(?:e-?text|text|html) (?:file|version|edition) (?:was )?)?"
+    r"(?:produced|prepared|scanned|transcribed|digiti[sz]ed|proofread|html version|etext)"
     r"(?: and \w+)? by\b"
     r"|\[?(?:this )?(?:project gutenberg )?e-?(?:text|book) (?:was )?(?:prepared|produced|scanned"
     r"|created|transcribed) (?:by|from)\b"
