@@ -254,9 +254,47 @@ Utwór opracowany został w ramach projektu Wolne Lektury przez fundację.""",
         ("Tale", ""),
     ),
     "Standard Ebooks": (
-        """This ebook is the product of many hours of hard work by volunteers for Standard Ebooks,
-and builds on the hard work of other literature lovers.""",
-        "Standard Ebooks is a volunteer-driven project that produces ebook editions.",
+        """Imprint
+
+This ebook is the product of many hours of hard work by volunteers for Standard Ebooks,
+and builds on the hard work of other literature lovers.
+
+This particular ebook is based on digital scans from various sources.
+
+Standard Ebooks is a volunteer-driven project that produces ebook editions.""",
+        """Colophon
+
+The Kettle
+was published in 1843 by
+Ann Example.
+
+It was translated from Polish in 1901 by
+Bo Sample.
+
+This ebook was transcribed and produced for
+Standard Ebooks
+by
+Cy Maker.
+
+The cover page is adapted from
+The New Bonnet,
+a painting by Di Painter.
+The cover and title pages feature the
+League Spartan typeface.
+
+The first edition of this ebook was released on
+April 14, 2018, 9:55 p.m.
+You can check for updates to this ebook at
+standardebooks.org.
+
+The volunteer-driven Standard Ebooks project relies on readers like you.
+
+Uncopyright
+
+Copyright pages exist to tell you that you can’t do something.
+
+Copyright laws are different all over the world, and the source text or artwork in this ebook
+may still be copyrighted in other countries.""",
         ("Tale", ""),
     ),
 }
@@ -271,6 +309,12 @@ def test_pages_of_other_libraries_are_left_out_and_counted(library: str) -> None
     assert document.text == f"THE KETTLE\n\n{STORY}\n\n{STORY}\n\nTHE END"
     assert sum(document.left_out.values()) == count_characters(before + after)
     assert (document.title, document.author) == facts
+
+
+def test_a_colophon_and_an_imprint_of_the_book_itself_stay() -> None:
+    own = "Colophon\n\nThis book was set in Garamond by the widow of the printer."
+    text = f"Imprint\n\nLondon, 1843.\n\n{STORY}\n\n{STORY}\n\n{own}"
+    assert (read(text).text, read(text).left_out) == (text, {})
 
 
 def test_the_year_of_the_first_publication_is_read() -> None:

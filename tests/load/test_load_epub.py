@@ -477,6 +477,47 @@ def test_pages_without_headings_are_divided_where_the_contents_say() -> None:
     ]
 
 
+def test_a_heading_that_is_only_a_number_has_its_title_from_the_contents() -> None:
+    pages = {"1.xhtml": f"<h2>I</h2><p>Loomings</p>{BODY}", "2.xhtml": f"<h2>Home</h2>{BODY}"}
+    links = (
+        '<a href="text/1.xhtml">I: Loomings</a><a href="text/2.xhtml">Home, and what became of it'
+        "</a>"
+    )
+    draft = opened(epub(pages, {"OEBPS/nav.xhtml": page(f"<nav>{links}</nav>")}, NAV_ITEM))
+    assert headings(draft) == ["I: Loomings", "Home"]
+    assert draft.blocks[0].text == "I"
+
+
+def test_a_number_and_its_title_in_two_headings_are_not_two_sections() -> None:
+    pages = {f"{n}.xhtml": f"<h1>{n}</h1><h2>The Way {n}</h2>{BODY}" for n in (1, 2)}
+    links = "".join(f'<a href="text/{n}.xhtml">{n} The Way {n}</a>' for n in (1, 2))
+    draft = opened(epub(pages, {"OEBPS/nav.xhtml": page(f"<nav>{links}</nav>")}, NAV_ITEM))
+    assert headings(draft) == ["1: The Way 1", "2: The Way 2"]
+
+
+@pytest.mark.parametrize("name", ["Unknown", "未知", "Неизвестный", "Desconocido"])
+def test_an_author_whom_a_program_did_not_know_is_none(name: str) -> None:
+    creator = f"<dc:creator>{name}</dc:creator>"
+    data = package(
+        epub(CHAPTERS), lambda opf: opf.replace("<dc:creator>A. Writer</dc:creator>", creator)
+    )
+    assert opened(data).author == ""
+
+
+@pytest.mark.parametrize(
+    ("publisher", "published"),
+    [("Standard Ebooks", ""), ("Project Gutenberg", ""), ("Example Press", "2014-05-25")],
+)
+def test_the_date_of_a_librarys_release_is_not_that_of_the_text(
+    publisher: str, published: str
+) -> None:
+    facts = f"<dc:publisher>{publisher}</dc:publisher><dc:date>2014-05-25T00:00:00Z</dc:date>"
+    data = package(
+        epub(CHAPTERS), lambda opf: opf.replace("<dc:creator>", f"{facts}<dc:creator>", 1)
+    )
+    assert opened(data).published == published
+
+
 def test_all_authors_are_named_and_no_illustrators() -> None:
     creators = (
         '<dc:creator id="a">Ann Example</dc:creator><dc:creator id="b" opf:role="aut">Bo Sample'

@@ -3,7 +3,9 @@
 import pytest
 
 from fabula.load import read_text
+from fabula.load.blocks import Block
 from fabula.load.chapters import chapter_number, is_chapter_line
+from fabula.load.headings import confirm
 
 BODY = "Then he went up to the old house, and nobody there knew who he was or what he wanted. " * 20
 
@@ -295,6 +297,33 @@ def test_entries_are_below_their_chapter() -> None:
         (2, "5 May"),
         (1, "CHAPTER II"),
     ]
+
+
+def test_entries_are_below_a_chapter_whose_level_the_file_states() -> None:
+    days = [Block(f"{day} May.--{BODY}") for day in (3, 4, 5)]
+    chapters = [Block("The House", "The House", 1), Block("I", "I", 2)]
+    blocks = confirm([*chapters, *days, Block("II", "II", 2), Block(BODY)], "A Tale")
+    assert [(block.level, block.heading) for block in blocks if block.heading] == [
+        (1, "The House"),
+        (2, "I"),
+        (3, "3 May"),
+        (3, "4 May"),
+        (3, "5 May"),
+        (2, "II"),
+    ]
+
+
+def test_stage_directions_are_no_letters() -> None:
+    directions = [
+        "To Roper, languidly. I’ll tell them.",
+        "To Mrs. Upjohn, with a smile",
+        "To Lily—shaking hands with Jeyes",
+        "To Gladys, after a pause.",
+        "To Maud. Ribbon.",
+    ]
+    assert titles("\n\n".join(f"{line}\n\n{BODY}\n\n{BODY}" for line in directions)) == []
+    names = ["To Capt. Wentworth", "To Miss Anne Elliot, Bath", "To the Rev. Mr. Lee"]
+    assert titles("\n\n".join(f"{name}\n\n{BODY}\n\n{BODY}" for name in names)) == names
 
 
 def test_a_few_dates_in_a_novel_are_no_sections() -> None:

@@ -81,6 +81,71 @@ def test_a_number_and_its_title_in_two_headings_are_one_section() -> None:
     assert headings(page) == ["Chapter 1: The House", "Chapter 2: Home"]
 
 
+def test_a_group_of_a_heading_and_its_subtitles_is_one_heading() -> None:
+    group = "<hgroup><h2>{}</h2><p>{}</p></hgroup>"
+    page = html(f"{group.format('I', 'The House')}{BODY}{group.format('II', 'Home')}{BODY}")
+    assert [(block.heading, block.level) for block in page.blocks if block.heading] == [
+        ("I: The House", 1),
+        ("II: Home", 1),
+    ]
+    assert texts(page)[0] == "I\nThe House"
+    assert texts(html("<hgroup><p>By<br>A. Writer</p></hgroup><p>One.</p>")) == [
+        "By\nA. Writer",
+        "One.",
+    ]
+
+
+def test_the_heading_of_a_part_has_not_its_first_chapters_as_title() -> None:
+    chapters = "".join(f"<h3>{number}. The House</h3>{BODY}" for number in ("I", "II"))
+    page = html(f"<h2>Part 1</h2>{chapters}<h2>Part 2</h2>{chapters}")
+    names = ["I. The House", "II. The House"]
+    assert headings(page) == ["Part 1", *names, "Part 2", *names]
+
+
+def test_a_number_has_the_title_below_it_also_if_most_chapters_have_text_there() -> None:
+    bare = "".join(f"<h1>{number}</h1>{BODY}" for number in (2, 3, 4, 5))
+    page = html(f"<h1>1</h1><h2>The House</h2>{BODY}{bare}")
+    assert headings(page) == ["1: The House", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "<h2>By Jane Austen</h2>",
+        f"<h2>By J. Austen</h2>{BODY}",
+        "<h2>JANE AUSTEN</h2>",
+        "<h2>Emma<br>A Novel</h2>",
+        "<h2>“Emma.”</h2>",
+    ],
+)
+def test_the_headings_of_a_title_page_are_no_sections(front: str) -> None:
+    chapters = "".join(f"<h2>Chapter {number}</h2>{BODY}" for number in (1, 2))
+    head = "<title>Emma</title><meta name=author content='Jane Austen'>"
+    assert headings(html(f"{head}{front}{chapters}")) == ["Chapter 1", "Chapter 2"]
+
+
+def test_asterisks_that_are_marked_as_a_heading_are_none() -> None:
+    page = html(f"<h2>One</h2>{BODY}<h2>* * *</h2>{BODY}<h2>Two</h2>{BODY}<h2>⁂</h2>{BODY}")
+    assert headings(page) == ["One", "Two"]
+    assert "* * *" in texts(page)
+
+
+@pytest.mark.parametrize("link", ["↩", "Back", "(back to text)", "[Return to text]"])
+def test_a_link_from_a_note_back_to_the_text_is_counted(link: str) -> None:
+    page = html(f"<p>A note. <a href='#r1'>{link}</a></p>")
+    assert (texts(page), page.left_out) == (
+        ["A note."],
+        {"navigation": len(link.replace(" ", ""))},
+    )
+
+
+def test_a_chapter_may_be_called_after_the_author() -> None:
+    chapters = "".join(f"<h2>Chapter {number}</h2>{BODY}" for number in (1, 2))
+    head = "<title>Emma</title><meta name=author content='Jane Austen'>"
+    page = html(f"{head}<h2>Jane Austen</h2>{BODY}<h2>Emma: A Life</h2>{BODY}{chapters}")
+    assert headings(page) == ["Jane Austen", "Emma: A Life", "Chapter 1", "Chapter 2"]
+
+
 def test_without_headings_the_words_are_asked() -> None:
     page = html(f"<p>CHAPTER I</p>{BODY * 4}<p>CHAPTER II</p>{BODY * 4}")
     assert headings(page) == ["CHAPTER I", "CHAPTER II"]
@@ -105,6 +170,48 @@ def test_project_gutenbergs_old_pages_are_removed() -> None:
     )
     assert page.title == "Emma"
     assert texts(page) == ["Emma was handsome."]
+
+
+def test_title_and_author_are_those_of_project_gutenbergs_header() -> None:
+    page = html(
+        "<title>Emma; A Novel, by Miss Austen.</title><meta name=author content='Austen, Jane'>"
+        "<pre>The Project Gutenberg EBook of Emma, by Jane Austen\n\nTitle: Emma\n\n"
+        "Author: Jane Austen\n\nLanguage: English\n\n"
+        "*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***\n</pre><p>Emma was handsome.</p>"
+    )
+    assert (page.title, page.author, page.language) == ("Emma", "Jane Austen", "English")
+    assert texts(page) == ["Emma was handsome."]
+
+
+@pytest.mark.parametrize(
+    "credit",
+    [
+        "Text file produced by J. Ingram and Distributed Proofreaders",
+        "HTML file produced by David Widger",
+        "HTML version by Al Haines",
+    ],
+)
+def test_who_made_project_gutenbergs_page_is_no_text(credit: str) -> None:
+    start = "*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***"
+    page = html(f"<p>{start}</p><p>{credit}</p><p>Emma was handsome.</p>")
+    assert texts(page) == ["Emma was handsome."]
+
+
+def test_books_that_are_joined_in_one_page_are_warned_of() -> None:
+    page = html(
+        "".join(
+            f"<p>*** START OF THE PROJECT GUTENBERG EBOOK {name} ***</p><p>It was {name}.</p>"
+            f"<p>*** END OF THE PROJECT GUTENBERG EBOOK {name} ***</p>"
+            for name in ("EMMA", "PERSUASION")
+        )
+    )
+    assert [text for text in texts(page) if text.startswith("It")] == [
+        "It was EMMA.",
+        "It was PERSUASION.",
+    ]
+    assert page.warnings == (
+        "The file holds 2 books of a library: they are one document, under one title.",
+    )
 
 
 @pytest.mark.parametrize("depth", [300, 5000, 100_000])

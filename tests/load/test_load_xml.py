@@ -166,6 +166,15 @@ def test_notes_stand_where_the_file_has_them_each_with_its_number() -> None:
     assert headings(fb2(text, notes=notes)) == []
 
 
+def test_the_number_of_a_note_is_no_part_of_the_heading_of_a_section() -> None:
+    note = '<a l:href="#n1" type="note">1</a>'
+    parts = [
+        f"<section><title><p>Один{note} день</p><p>Утро{note}</p></title>{BODY}</section>",
+        f"<section><title><p>Второй{note}</p><p>Вечер</p></title>{BODY}</section>",
+    ]
+    assert headings(fb2("".join(parts))) == ["Один день: Утро", "Второй: Вечер"]
+
+
 # Any XML
 
 

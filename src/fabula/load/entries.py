@@ -62,6 +62,13 @@ _ADDRESS = re.compile(
     r"|(?:letter|telegram|memorandum|brief|lettre|note)[,.:]\s+(?P<what>\w.{2,70})",
     re.IGNORECASE,
 )
+_DIRECTION = re.compile(
+    r",\s(?:(?:after|before|in|with|to|as|still|not|half|very)\s[a-z]|[a-z]+(?:ly|ing)\b)"
+    r"|[a-z](?:—|–|--)\s?[a-z]"
+    r"|\b(?!(?:capt|prof|messrs|revd|lieut|hon|esq)\b)[^\W\d_]{4,}\.\s+\S",
+    re.IGNORECASE,
+)
+"""What a stage direction has, as 'To Roper, languidly. I'll tell them', and no address."""
 _CAPITAL_ADDRESS = re.compile(r"[^\d\W][^\d?!;]{1,40}\s(?:TO|AN|À|DO|К)\s[^\d?!;]{2,50}")
 
 
@@ -93,7 +100,7 @@ def address_title(text: str) -> str:
     """Return the title of a letter by its address, as 'To Mrs. Saville, England'; '' if none."""
     if len(text) > MAX_HEADING_CHARACTERS or "\n" in text:
         return ""
-    match = _ADDRESS.fullmatch(text)
+    match = None if _DIRECTION.search(text) else _ADDRESS.fullmatch(text)
     names = [match[name] for name in ("from", "name", "what") if match[name]] if match else []
     is_address = bool(names) and text[0].isupper() and all(name[0].isupper() for name in names)
     if (is_address and text[-1] not in '!?;:"”') or (

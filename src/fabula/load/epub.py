@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
-from fabula.load import gutenberg, html
+from fabula.load import chapters, gutenberg, html
 from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
@@ -23,13 +23,15 @@ from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
 from fabula.load.left_out import count_characters
+from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
+from fabula.load.paratext import split_library_text
+from fabula.load.titles import real_author
 from fabula.load.xml_encoding import decode_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from fabula.load.paratext import remove_library_text
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
@@ -50,6 +52,8 @@ _MIN_NAV_CHARACTERS = 500
 """A page of contents with more text than this besides is a page of the book."""
 _HEADING_BLOCKS = 4
 """The heading to which a table of contents leads is among so many blocks."""
+_RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
+"""The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")
 
 
@@ -91,16 +95,22 @@ class _Book:
         metadata = _Metadata(self._package)
         title, writer = gutenberg.split_title(metadata.title())
         blocks = [*self._blocks(pages, contents.without_book(title))]
-        text_blocks = remove_library_text(blocks, self._left_out)
+        body = split_library_text(blocks)
+        self._left_out.update(body.left_out)
         self._count_unlisted(pages)
+        author = metadata.authors() or writer or body.metadata.get("author", "")
         return Draft(
-            blocks=confirm(text_blocks, title),
+            blocks=confirm(body.blocks, title, author),
             title=title,
-            author=metadata.authors() or writer,
+            author=author,
             language=metadata.first("language"),
             published=metadata.publication_date(),
             left_out=dict(+self._left_out),
-            warnings=(*self._warnings, *self._archive.warnings),
+            warnings=(
+                *self._warnings,
+                *self._archive.warnings,
+                *filter(None, [books_warning(body.books)]),
+            ),
         )
 
     def _open_package(self) -> tuple[str, Element]:
@@ -305,9 +315,12 @@ class _Outline:
         for index, block in enumerate(blocks):
             if listed_as := listed.get(index):
                 self._level, self._tag = listed_as.level, block.level or listed_as.level
-                blocks[index] = replace(
-                    block, heading=block.heading or listed_as.title, level=listed_as.level
-                )
+                # A heading right below, here or on the next page, has the rest of the title.
+                has_text = index + 1 < len(blocks) and not blocks[index + 1].heading
+                heading = block.heading
+                if has_text or not heading:
+                    heading = _fuller_title(heading, listed_as.title)
+                blocks[index] = replace(block, heading=heading, level=listed_as.level)
             elif block.heading and self._level:
                 below = block.level - self._tag
                 blocks[index] = replace(block, level=max(1, self._level + below))
@@ -330,6 +343,16 @@ def _heading_at(
         if blocks[index].heading:
             return index
     return start if not has_headings and start not in listed else None
+
+
+def _fuller_title(heading: str, listed: str) -> str:
+    """The heading of a page, or the title in the contents if the heading is only its number."""
+    number = chapters.chapter_line(heading) or chapters.numeral_line(heading)
+    rest = listed.removeprefix(heading)
+    is_number = number is not None and not number.titled
+    if heading and not (is_number and rest != listed and rest[:1] and not rest[0].isalnum()):
+        return heading
+    return listed
 
 
 def _comparable(text: str) -> str:
@@ -360,7 +383,7 @@ class _Metadata:
         people = [
             (attribute(element, "role") or self._property(element, "role"), text)
             for element, text in self._all("creator")
-            if text
+            if real_author(text)
         ]
         authors = [name for role, name in people if role.lower() in ("", "aut")]
         return ", ".join(dict.fromkeys(authors or [name for _, name in people[:1]]))
@@ -368,7 +391,7 @@ class _Metadata:
     def publication_date(self) -> str:
         """The date of the text; a library's own release of an old text has none."""
         dates = [(attribute(e, "event").lower(), text) for e, text in self._all("date") if text]
-        is_release = "gutenberg" in self.first("publisher").casefold()
+        is_release = bool(_RELEASING.search(self.first("publisher")))
         for event in _DATES[:1] if is_release else _DATES:
             for stated, text in dates:
                 if stated == event and re.match(r"[12]\d{3}", text):

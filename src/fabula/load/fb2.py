@@ -37,10 +37,11 @@ def draft(root: Element) -> Draft:
     _bracket_note_numbers(root)
     rules = TextRules(kind=_kind, level=_level, left_out=_left_out)
     text_blocks, left_out = read_blocks(root, rules)
+    author = ", ".join(filter(None, map(_name, info.findall("{*}author"))))
     return Draft(
-        blocks=confirm(text_blocks, title),
+        blocks=confirm(text_blocks, title, author),
         title=title,
-        author=", ".join(filter(None, map(_name, info.findall("{*}author")))),
+        author=author,
         language=metadata(root, "title-info/lang"),
         published=metadata(root, "publish-info/year") or metadata(root, "title-info/date"),
         edition=_edition(root),

@@ -35,6 +35,8 @@ _ENTRY_RANK = _NUMBER_RANK + 1
 _NESTING_RANKS = chapters.RANKS.index("part")
 """Up to this rank, the text itself shows which divisions are inside which."""
 _UNRANKED = ("name", "given")
+_BYLINE = re.compile(r"^(?:by|von|par|de|di|por|van|av|af|przez)[\s:]+", re.IGNORECASE)
+"""What stands before the author's name on a title page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +76,30 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     return _with_headings([Block(text) for text in texts], chosen)
 
 
-def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
+def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Block, ...]:
     """Return blocks from markup with only those headings that begin chapters.
 
-    The headings of tables of contents and the book's own title are removed. If less than two are
-    left, the headings are found by the words of the blocks instead.
+    The headings of tables of contents and of the title page are removed, and those that are only
+    asterisks. If less than two are left, the headings are found by the words of the blocks instead.
+
+    Args:
+        blocks: The blocks.
+        title: The book's title.
+        author: Its author; '' if unknown.
+
     """
     texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
     real = [
         heading
         for heading in stated
-        if not chapters.is_contents_name(heading.title) and heading.key != title.casefold().strip()
+        if any(map(str.isalnum, heading.title))
+        and not chapters.is_contents_name(heading.title)
+        and _comparable(heading.title) != _comparable(title)
     ]
-    chosen = _add_titles(_remove_contents(real, texts), texts, stated_only=True)
+    front = _title_page(stated, texts, title, author)
+    real = [heading for heading in _remove_contents(real, texts) if heading.index not in front]
+    chosen = _add_titles(real, texts, stated_only=True)
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
@@ -120,6 +132,31 @@ def stated_title(blocks: Sequence[Block]) -> str:
         and block.heading != first.heading
     )
     return "" if has_text and any(siblings) else title
+
+
+def _title_page(
+    headings: Sequence[_Heading], texts: Sequence[str], title: str, author: str
+) -> set[int]:
+    """The blocks that are headings of a title page: the author's name, the title with a subtitle.
+
+    A chapter may be called after both, so these have hardly any text below them, unless they say
+    'by'.
+    """
+    surname = author.casefold().split()[-1:]
+    front: set[int] = set()
+    for heading, gap in zip(headings, _gaps(headings, texts), strict=True):
+        name = _BYLINE.sub("", heading.title)
+        is_author = bool(author) and _comparable(name) == _comparable(author)
+        is_byline = name != heading.title and name.casefold().split()[-1:] == surname
+        is_title = _comparable(heading.title.partition(":")[0]) == _comparable(title)
+        if is_byline or ((is_author or is_title) and gap < _MIN_CHAPTER_CHARACTERS):
+            front.add(heading.index)
+    return front
+
+
+def _comparable(text: str) -> str:
+    """The letters and digits of a title; the title itself if it has none."""
+    return "".join(filter(str.isalnum, text.casefold())) or text.casefold().strip()
 
 
 def _is_numbered(heading: str) -> bool:
@@ -404,6 +441,12 @@ def _depths(headings: Sequence[_Heading]) -> list[tuple[int, int]]:
             lowest[heading.level] = max(tier, lowest.get(heading.level, 0))
     depths: list[tuple[int, int]] = []
     after: _Heading | None = None
+    # An entry has no level of its own: it is inside the chapter above it.
+    above = 0
+    levels: list[int] = []
+    for heading in headings:
+        above = above if heading.rank == _ENTRY_RANK else heading.level
+        levels.append(above)
     for position in reversed(range(len(headings))):
         heading = headings[position]
         before = headings[position - 1] if position else None
@@ -411,6 +454,8 @@ def _depths(headings: Sequence[_Heading]) -> list[tuple[int, int]]:
             depths.append((heading.level, lowest.get(heading.level, 0)))
         elif heading.kind == "name":
             depths.append((heading.level, _tier_of_name(heading, before, after, tiers)))
+        elif heading.rank == _ENTRY_RANK:
+            depths.append((levels[position], tiers[heading.kind] + bool(levels[position])))
         else:
             depths.append((heading.level, tiers[heading.kind]))
             after = heading
@@ -470,10 +515,18 @@ def _add_titles(
     A line in mixed case counts as a title only if most such headings have one below them; below a
     single heading it may be the chapter's first sentence.
     """
+    by_index = {heading.index: heading for heading in headings}
+
+    def is_free(index: int) -> bool:
+        """Whether a block may be a title: with `stated_only`, a heading without a number."""
+        heading = by_index.get(index)
+        return heading is not None and not heading.value if stated_only else heading is None
+
     numbers = [heading for heading in headings if heading.numbered and heading.end < len(texts)]
+    # Chapters that have text right below them say nothing of headings that have another heading.
+    numbers = [heading for heading in numbers if not stated_only or is_free(heading.end)]
     below = [texts[heading.end] for heading in numbers]
     usual = sum(map(_is_subtitle, below)) > 0.6 * len(below)
-    by_index = {heading.index: heading for heading in headings}
     with_titles: list[_Heading] = []
     used_as_title: set[int] = set()
     accepts: Callable[[str], bool] = _is_subtitle if usual else _is_capital_subtitle
@@ -481,13 +534,7 @@ def _add_titles(
         if heading.index in used_as_title:
             continue
         text_below = texts[heading.end] if heading.end < len(texts) else ""
-        heading_below = by_index.get(heading.end)
-        free = (
-            heading_below is not None and not heading_below.numbered
-            if stated_only
-            else heading_below is None
-        )
-        if heading.numbered and free and accepts(text_below):
+        if heading.numbered and is_free(heading.end) and accepts(text_below):
             title = join_title(f"{heading.title}\n{text_below}")
             used_as_title.add(heading.end)
             with_titles.append(replace(heading, title=title, end=heading.end + 1))

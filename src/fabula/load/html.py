@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,8 +17,9 @@ from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
+from fabula.load.library_pages import books_warning
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
-from fabula.load.paratext import remove_library_text
+from fabula.load.paratext import split_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
 from fabula.load.titles import real_author, real_title
 from fabula.load.wrap import join_source_lines
@@ -30,6 +31,8 @@ _BLOCK_NAMES = (
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("br", "li", "tr"))
+_HEADING_GROUP = "hgroup"
+"""A heading with its subtitles: HTML makes them one heading, of the first level among them."""
 _VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
 """Classes of a <div> that is one line of a stanza."""
 _LEFT_OUT = {
@@ -72,7 +75,7 @@ _NAVIGATION = frozenset(_NAVIGATION_NAMES.split())
 """Classes and roles of what leads elsewhere."""
 _CONTENTS = frozenset(("toc", "doc-toc", "landmarks", "page-list"))
 """Types and roles of a list of contents, or of pages."""
-_BACK_SIGNS = frozenset("↩↑⏎↵⤴^") | {"back", "return"}
+_BACK_SIGNS = frozenset("↩↑⏎↵⤴^") | {"back", "return", "back to text", "return to text", "jump up"}
 """The texts of links from a note to where it is referred to."""
 _NOTE_REFERENCE = re.compile(
     r"\b(?:(?:doc-)?noteref|fn-?(?:ref|anchor|link)"
@@ -165,17 +168,21 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     decoded = decode_text(data, source)
     parsed = page(decoded.text, source)
     name, writer = gutenberg.split_title(real_title(parsed.metadata.get("title", "")))
-    left_out = Counter(parsed.left_out)
-    blocks = remove_library_text(parsed.blocks, left_out)
-    title = name or stated_title(blocks)
+    body = split_library_text(parsed.blocks)
+    facts = body.metadata
+    # A library's header has the title and the author apart; <title> often has both in one line.
+    title = facts.get("title") or name or stated_title(body.blocks)
+    author = facts.get("author") or parsed.metadata.get("author", writer)
     return Draft(
-        blocks=confirm(blocks, title),
+        blocks=confirm(body.blocks, title, author),
         title=title,
-        author=parsed.metadata.get("author", writer),
-        language=parsed.metadata.get("language", ""),
-        published=parsed.metadata.get("published", "").partition("T")[0],
-        left_out=left_out,
-        warnings=decoded.warnings,
+        author=author,
+        language=parsed.metadata.get("language") or facts.get("language", ""),
+        published=parsed.metadata.get("published", "").partition("T")[0]
+        or facts.get("published", ""),
+        edition=facts.get("edition", ""),
+        left_out=Counter(parsed.left_out) + body.left_out,
+        warnings=(*decoded.warnings, *filter(None, [books_warning(body.books)])),
     )
 
 
@@ -306,6 +313,8 @@ class _BlockBuilder:
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
+    _group: _Open | None = None
+    """The open <hgroup>, whose blocks are lines of one heading."""
     _verbatim: bool = False
     _open: list[_Open] = field(default_factory=list)
     _skipping: _Open | None = None
@@ -351,6 +360,12 @@ class _BlockBuilder:
         if self._skip(frame, attributes):
             if tag in _VOID:
                 self._end_skipped(frame)
+        elif self._group and (tag in _BLOCKS or tag in _LINES):
+            self._heading = self._heading or (tag if tag in _HEADINGS else "")
+            self._text.append("\n")
+        elif tag == _HEADING_GROUP:
+            self._start_block(frame, attributes)
+            self._group = frame
         elif tag in _BLOCKS:
             self._start_block(frame, attributes)
         elif tag in _LINES:
@@ -366,17 +381,20 @@ class _BlockBuilder:
         if tag in _VOID:
             return
         if tag == "title" and self._title is not None:
-            title = real_title(_TITLE_END.sub("", one_line("".join(self._title))))
-            self.metadata.setdefault("title", title)
-            self._title = None
+            self._end_title(self._title)
         frame = self._open.pop() if self._open else _Open(tag)
         if self._labels:
             self._labels.pop()
+        self._end_element(frame)
+
+    def _end_element(self, frame: _Open) -> None:
         if self._skipping is not None:
             if frame is self._skipping:
                 self._end_skipped(frame)
         elif frame.role == "aside":
             self._end_aside(frame)
+        elif self._group is not None:
+            self._end_in_group(frame)
         elif frame.tag in _BLOCKS:
             if frame.label == "initial":
                 letter = one_line("".join(self._text))
@@ -384,6 +402,20 @@ class _BlockBuilder:
             self._flush()
             self._heading = "" if frame.tag in _HEADINGS else self._heading
             self._verbatim = self._verbatim and frame.tag != "pre"
+        elif frame.role and frame.text_number == self._text_number:
+            self._end_inline(frame)
+
+    def _end_title(self, parts: Sequence[str]) -> None:
+        title = real_title(_TITLE_END.sub("", one_line("".join(parts))))
+        self.metadata.setdefault("title", title)
+        self._title = None
+
+    def _end_in_group(self, frame: _Open) -> None:
+        if frame is self._group:
+            self._flush()
+            self._heading, self._group = "", None
+        elif frame.tag in _BLOCKS:
+            self._text.append("\n")
         elif frame.role and frame.text_number == self._text_number:
             self._end_inline(frame)
 

@@ -91,7 +91,8 @@ _ABOUT_FILES = re.compile(
     re.IGNORECASE,
 )
 _CREDIT = re.compile(
-    r"\[?(?:produced|prepared|scanned|transcribed|digiti[sz]ed|proofread|html version|etext)"
+    r"\[?(?:(?:e-?text|text|html) (?:file|version|edition) (?:was )?)?"
+    r"(?:produced|prepared|scanned|transcribed|digiti[sz]ed|proofread|html version|etext)"
     r"(?: and \w+)? by\b"
     r"|\[?(?:this )?(?:project gutenberg )?e-?(?:text|book) (?:was )?(?:prepared|produced|scanned"
     r"|created|transcribed) (?:by|from)\b"
@@ -174,8 +175,12 @@ _HEADER_SENTENCES = re.compile(
     r"|wersja lektury w opracowaniu merytorycznym"
     r"|utwór opracowany został w ramach projektu wolne lektury"
     r"|this ebook is the product of many hours of hard work by volunteers for standard ebooks"
-    r"|this particular ebook is based on (?:a )?transcriptions? (?:from|produced for|produced by)"
+    r"|this particular ebook is based on (?:a )?(?:transcriptions?|digital scans)"
+    r" (?:from|produced (?:for|by))"
     r"|standard ebooks is a volunteer-driven project"
+    r"|the volunteer-driven standard ebooks project relies on readers"
+    r"|the first edition of this ebook was released on .{4,60} you can check for updates"
+    r"|the cover page is adapted from .{4,400} the cover and title pages feature"
     r"|note: this book is brought to you by feedbooks"
     r"|strictly for personal use, do not use this file for commercial purposes"
     r"|(?:www\.)?feedbooks\.com(?: food for the mind)?\W*$|food for the mind$"
@@ -195,7 +200,8 @@ _LICENCE_SENTENCES = re.compile(
     r"|you are free to use our e-books for any purpose"
     r"|vous pouvez utiliser nos livres numériques"
     r"|may you do good and not evil\b"
-    r"|copyright pages exist to tell you that you can't do something"
+    r"|copyright pages exist to tell you that you can['’]t do something"
+    r"|copyright laws are different all over the world, and the source text or artwork in this"
     r"|non-authorship activities performed on items that are in the public domain"
     r"|ten utwór (?:nie jest objęty majątkowym prawem autorskim|jest w domenie publicznej"
     r"|jest udostępniony na licencji)"
@@ -210,8 +216,15 @@ _PAGES = (
         re.compile(r"google'?s mission is to organi[sz]e|about google book ?search", re.I),
     ),
 )
+_COLOPHON_TITLE = re.compile(r"colophon", re.IGNORECASE)
+_COLOPHON_CREDIT = re.compile(
+    r"this e-?book was (?:\w+ and )?(?:produced|edited|transcribed) for standard ebooks\b", re.I
+)
+_MAX_COLOPHON_PARAGRAPHS = 3
+"""The paragraphs from the title of a library's colophon to the one that names the library."""
 _PAGE_TITLES = re.compile(
-    r"google|usage guidelines|about (?:google book ?search|this (?:digital edition|e-?book))"
+    r"google|imprint|uncopyright|usage guidelines"
+    r"|about (?:google book ?search|this (?:digital edition|e-?book))"
     r"|à propos de cette édition électronique|informazioni su questa edizione elettronica"
     r"|über diese digitale edition|sobre esta edición (?:electrónica|digital)",
     re.IGNORECASE,
@@ -484,6 +497,8 @@ def _mark_pages(pieces: Sequence[_Piece]) -> None:
         for first, last in _PAGES:
             if first.match(pieces[index].text):
                 _mark_until(pieces, index, last)
+        if _COLOPHON_TITLE.fullmatch(pieces[index].text):
+            _mark_colophon(pieces, index)
         pieces[index].kind = pieces[index].kind or _is_sentence(pieces[index])
         if _CONTRIBUTORS.match(pieces[index].text):
             _mark_names(pieces[index:])
@@ -493,6 +508,14 @@ def _mark_pages(pieces: Sequence[_Piece]) -> None:
         is_page = _PAGE_TITLES.fullmatch(piece.text) or _has_fields(piece)
         if not piece.kind and is_page and any(other.kind in LIBRARY_KINDS for other in beside):
             piece.kind = HEADER
+
+
+def _mark_colophon(pieces: Sequence[_Piece], index: int) -> None:
+    """Mark the title of a colophon up to its credit, if it is a library's and not the book's."""
+    for end in range(index + 1, min(index + 1 + _MAX_COLOPHON_PARAGRAPHS, len(pieces))):
+        if _COLOPHON_CREDIT.match(pieces[end].text):
+            for piece in pieces[index : end + 1]:
+                piece.kind = HEADER
 
 
 def _mark_names(pieces: Sequence[_Piece]) -> None:

@@ -25,7 +25,7 @@ BREAK = "\ufdd0"
 _WHOLE_KINDS = ("heading", "whole", "note")
 _BLOCK_KINDS = ("block", "heading", "whole", "note")
 _CHARACTERS = {"line": "\n", "break": BREAK, "space": " "}
-_NOTE_NUMBER = re.compile(r"\[\d+\]$")
+_NOTE_NUMBER = re.compile(r"(?<=\S)\[\d+\](?!\S)|\[\d+\]$", re.MULTILINE)
 
 
 def local_name(element: Element) -> str:

@@ -120,8 +120,17 @@ def remove_library_text(blocks: Sequence[Block], left_out: Counter[str]) -> list
         left_out: What is removed is counted here, by kind.
 
     """
+    body = split_library_text(blocks)
+    left_out.update(body.left_out)
+    return body.blocks
+
+
+def split_library_text(blocks: Sequence[Block]) -> Paratext:
+    """Return a text without what is a library's, and the metadata that a library's header has."""
+    left_out: Counter[str] = Counter()
     pages = find_library_pages([block.text.split("\n") for block in blocks])
-    return list(_without_lines(blocks, pages, left_out))
+    body = list(_without_lines(blocks, pages, left_out))
+    return Paratext(body, left_out, pages.metadata, pages.books)
 
 
 def _without_lines(

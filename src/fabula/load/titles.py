@@ -34,6 +34,8 @@ _NOBODY = re.compile(
     r"(?:anonymous|unknown|unknown author|unspecified|user|users?[\s_-]*\d*|windows user|admin"
     r"|administrator|owner|root|author|default|guest|none|null|nobody|pc|home|test|your name"
     r"|python-docx|reportlab(?: pdf library)?|calibre|un-?named|benutzer|anwender|utilisateur"
+    r"|inconnue?|desconocido|desconhecido|sconosciuto|unbekannt|onbekend|okänd|nieznany|neznámý"
+    r"|неизвест(?:ен|но|ный)(?: автор)?|невідомий(?: автор)?|未知|不明|알 수 없음"
     r"|usuario|utente|u[żz]ytkownik|(?:microsoft|adobe|apple)(?: .*)?|openoffice(?:\.org)?"
     r"|libreoffice|www\..*|https?:.*)",
     re.IGNORECASE,
