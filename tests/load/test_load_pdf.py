@@ -501,9 +501,11 @@ def test_words_that_are_drawn_in_two_pieces_are_whole() -> None:
         ("The V ery large bell. Very well.", "The Very large bell. Very well."),
         ("It was a fine day , and a long one .", "It was a fine day, and a long one."),
         ("Vitamin C is rare.", "Vitamin C is rare."),
+        ("In /one.oldstyle/eight.oldstyle the /f_f.liga ect of /a.sc.", "In 18 the ff ect of a."),
+        ("At example.org/one.html or /x_y.old.", "At example.org/one.html or /x_y.old."),
     ],
 )
-def test_letters_moved_together_are_no_words_apart(printed: str, read_as: str) -> None:
+def test_letters_are_those_that_a_reader_sees(printed: str, read_as: str) -> None:
     assert texts(opened(pdf([[printed]]))) == [read_as]
 
 

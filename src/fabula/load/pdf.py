@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import struct
+import unicodedata
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,6 +68,23 @@ _SOFT_HYPHEN = "\ufdd5"
 """A non-character for soft hyphens, which cleaning would remove."""
 _MAX_SOFT_SHARE = 0.04
 """If more words than this have soft hyphens within lines, they are not drawn."""
+_FORMS = (
+    "alt c2sc dlig fitted hlig liga lf lining lnum oldstyle onum osf proportionallining"
+    " proportionaloldstyle sc smcp swash swsh tab taboldstyle tabularlining tf tnum"
+)
+_GLYPH_NAME = re.compile(
+    rf"/([A-Za-z]{{1,12}}(?:_[A-Za-z]{{1,12}}){{0,3}})\.(?:{'|'.join(_FORMS.split())})(?![a-z])"
+)
+"""Glyphs that a font has in a special form, as old-style figures. pypdf prints their names."""
+_GLYPHS = {
+    **{unicodedata.name(digit).split()[1].lower(): digit for digit in "0123456789"},
+    "period": ".",
+    "comma": ",",
+    "hyphen": "-",
+    "space": " ",
+    "colon": ":",
+    "semicolon": ";",
+}
 _DASHED_NUMBER = re.compile(r"^[-–—]\s*(\d{1,4}|[ivxlc]{1,7})\s*[-–—]$", re.IGNORECASE)
 _ROMAN = re.compile(r"\b[ivxlc]+\b", re.IGNORECASE)
 _SPACE_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,](?:[\s\"'”’»)]|$))")
@@ -320,7 +338,7 @@ def _end(piece: _Piece) -> float:
 
 
 def _line(pieces: Sequence[_Piece], number: int) -> _Line:
-    raw = _join_pieces(pieces)
+    raw = _GLYPH_NAME.sub(_read_glyph, _join_pieces(pieces))
     text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
     text = _SPACE_BEFORE_QUOTE.sub("", _SPACE_BEFORE_STOP.sub("", text))
     sizes: Counter[float] = Counter()
@@ -331,6 +349,13 @@ def _line(pieces: Sequence[_Piece], number: int) -> _Line:
     if not placed or not size:
         return _Line(text, number)
     return _Line(text, number, placed[0][1], placed[0][2], size)
+
+
+def _read_glyph(match: re.Match[str]) -> str:
+    """The characters of a glyph that a font names by its form, as `/one.oldstyle`, `/f_i.liga`."""
+    names = match[1].split("_")
+    characters = [_GLYPHS.get(name, name if len(name) == 1 else "") for name in names]
+    return "".join(characters) if all(characters) else match[0]
 
 
 def _join_pieces(pieces: Sequence[_Piece]) -> str:
