@@ -46,6 +46,9 @@ def test_what_the_book_prints_with_a_hyphen_keeps_it() -> None:
         ("some-\nthing", "something"),
         ("geläu-\ntet", "geläutet"),
         ("pour-\nquoi", "pourquoi"),
+        ("peuvent-\nelles", "peuvent-elles"),
+        ("assaisonnez-\nmoi", "assaisonnez-moi"),
+        ("lui-\nmême", "lui-même"),
         ("węzeł-\nkiem", "węzełkiem"),
     ],
 )

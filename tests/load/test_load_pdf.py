@@ -452,3 +452,128 @@ def test_names_beside_speeches_are_no_column() -> None:
         page.append((180, 700 - 14 * n, 12, speech))
     text = " ".join(" ".join(texts(opened(drawn([page])))).split())
     assert f"ANNA {speeches[0]} MARTA {speeches[1]}" in text
+
+
+SPEECHES = ("Nobody answered him.", "He did not move.", "A dog ran by.")
+
+
+def dialogue(gap: float, indent: float) -> list[tuple[float, float, float, str]]:
+    """A page on which most lines begin a paragraph, and few go on with the line above."""
+    paragraphs = [line for speech in SPEECHES for line in ([speech], [speech], [*PROSE[:2]])]
+    drawn_lines: list[tuple[float, float, float, str]] = []
+    y = 760.0
+    for lines in paragraphs:
+        drawn_lines += column(lines, y, indent=indent)
+        y -= 14 * len(lines) + gap
+    return drawn_lines
+
+
+@pytest.mark.parametrize(("gap", "indent"), [(10, 0), (0, 20)])
+def test_a_page_of_short_speeches_has_a_paragraph_for_each(gap: float, indent: float) -> None:
+    """Most gaps there are those between paragraphs, and most lines begin at the indent."""
+    prose = [line for n in range(4) for line in column(PROSE, 760 - n * (70 + gap), indent=indent)]
+    found = texts(opened(drawn([dialogue(gap, indent), prose])))
+    two = " ".join(PROSE[:2])
+    assert found[:8] == [s for speech in SPEECHES for s in (speech, speech, two)][:8]
+    assert found[-3:] == 3 * [" ".join(PROSE)]
+
+
+def test_a_space_that_is_drawn_alone_divides_words() -> None:
+    assert texts(
+        opened(drawn([[(72, 760, 12, "You"), (93, 760, 12, " "), (96, 760, 12, "want")]]))
+    )[0].startswith("You want")
+
+
+def test_words_that_are_drawn_in_two_pieces_are_whole() -> None:
+    """If the text has them as one word elsewhere; two words stay two."""
+    whole = [(72, 700 - 14 * n, 12, line) for n, line in enumerate(PROSE)]
+    parts = [
+        (72, 760, 12, "He lit the lant"),
+        (160, 760, 12, "ern by the"),
+        (230, 760, 12, "weir."),
+    ]
+    assert texts(opened(drawn([[*parts, *whole]])))[0].startswith("He lit the lantern by the weir.")
+
+
+@pytest.mark.parametrize(
+    ("printed", "read_as"),
+    [
+        ("The V ery large bell. Very well.", "The Very large bell. Very well."),
+        ("It was a fine day , and a long one .", "It was a fine day, and a long one."),
+        ("Vitamin C is rare.", "Vitamin C is rare."),
+        ("In /one.oldstyle/eight.oldstyle the /f_f.liga ect of /a.sc.", "In 18 the ff ect of a."),
+        ("At example.org/one.html or /x_y.old.", "At example.org/one.html or /x_y.old."),
+    ],
+)
+def test_letters_are_those_that_a_reader_sees(printed: str, read_as: str) -> None:
+    assert texts(opened(pdf([[printed]]))) == [read_as]
+
+
+WORDS = ("geese", "ferry", "lantern", "village", "meadow", "winter", "harbour", "orchard")
+
+
+def passage(word: str) -> list[str]:
+    """A passage with a word of its own in each line, so that no line returns on another page."""
+    return [f"{line[:50]} {word} {line[50:]}" for line in PROSE]
+
+
+def numbered_chapters(heading: str, size: float) -> bytes:
+    """Chapters that begin on new pages with their number, and pages with theirs at the foot."""
+    pages = []
+    for page, numeral in enumerate(["I", "", "II", "", "", "III", "IV", ""], 1):
+        top = [(290.0, 770.0, size, heading.format(numeral))] if numeral else []
+        prose = passage(WORDS[page - 1])
+        text = [line for n in range(3) for line in column(prose, 700 - 90 * n, indent=18)]
+        pages.append([*top, *text, (300.0, 30.0, 10.0, str(page))])
+    return drawn(pages)
+
+
+@pytest.mark.parametrize("heading", ["{}", "- {} -"])
+def test_numbers_of_chapters_at_the_top_of_pages_are_headings(heading: str) -> None:
+    draft = opened(numbered_chapters(heading, 16))
+    assert headings(draft) == ["I", "II", "III", "IV"]
+    assert draft.left_out == {"page numbers": 8}
+
+
+def test_numbers_in_large_type_that_count_the_pages_are_theirs() -> None:
+    pages = [
+        [(300.0, 770.0, 20.0, str(n)), *column(passage(word), 700)]
+        for n, word in enumerate(WORDS[:5], 1)
+    ]
+    draft = opened(drawn(pages))
+    assert headings(draft) == []
+    assert draft.left_out == {"page numbers": 5}
+
+
+def test_a_heading_on_two_lines_is_one_title() -> None:
+    text = [line for n in range(4) for line in column(PROSE, 690 - 90 * n)]
+    pages = [
+        [(72, 760, 18, first), (72, 738, 18, second), *text]
+        for first, second in (
+            ("What the miller of the weir saw", "on a night in December"),
+            ("I, 1, 2", "The second visit"),
+            ("by Maria Weir", "Chapter 3"),
+        )
+    ]
+    assert headings(opened(drawn(pages))) == [
+        "What the miller of the weir saw on a night in December",
+        "I, 1, 2: The second visit",
+        "by Maria Weir",
+        "Chapter 3",
+    ]
+
+
+def test_a_list_of_chapters_is_not_the_first_place_of_their_headings() -> None:
+    """Each heading is at the top of its page, where repetitions are running heads."""
+    names = [f"Chapter {n}" for n in range(1, 6)]
+    pages = ([name, *passage(word)] for name, word in zip(names, WORDS, strict=False))
+    draft = opened(pdf([names, *pages]))
+    assert headings(draft) == names
+    assert "running heads" not in draft.left_out
+
+
+def test_the_name_of_a_list_of_contents_is_no_line_of_the_text_above() -> None:
+    front = ["Written by many hands of the village", "Contents"]
+    names = ("The weir", "The mill", "The sea")
+    entries = [f"{name} {'.' * 60} {number}" for number, name in enumerate(names, 3)]
+    assert texts(opened(pdf([[*front, *entries], list(PROSE)])))[:2] == front

@@ -18,6 +18,12 @@ _DIVIDED = re.compile(rf"{_LETTER}[{_HYPHENS}]$")
 _LAST_WORD = re.compile(rf"(?:{_LETTER}|['’\-\u2010])*{_LETTER}(?=[{_HYPHENS}]$)")
 _FIRST_WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|['’\-\u2010](?={_LETTER}))*")
 _WORD = re.compile(rf"{_LETTER}+(?:[-\u2010]{_LETTER}+)*")
+_FRENCH = re.compile(
+    r"\w+ez-(?:vous|nous|moi|leur|lui|les?|la)|\w+ons-(?:nous|leur|lui|les?|la)|\w+t-(?:ils|elles)"
+    r"|(?:lui|elles?|eux|soi|moi|toi|nous|vous)-mêmes?",
+    re.IGNORECASE,
+)
+"""French pronouns behind their verb, and `-même`, which always have a hyphen before them."""
 _MIN_DIVIDED = 3
 _MIN_DIVIDED_SHARE = 0.02
 """The fewest divided words, and the least share of lines with one, of a file that divides words."""
@@ -97,6 +103,8 @@ class Hyphens:
         if second[0].isupper() and not first.isupper():
             return False
         last = re.split("[-\u2010]", first)[-1]
+        if _FRENCH.fullmatch(f"{last}-{second}"):
+            return False
         if _is_common(f"{last}{second}"):
             return True
         are_words = all(self._counts[part.casefold()] for part in (last, second))

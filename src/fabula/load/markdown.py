@@ -14,6 +14,7 @@ from fabula.load.encoding import decode_text
 from fabula.load.front_matter import split_front_matter
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import SOFT_HYPHEN
+from fabula.load.pandoc import to_commonmark
 from fabula.load.text import plain
 from fabula.load.titles import real_title
 from fabula.load.wrap import space_between
@@ -37,7 +38,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     front = split_front_matter(tidy(decoded.text), markdown=True)
     fields = front.fields
     parser = MarkdownIt("commonmark", {"maxNesting": 2 * _MAX_NESTING}).enable("table")
-    tokens = parser.parse(front.text)
+    tokens = parser.parse(to_commonmark(front.text))
     if any(token.level >= 2 * _MAX_NESTING - 1 for token in tokens):
         return replace(plain(front.text), warnings=decoded.warnings)
     blocks = tuple(_blocks(tokens, source))

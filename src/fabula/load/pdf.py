@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import struct
+import unicodedata
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,8 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
-from fabula.load.chapters import is_chapter_line, subtitle_line
+from fabula.load.chapters import (
+    chapter_line,
+    is_chapter_line,
+    is_contents_name,
+    numeral_line,
+    subtitle_line,
+)
 from fabula.load.clean import one_line, prose, tidy
+from fabula.load.gaps import DOUBTFUL_SPACE, resolve_gaps
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
@@ -53,11 +61,34 @@ _SENTENCE_END = re.compile(r"[.!?:…]['\"”’»)\]]*$")
 _EDGE_LINES = 2
 """The lines at either end of a page that may be running heads and feet."""
 _MIN_REPETITIONS = 3
+_MIN_LIST_LINES = 4
+"""The fewest headings of chapters on a page that is a list of them."""
 _USUAL_SHARE = 0.4
 _SOFT_HYPHEN = "\ufdd5"
 """A non-character for soft hyphens, which cleaning would remove."""
 _MAX_SOFT_SHARE = 0.04
 """If more words than this have soft hyphens within lines, they are not drawn."""
+_FORMS = (
+    "alt c2sc dlig fitted hlig liga lf lining lnum oldstyle onum osf proportionallining"
+    " proportionaloldstyle sc smcp swash swsh tab taboldstyle tabularlining tf tnum"
+)
+_GLYPH_NAME = re.compile(
+    rf"/([A-Za-z]{{1,12}}(?:_[A-Za-z]{{1,12}}){{0,3}})\.(?:{'|'.join(_FORMS.split())})(?![a-z])"
+)
+"""Glyphs that a font has in a special form, as old-style figures. pypdf prints their names."""
+_GLYPHS = {
+    **{unicodedata.name(digit).split()[1].lower(): digit for digit in "0123456789"},
+    "period": ".",
+    "comma": ",",
+    "hyphen": "-",
+    "space": " ",
+    "colon": ":",
+    "semicolon": ";",
+}
+_DASHED_NUMBER = re.compile(r"^[-–—]\s*(\d{1,4}|[ivxlc]{1,7})\s*[-–—]$", re.IGNORECASE)
+_ROMAN = re.compile(r"\b[ivxlc]+\b", re.IGNORECASE)
+_SPACE_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,](?:[\s\"'”’»)]|$))")
+"""The space that the gap between the boxes of two letters looks like, as in `day , and`."""
 _SPACE_BEFORE_QUOTE = re.compile(r"(?<=[.,!?…]) (?=”)")
 _MAX_OUTLINE_DEPTH = 3
 _MAX_NAMED_PAGES = 5
@@ -75,6 +106,8 @@ _MAX_FIRST_INDENT = 2.1
 """Whole stanzas and quotations are indented further."""
 _GAP = 1.3
 """The distance of lines between which a paragraph ends, as a multiple of the usual one."""
+_SAME_GAP = 0.1
+"""How far two distances of lines that are the same may differ."""
 _MIN_SIGNS = 3
 """The fewest indents or gaps that show how a file begins its paragraphs."""
 _NARROW_CHARACTERS = 45
@@ -134,6 +167,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         if reader.is_encrypted and not reader.decrypt(""):
             raise LoadError(f"{source} is protected by a password: save a copy without it.")
         pages, warnings = _read_pages(reader, source)
+        pages = _resolve_gaps(pages)
         outline, labels = _optional_parts(reader, source, warnings)
         info: Mapping[str, object] = reader.metadata or {}
         title, author = (one_line(str(info.get(name) or "")) for name in ("/Title", "/Author"))
@@ -151,7 +185,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     body, numbers = _remove_edges(pages, left_out)
     body = _read_soft_hyphens(body)
     marked = _mark_pages(body, labels or _printed_labels(numbers))
-    lines = [line for page in marked for line in _find_starts(page)]
+    leading = _leading([line for page in marked for line in page])
+    lines = [line for page in marked for line in _find_starts(page, leading)]
     lines = _join_hyphenated(_join_initials(lines))
     blocks = _blocks(lines, outline)
     title = real_title(title)
@@ -243,8 +278,19 @@ def _lines(page: PageObject, number: int) -> list[_Line]:
             # Only the beginning of a piece is where it says.
             is_placed = index == len(others) - 1 and not other
             rows.append([(other, *piece[1:]) if is_placed else (other, 0.0, 0.0, 0.0)])
-    rows = [[piece for piece in row if piece[0].strip() or len(row) == 1] for row in rows]
-    return _join_rows([_line(row, number) for row in _by_columns(rows)])
+    return _join_rows([_line(row, number) for row in _by_columns([*map(_with_spaces, rows)])])
+
+
+def _with_spaces(row: Sequence[_Piece]) -> list[_Piece]:
+    """A row without the pieces that are only spaces, which end the pieces before them instead."""
+    pieces: list[_Piece] = []
+    for piece in row:
+        if piece[0].strip() or len(row) == 1:
+            pieces.append(piece)
+        elif piece[0] and pieces:
+            text, x, y, size = pieces[-1]
+            pieces[-1] = (f"{text} ", x, y, size)
+    return pieces
 
 
 def _by_columns(rows: Sequence[list[_Piece]]) -> list[list[_Piece]]:
@@ -292,9 +338,9 @@ def _end(piece: _Piece) -> float:
 
 
 def _line(pieces: Sequence[_Piece], number: int) -> _Line:
-    raw = "".join(piece[0] for piece in pieces)
+    raw = _GLYPH_NAME.sub(_read_glyph, _join_pieces(pieces))
     text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
-    text = _SPACE_BEFORE_QUOTE.sub("", text)
+    text = _SPACE_BEFORE_QUOTE.sub("", _SPACE_BEFORE_STOP.sub("", text))
     sizes: Counter[float] = Counter()
     for piece in pieces:
         sizes[round(piece[3], 1)] += len(piece[0].strip())
@@ -303,6 +349,35 @@ def _line(pieces: Sequence[_Piece], number: int) -> _Line:
     if not placed or not size:
         return _Line(text, number)
     return _Line(text, number, placed[0][1], placed[0][2], size)
+
+
+def _read_glyph(match: re.Match[str]) -> str:
+    """The characters of a glyph that a font names by its form, as `/one.oldstyle`, `/f_i.liga`."""
+    names = match[1].split("_")
+    characters = [_GLYPHS.get(name, name if len(name) == 1 else "") for name in names]
+    return "".join(characters) if all(characters) else match[0]
+
+
+def _join_pieces(pieces: Sequence[_Piece]) -> str:
+    """The text of pieces; where one begins with a space between letters, that is a doubtful one."""
+    texts: list[str] = []
+    for left, right in pairwise([("", 0.0, 0.0, 0.0), *pieces]):
+        text, size = right[0], right[3]
+        is_doubtful = (
+            left[0][-1:].isalpha()
+            and text[:1] == " "
+            and text[1:2].isalpha()
+            and left[3] == size
+            and size
+        )
+        texts.append(f"{DOUBTFUL_SPACE}{text[1:]}" if is_doubtful else text)
+    return "".join(texts)
+
+
+def _resolve_gaps(pages: Sequence[Sequence[_Line]]) -> list[list[_Line]]:
+    """The lines of all pages with spaces where the gaps between their pieces divide words."""
+    texts = iter(resolve_gaps([line.text for page in pages for line in page]))
+    return [[replace(line, text=next(texts)) for line in page] for page in pages]
 
 
 def _join_rows(lines: Sequence[_Line]) -> list[_Line]:
@@ -388,13 +463,17 @@ def _remove_edges(
     seen: set[str] = set()
     numbers: list[list[str]] = []
     body: list[list[_Line]] = []
+    large = _chapter_number_sizes(trimmed)
     for page in trimmed:
         numbers.append([])
         body.append([])
+        is_list = sum(is_chapter_line(line.text) for line in page) >= _MIN_LIST_LINES
         for line, is_edge, is_apart in _with_edges(page):
             number = _NUMBER.fullmatch(line.text) if is_edge else None
             is_chapter = is_chapter_line(line.text)
-            if is_edge and number and not is_chapter:
+            if number and line.size in large:
+                body[-1].append(line)
+            elif is_edge and number and not is_chapter:
                 numbers[-1].append(number[1])
                 left_out["page numbers"] += count_characters(line.text)
             elif is_edge and (
@@ -406,10 +485,35 @@ def _remove_edges(
                 left_out["running heads"] += count_characters(line.text)
             else:
                 body[-1].append(line)
-            # The heading of a chapter stays at its first place.
-            if is_chapter:
+            # The heading of a chapter stays at its first place, which is not a list of them.
+            if is_chapter and not is_list:
                 seen.add(line.text)
     return body, numbers
+
+
+def _chapter_number_sizes(pages: Sequence[Sequence[_Line]]) -> set[float]:
+    """The sizes of type, larger than the text's, of numbers at edges that don't count the pages.
+
+    They are the headings of chapters that begin on a new page, as 'XII' and '- 2 -'.
+    """
+    sizes: Counter[float] = Counter()
+    offsets: defaultdict[float, Counter[int]] = defaultdict(Counter)
+    for index, page in enumerate(pages):
+        for line in page:
+            sizes[line.size] += len(line.text)
+        for line in _edges(page):
+            if number := _NUMBER.fullmatch(line.text):
+                numeral = numeral_line(number[1].upper())
+                offsets[line.size][(numeral.value if numeral else 0) - index] += 1
+    text_size = max(sizes, key=lambda size: sizes[size], default=0.0)
+    return {
+        size
+        for size, counts in offsets.items()
+        if text_size
+        and size >= _LARGE_TYPE * text_size
+        and counts.total() > 1
+        and 2 * max(counts.values()) < counts.total() + 1
+    }
 
 
 def _edges(page: Sequence[_Line]) -> list[_Line]:
@@ -494,36 +598,76 @@ def _join_initials(lines: Sequence[_Line]) -> list[_Line]:
     return joined
 
 
-def _find_starts(page: Sequence[_Line]) -> list[_Line]:
-    """The lines of a page with those that begin paragraphs by a gap above them, or an indent."""
+def _leading(lines: Sequence[_Line]) -> float:
+    """The usual distance of two lines of a paragraph; 0 if nothing shows it.
+
+    A line that begins with a small letter goes on with the one above. On a page of short speeches,
+    most distances are those between paragraphs.
+    """
+    gaps = [
+        gap
+        for above, line in pairwise(lines)
+        if above.page == line.page
+        and above.size == line.size
+        and line.text[:1].islower()
+        and (gap := _gap(above, line)) is not None
+    ]
+    return median(gaps) if len(gaps) >= _MIN_SIGNS else 0.0
+
+
+def _find_starts(page: Sequence[_Line], leading: float = 0.0) -> list[_Line]:
+    """The lines of a page with those that begin paragraphs by a gap above them, or an indent.
+
+    Args:
+        page: The lines.
+        leading: The usual distance of the lines of the file's paragraphs; 0 if it is not known.
+
+    """
     sizes = Counter(line.size for line in page if line.size)
     if not sizes:
         return list(page)
     em = sizes.most_common(1)[0][0]
     gaps = [gap for above, line in pairwise(page) if (gap := _gap(above, line)) is not None]
     usual = median(gaps) if gaps else 0.0
-    lefts = Counter(round(line.x) for line in page if line.x is not None and line.size == em)
+    if own := _leading(page):
+        usual = min(usual, own)
+    elif sum(abs(gap - leading) < _SAME_GAP * leading for gap in gaps) >= _MIN_SIGNS:
+        usual = min(usual, leading)
+    placed = [line for line in page if line.x is not None and line.size == em]
+    lefts = Counter(round(line.x or 0.0) for line in placed)
+    continued = Counter(round(line.x or 0.0) for line in placed if line.text[:1].islower())
     marked: list[_Line] = []
     for index, line in enumerate(page):
         above = page[index - 1] if index else None
         gap = _gap(above, line) if above else None
         is_below_gap = gap is not None and usual > 0 and gap > _GAP * usual
         is_new_size = above is not None and _is_other_size(above.size, line.size)
-        indent = _indent(line, lefts, em)
+        indent = _indent(line, lefts, continued, em)
         is_indented = indent > 0 and not _goes_on(above, line, indent)
         is_apart = is_below_gap or is_new_size
         marked.append(replace(line, is_apart=is_apart, is_indented=is_indented))
     return marked
 
 
-def _indent(line: _Line, lefts: Counter[int], em: float) -> float:
-    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't."""
+def _indent(line: _Line, lefts: Counter[int], continued: Counter[int], em: float) -> float:
+    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't.
+
+    Args:
+        line: The line.
+        lefts: How many lines of the page begin at each distance from the left.
+        continued: How many of them begin with a small letter. Where speeches are short, most lines
+            are the first of their paragraph, but these are not.
+        em: The size of the text.
+
+    """
     if line.x is None or not em:
         return 0.0
+    place = round(line.x)
     indents = (
         (line.x - left) / em
         for left, n in lefts.items()
-        if n >= _MIN_SIGNS and n > lefts[round(line.x)]
+        if n >= _MIN_SIGNS
+        and (n > lefts[place] or continued[left] > max(continued[place], _MIN_SIGNS - 1))
     )
     return min((ems for ems in indents if _MIN_INDENT <= ems <= _MAX_INDENT), default=0.0)
 
@@ -622,7 +766,8 @@ def _large_headings(lines: Sequence[_Line]) -> dict[int, tuple[int, str, int]]:
     for index, line in enumerate(lines):
         if line.size in large:
             start, end = runs[-1] if runs else (0, 0)
-            if runs and end == index and lines[start].size == line.size:
+            is_next = bool(runs) and end == index and lines[start].size == line.size
+            if is_next and not is_chapter_line(line.text):
                 runs[-1] = (start, index + 1)
             else:
                 runs.append((index, index + 1))
@@ -632,17 +777,35 @@ def _large_headings(lines: Sequence[_Line]) -> dict[int, tuple[int, str, int]]:
         if end - start <= _MAX_HEADING_LINES
         and sum(len(line.text) for line in lines[start:end]) <= _MAX_HEADING_CHARACTERS
         and any(map(str.isalnum, lines[start].text))
-        and not (len(lines[start].text) == 1 and end < len(lines) and lines[start].text.isalpha())
+        and not (end < len(lines) and _is_initial(lines[start], lines[end]))
     ]
     ranks = sorted({lines[start].size for start, _ in runs}, reverse=True)
     return {
         start: (
             end,
-            join_title("\n".join(line.text for line in lines[start:end])),
+            _heading_title([line.text for line in lines[start:end]]),
             min(1 + ranks.index(lines[start].size), _MAX_OUTLINE_DEPTH),
         )
         for start, end in runs
     }
+
+
+def _is_initial(line: _Line, after: _Line) -> bool:
+    """Whether a line is the first letter of the text after it, and not the number of a chapter."""
+    if len(line.text) != 1 or not line.text.isalpha():
+        return False
+    gap = _gap(line, after)
+    return not _ROMAN.fullmatch(line.text) or gap is None or gap < line.size
+
+
+def _heading_title(texts: Sequence[str]) -> str:
+    """The title on several lines of one size: it goes on in the next line, or is below a number."""
+    texts = [_DASHED_NUMBER.sub(r"\1", text) for text in texts]
+    first, *others = texts
+    is_number = chapter_line(first) or not re.search(r"[^\W\d_]{2}", _ROMAN.sub("", first))
+    if not others or is_number:
+        return join_title("\n".join(texts))
+    return join_title(" ".join(texts))
 
 
 def _comparable(text: str) -> str:
@@ -678,7 +841,7 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
     for line in lines:
         text = line.text
         is_short = len(text) < full_length
-        heading = is_short and is_chapter_line(text)
+        heading = is_short and (is_chapter_line(text) or is_contents_name(text))
         is_start = (line.is_apart and shows_gaps) or (line.is_indented and shows_indents)
         if heading or is_start:
             yield separator.join(paragraph)

@@ -1,0 +1,68 @@
+"""Markdown as books are written in it: with what pandoc and its relatives add to CommonMark."""
+
+import time
+
+import pytest
+
+from fabula.load.markdown import read
+
+
+def texts(markdown: str) -> list[str]:
+    return [block.text for block in read(markdown.encode(), "a.md").blocks]
+
+
+def test_footnotes_stay_at_their_place_with_the_number_that_calls_them() -> None:
+    """A note of one word looks like the address of a link, which is no text."""
+    markdown = "He saw it.[^1] She left.[^b]\n\n[^1]: Ibid.\n[^b]: In a boat,\n    at night.\n"
+    assert texts(markdown) == [
+        "He saw it.[1] She left.[b]",
+        "[1] Ibid.",
+        "[b] In a boat, at night.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["# The weir {.unnumbered}", "# The weir {#weir}", "## The weir {-} ##", "The weir {-}\n====="],
+)
+def test_attributes_are_no_part_of_a_heading(heading: str) -> None:
+    prose = "The miller kept a lantern by the weir. " * 8
+    blocks = read(f"{heading}\n\n{prose}\n\n# Next {{.x}}\n\n{prose}".encode(), "a.md").blocks
+    assert [block.heading for block in blocks if block.heading] == ["The weir", "Next"]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("::: {.epigraph}\nA motto.\n:::", ["A motto."]),
+        (":::sidebar{.left}\nA motto.\n:::::", ["A motto."]),
+        ("Before.\n\n\\newpage\n\nAfter.", ["Before.", "After."]),
+        ("\\hfill \\pagebreak \\begin{center}\n\nA motto.\n\n\\end{center}", ["A motto."]),
+        ("A [word]{.smallcaps} and ![picture](a.png){width=50%}.", ["A word and ."]),
+        ("| The weir was low,\n| the moon was high.", ["The weir was low,\nthe moon was high."]),
+    ],
+)
+def test_layout_is_no_text(markdown: str, expected: list[str]) -> None:
+    assert texts(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "A set {a, b}.",
+        "# On {x}",
+        "\\emph{A motto.}",
+        "```\n::: x\n[^1]: y\n```",
+        "He said ::: no.",
+    ],
+)
+def test_what_only_looks_like_markup_stays(markdown: str) -> None:
+    kept = markdown.strip("`#\n ")
+    assert texts(markdown) == [kept]
+
+
+@pytest.mark.parametrize("piece", ["[^", "# ", ":::", "::: ", " ", "{.a ", "](", "\\newpage "])
+def test_long_lines_take_no_long_time(piece: str) -> None:
+    start = time.monotonic()
+    texts(f"{piece * 20_000}!\n\n# {piece * 20_000}!")
+    assert time.monotonic() - start < 10
