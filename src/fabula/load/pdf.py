@@ -25,12 +25,12 @@ from fabula.load.chapters import (
     subtitle_line,
 )
 from fabula.load.clean import one_line, prose, tidy
-from fabula.load.gaps import DOUBTFUL_SPACE, resolve_gaps
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
 from fabula.load.locators import page_mark
 from fabula.load.titles import real_author, real_title
+from fabula.load.word_gaps import DOUBTFUL_SPACE, resolve_gaps
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
