@@ -33,6 +33,8 @@ FIRST_REFUSAL_SECONDS = 90.0
 """How long a model that has never answered may refuse all calls with 429."""
 GATEWAY_WAIT_SECONDS = 0.5
 """About how long to wait before the next try to reach a gateway that is starting again."""
+MAX_SHARED_REFUSALS = 20
+"""After so many refusals for a context that calls share, a text counts as too long by itself."""
 WARNING_INTERVAL_SECONDS = 30.0
 """The shortest time between two warnings about retries: many calls wait for the same thing."""
 ONE_AT_A_TIME = (
@@ -65,6 +67,10 @@ class RateLimitedError(TemporaryError):
     ) -> None:
         super().__init__(message, after)
         self.is_loading = is_loading
+
+
+class SharedContextError(RateLimitedError):
+    """The calls under way together do not fit the server's context."""
 
 
 class UnusableAnswerError(TemporaryError):
@@ -157,6 +163,7 @@ class EndpointRetries:
             if purpose.stop.is_set():
                 raise Stopped from error
             kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
+            kind = TextRefused if isinstance(error, SharedContextError) else kind
             raise kind(f"{error} Given up after {tries.faults} tries.") from error
         self.note_answer(role.model)
         self._warn_of_turns()
@@ -170,6 +177,8 @@ class EndpointRetries:
         if tries.down_since is not None:
             return time.monotonic() - tries.down_since >= self._patience.unreachable
         error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, SharedContextError) and tries.refused >= MAX_SHARED_REFUSALS:
+            return True
         if isinstance(error, RateLimitedError):
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
             limit = self._patience.refusals
@@ -256,10 +265,10 @@ class EndpointRetries:
             # It says which of the keys it is: the gateway's own, or the one that clients send.
             return ModelError(f"{url} (401): {transport.text(error.message)}")
         has_answered = role.model in self._answered
-        if error.shared_context and self._limiter.limits()["under_way"] > 1:
+        if error.shared_context and call.is_shared:
             # Refusals make the limiter send fewer calls at once, at last this one alone.
             self._limiter.report_refusal(call, after)
-            return RateLimitedError(message, after)
+            return SharedContextError(message, after)
         if not error.temporary:
             if error.filtered or error.too_long or error.refuses_size(role):
                 return TextRefused(message)
