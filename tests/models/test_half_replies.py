@@ -22,7 +22,10 @@ from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 HALF = "The miller kept"
 WHOLE = "The miller kept a lantern."
-FAILED = ("error", "abort", "insufficient_system_resource", "network_error")
+FAILED = (
+    *("error", "abort", "insufficient_system_resource", "network_error"),
+    *("function_call_filter: MALFORMED_FUNCTION_CALL", "malformed_model_output"),
+)
 FILTERED = ("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive")
 CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3})
 ENDED = ("stop", "eos", "end_turn", "STOP", "COMPLETE", "stop_sequence", None, "")

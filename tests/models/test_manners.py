@@ -51,6 +51,7 @@ def meets(when: dict[str, Any], number: int, body: dict[str, Any]) -> bool:
     texts = body.get("input", [])
     return (
         number <= when.get("first", number)
+        and bool(body.get("stream")) == when.get("stream", bool(body.get("stream")))
         and len(texts) > when.get("texts", -1)
         and max(map(count, texts), default=1) > when.get("tokens", 0)
         and ("system" not in when or any(m["role"] == "system" for m in body["messages"]))

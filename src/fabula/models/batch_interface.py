@@ -117,7 +117,8 @@ class BatchInterface:
             try:
                 return send()
             except ErrorResponse as response:
-                after = requested_wait(response.headers)
+                asked = requested_wait(response.headers)
+                after = response.error.wait if asked is None else asked
                 status, why = response.error.status, transport.line(response.error.message)
                 failure = InterfaceRefused(f"{url} refused {what} ({status}): {why}", status)
                 if not response.error.temporary:

@@ -134,7 +134,8 @@ class BatchCalls:
                         return
                 self.endpoint.remember(role.model, learned)
                 thinks = call.thinks or learned.thinks
-                body = missing.body(replace(learned, thinks=thinks))
+                # A batch has no streams.
+                body = missing.body(replace(learned, thinks=thinks, stream="asked"))
                 collected = replace(call, body=body, thinks=thinks, owner=self.owner)
                 self.store.collect(self.endpoint.url, collected)
                 if call.path == CHAT_PATH:

@@ -6,6 +6,7 @@ read, as one of `BROKEN`, or as an `UnusableAnswer`. Whether to try again is dec
 
 from __future__ import annotations
 
+import html
 import re
 import threading
 import time
@@ -19,12 +20,13 @@ import openai
 
 from fabula.errors import BadReply, ModelError
 from fabula.models.address import EndpointAddress, is_on_loopback, redact_url
-from fabula.models.endpoint_errors import EndpointError, ErrorResponse, NamedModel
+from fabula.models.endpoint_errors import KINDS, EndpointError, ErrorResponse, NamedModel
 from fabula.models.payload import Json, object_or_empty, reported_error
 from fabula.models.stop import Stop
 from fabula.models.transport import (
     MAX_ANSWER_BYTES,
     MAX_BYTES_PER_TEXT,
+    PIECE_BYTES,
     TIMEOUTS_PER_CALL,
     Bounds,
     EndpointTransport,
@@ -226,8 +228,12 @@ class EndpointClient:
     def error_within(self, body: object, headers: Mapping[str, str]) -> ErrorResponse:
         """Return the error in an answer whose status is that of a good one."""
         reported = EndpointError.of(500, body)
-        if re.fullmatch(r"[45]\d\d", reported.code):
-            reported = replace(reported, status=int(reported.code))
+        error = object_or_empty(object_or_empty(body).get("error"))
+        named = (reported.code, error.get("status_code"), error.get("http_status_code"))
+        status = next((int(n) for n in map(str, named) if re.fullmatch(r"[45]\d\d", n)), None)
+        status = status or KINDS.get(reported.kind)
+        if status is not None:
+            reported = replace(reported, status=status)
         return ErrorResponse(reported, headers, in_body=True)
 
     def _error_response(self, response: httpx2.Response) -> ErrorResponse:
@@ -235,7 +241,7 @@ class EndpointClient:
         try:
             body = self.transport.json(response.content)
         except UnusableAnswer:
-            body = self.transport.line(response.text) or response.reason_phrase
+            body = self.transport.line(_page_title(response.text)) or response.reason_phrase
         return ErrorResponse(EndpointError.of(response.status_code, body), response.headers)
 
     def end_at_deadline(self, bounds: Bounds, error: Exception) -> None:
@@ -246,6 +252,12 @@ class EndpointClient:
                 f"{self.url} did not finish its answer within {seconds:g} s, {TIMEOUTS_PER_CALL} "
                 "times FABULA_TIMEOUT."
             ) from error
+
+
+def _page_title(text: str) -> str:
+    """The title of a web page, as proxies answer with; any other text as it is."""
+    title = re.search(r"<title[^>]*>(.{1,300}?)</title>", text[:PIECE_BYTES], re.I | re.S)
+    return html.unescape(title[1]) if title and text.lstrip().startswith("<") else text
 
 
 class AnswerEvents:

@@ -13,12 +13,80 @@ from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
 
-TEMPORARY_STATUSES = frozenset({408, 409, 429})
-"""Statuses of errors that may be gone at the next try, like all from 500 up."""
-NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 429, 503, 504})
+TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
+"""Statuses of errors that may be gone at the next try, like all from 500 up. With 424 TGI and TEI
+say that a batch failed, with 498 Groq that it has no room."""
+NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 424, 425, 429, 498, 503, 504})
 """Statuses that are about the key, the account or the load, and never about a parameter."""
-QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "exceeded your current quota")
-FILTERED = ("content_filter", "content_policy", "content management policy", "invalid_prompt")
+PROXY_STATUSES = range(520, 531)
+"""Those of Cloudflare, and Anthropic's 529: the request did not come to a model."""
+KINDS = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+"""The statuses of errors that an endpoint names within an answer of status 200."""
+QUOTA = re.compile(
+    r"insufficient[_ ](?:quota|balance|credits?|funds)|exceeded[_ ](?:your )?current[_ ]quota"
+    r"|billing_(?:hard_limit_reached|not_active)|credit balance is too low"
+    r"|balance is (?:insufficient|too low|not enough)|out of credits"
+    r"|(?:requires? more|have any|used all available) credits|budget_exceeded"
+    r"|budget has been exceeded|(?:exceeded|over|crossed) ?budget|spending limit|arrearage"
+    r"|account \S+ is suspended|reached your specified api usage limits|余额不足|欠费",
+    re.IGNORECASE,
+)
+"""How servers say that an account has no credit left, or no more of its budget. Some do so with
+400, or with the 429 that elsewhere asks for patience."""
+DAILY = re.compile(r"per[ _-]?day|limit: 0\b", re.IGNORECASE)
+"""What Gemini's quota is by where waiting does not help; it has the same words for each minute."""
+KEY = re.compile(
+    r"(?:invalid|incorrect|expired|missing|wrong) api[ _-]?key|expired[_ ]key"
+    r"|api[ _-]?key (?:is )?(?:not valid|not found|(?:has )?expired|invalid)|api_key_invalid",
+    re.IGNORECASE,
+)
+"""How servers refuse a key with 400 in the place of 401: Gemini, xAI, LiteLLM."""
+UNKNOWN_MODEL = re.compile(
+    r"(?:invalid|unknown|no such) model\b|\bmodel (?:does )?not exist|not a valid model"
+    r"|unknown_model|invalid_model|model_not_found",
+    re.IGNORECASE,
+)
+"""How servers say with 400 that they have no model of that name, where others say 404."""
+FILTERED = re.compile(
+    r"content[ _-]?filter|content[_ ]?policy|content management policy|invalid_prompt"
+    r"|content exists risk|data_?inspection_?failed|inappropriate content|considered high risk"
+    r"|moderation block|requires moderation|input was flagged|violates? (?:our )?usage guidelines"
+    r"|safety_check_type|sensitive[_ ]?(?:content|information)",
+    re.IGNORECASE,
+)
+"""How servers say that a filter refused a text. OpenRouter and xAI do so with 403."""
+MALFORMED = re.compile(
+    r"json_validate_failed|tool_use_failed|output_parse_failed|error parsing tool call"
+    r"|failed to (?:call a function|generate json)"
+    r"|harmonyerror|unexpected tokens? (?:\d+ while|remaining in message header)"
+    r"|failed to parse input at pos",
+    re.IGNORECASE,
+)
+"""How servers say that they can't read what their own model wrote: Groq, Ollama, vLLM with gpt-oss,
+llama.cpp. It is no refusal of the request, though some answer it with 400."""
+CRASHED = re.compile(
+    r"channel error|model has crashed|model (?:was )?unloaded|operation cancell?ed", re.IGNORECASE
+)
+"""How LM Studio says with 400 that the model is gone for a moment."""
+LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
+BUSY = re.compile(
+    r"overloaded|\bbusy\b|\bloading\b|no slots? available|pending requests|queue is full"
+    r"|no capacity|at capacity",
+    re.IGNORECASE,
+)
+"""How servers say with 503 or 529 what others say with 429."""
+SHARED_CONTEXT = re.compile(r"context size has been exceeded", re.IGNORECASE)
+"""How llama.cpp says that the calls under way together do not fit its context, each of which may
+fit alone."""
+NO_NUMBER = re.compile(r"unsupported value: (?:nan|[+-]?inf)", re.IGNORECASE)
+"""How Ollama says that a model made no numbers of one of the texts to embed."""
 CONTEXT = re.compile(
     r"context_length_exceeded|context (?:length|window|size)|maximum context|prompt is too long"
     r"|exceed_context_size|string_above_max_length"
@@ -28,10 +96,15 @@ CONTEXT = re.compile(
     r"|(?:max(?:imum)?|exceed\w*|limit\w*|longer|more|most|larger|greater|less|fewer|within)\b"
     r"[^.]{0,60}\b(?:\d+ )?(?:input )?tokens"
     r"|tokens?\b[^.]{0,60}\b(?:max(?:imum)?|exceed\w*|limit|longer|larger|greater)\b"
-    r"|input length|sequence length|token limit",
+    r"|input length|sequence length|token limit|max_new_tokens|exceeds? max(?:imum)? length"
+    r"|max_tokens must be at least 1, got -",
     re.IGNORECASE,
 )
 """How servers say that a text does not fit a model."""
+TOO_LARGE_FOR_MINUTE = re.compile(
+    r"request too large for|(?:input or output|prompt) tokens must be reduced", re.IGNORECASE
+)
+"""How OpenAI says with 429 that one request is larger than what an account may send in a minute."""
 TOO_MANY_TEXTS = re.compile(
     r"batch[\s_-]?size|(?:per|in (?:one|a|the|each)|input) batch|batch (?:is )?too (?:large|big)"
     r"|batch\w* (?:exceed|limit|length)|requests? can be in"
@@ -61,6 +134,16 @@ _LIMIT_NUMBER = re.compile(
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
+MAX_DETAILS = 10_000
+"""How many characters of an error's body are searched for a wait."""
+_ASKED_WAIT = re.compile(
+    r"(?:try again|retry(?:ing)?|wait|retrydelay)\D{0,30}?"
+    r"((?:\d+(?:\.\d+)?\s?"
+    r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)",
+    re.IGNORECASE,
+)
+"""How a message says when to try again: "in 17.3s", "in 1h2m3s", "after 60 seconds"."""
+_ASKED_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h|d)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +182,8 @@ class EndpointError:
         code: The error's own code, as `insufficient_quota`.
         parameter: The request's parameter that the error names, if it names one.
         details: The whole body of the answer, of which the message is a part.
+        kind: The error's type, as `invalid_request_error`.
+        wait: The seconds that the body asks to wait; None if it does not say.
 
     """
 
@@ -107,15 +192,17 @@ class EndpointError:
     code: str = ""
     parameter: str | None = None
     details: str = ""
+    kind: str = ""
+    wait: float | None = None
 
     @classmethod
     def of(cls, status: int, body: object) -> EndpointError:
         """Return the error of an answer's body: a text, or JSON in one of the forms in use."""
         details = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
-        if isinstance(body, list) and body:
-            body = body[0]
-        if isinstance(body, dict) and body.get("error"):
-            body = body["error"]
+        body = _first(_parsed(body))
+        if isinstance(body, dict) and (error := body.get("error") or body.get("errors")):
+            # xAI has the code beside the message, Cloudflare a list of errors.
+            body = {**body, "message": error} if isinstance(error, str) else _first(error)
         error = body if isinstance(body, dict) else {}
         message = error.get("message") or error.get("detail") or body
         if not isinstance(message, str):
@@ -131,26 +218,40 @@ class EndpointError:
             str(code or "")[:100],
             parameter if isinstance(parameter, str) else None,
             details,
+            str(error.get("type") or "")[:100],
+            _wait_in_body(error, details),
         )
 
     @property
     def quota(self) -> bool:
         """Whether the account has no credit left, so that waiting does not help."""
-        return self.status in (402, 403, 429) and self._mentions(QUOTA)
+        if self.status == 402:
+            return True
+        if self.status not in (400, 403, 412, 429) or not self._mentions(QUOTA):
+            return False
+        # Gemini has these words for the quota of a minute, too, and then says when it is refilled.
+        return self.wait is None or bool(DAILY.search(self.details))
 
     @property
     def too_long(self) -> bool:
         """Whether the text does not fit the model."""
+        if self.status == 429:
+            return bool(TOO_LARGE_FOR_MINUTE.search(self.message))
         if self.status not in (400, 413, 422, 500):
             return False
         pattern = SERVER_CONTEXT if self.status == 500 else CONTEXT
         return bool(pattern.search(f"{self.code} {self.message}")) and not self._is_about_reply
 
     @property
+    def shared_context(self) -> bool:
+        """Whether a text may fit the server's context once no other call is under way."""
+        return self.status == 500 and bool(SHARED_CONTEXT.search(self.message))
+
+    @property
     def _is_about_reply(self) -> bool:
         """Whether it is the reply that may not be as long as was asked for."""
         text = f"{self.parameter or ''} {self.message}"
-        is_about_context = re.search(r"context|prompt|input", self.message, re.IGNORECASE)
+        is_about_context = re.search(r"context|prompt|input|got -", self.message, re.IGNORECASE)
         return bool(re.search(r"max_(?:completion_)?tokens", text)) and not is_about_context
 
     @property
@@ -163,9 +264,11 @@ class EndpointError:
     @property
     def about_texts(self) -> bool:
         """Whether a call for embeddings may succeed with fewer or shorter texts."""
-        if self.quota or self.filtered:
+        if self.quota or self.filtered or self.unauthorized or self.unknown_model or self.crashed:
             return False
-        return self.status in (400, 413, 422) or self.too_long or self.too_many_texts
+        return self.status in (400, 413, 422) or (
+            self.too_long or self.too_many_texts or self.no_numbers
+        )
 
     def most_texts(self, count: int) -> int:
         """Return how many texts to send after a call with `count` was refused, at least 1.
@@ -177,44 +280,88 @@ class EndpointError:
         return max(named, default=max(1, count // 2))
 
     @property
+    def no_numbers(self) -> bool:
+        """Whether a model for embeddings made no numbers of one of the texts."""
+        return self.status >= 500 and bool(NO_NUMBER.search(self.message))
+
+    @property
     def malformed(self) -> bool:
-        """Whether the model's reply was not the JSON asked for, as Groq says with status 400."""
-        return self.code == "json_validate_failed"
+        """Whether the server can't read what its model replied, as Groq says with status 400."""
+        return self._mentions(MALFORMED)
 
     @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
-        return self.status in (400, 422) and self._mentions(FILTERED)
+        return self.status in (400, 403, 422, 451) and self._mentions(FILTERED)
 
-    def _mentions(self, phrases: tuple[str, ...]) -> bool:
-        text = f"{self.code} {self.message}".lower()
-        return any(phrase in text for phrase in phrases)
+    @property
+    def unauthorized(self) -> bool:
+        """Whether the key was refused."""
+        return self.status == 401 or (self.status in (400, 403) and bool(KEY.search(self.details)))
+
+    @property
+    def unknown_model(self) -> bool:
+        """Whether the endpoint has no such model, where it says so with another status than 404."""
+        return self.status in (400, 422) and self._mentions(UNKNOWN_MODEL)
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the model is gone for a moment, where the server says so with status 400."""
+        return self.status == 400 and bool(CRASHED.search(self.message))
+
+    @property
+    def busy(self) -> bool:
+        """Whether the server can't take the call now, so that fewer calls or patience may help."""
+        if self.status == 429:
+            return True
+        return self.status in (503, 529) and bool(BUSY.search(self.message))
+
+    @property
+    def loading(self) -> bool:
+        """Whether the server is still loading the model."""
+        return self.busy and bool(LOADING.search(self.message))
+
+    def _mentions(self, phrases: re.Pattern[str]) -> bool:
+        return bool(phrases.search(f"{self.code} {self.kind} {self.message}"))
 
     def about_request(self, model: str) -> bool:
         """Return whether the error may be about the request, and not the key, model or load."""
         if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
             return False
-        if self.malformed:
+        if self.malformed or self.unauthorized or self.unknown_model or self.crashed:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
         unknown_model = self.status == 404 and bool(names_model or names_kind)
-        return 400 <= self.status < 600 and not unknown_model
+        is_proxy = self.status in PROXY_STATUSES
+        return 400 <= self.status < 600 and not (unknown_model or is_proxy or self.no_numbers)
 
     @property
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
-        is_lasting = self.quota or self.too_long or self.too_many_texts
-        return (self.status in TEMPORARY_STATUSES or self.status >= 500) and not is_lasting
+        is_lasting = self.quota or self.too_long or self.too_many_texts or self.no_numbers
+        is_passing = self.status in TEMPORARY_STATUSES or self.status >= 500 or self.crashed
+        return is_passing and not is_lasting
+
+    def refuses_size(self, role: NamedModel) -> bool:
+        """Return whether a call is too large, as a proxy says of a body, and not of its texts."""
+        return self.status == 413 and role.setting != "FABULA_EMBEDDING_MODEL"
+
+    def _explain_account(self, url: str, message: str) -> str:
+        """The line for an account without credit, or a key that is refused."""
+        if self.quota:
+            return f"The account at {url} has no quota left: {message} Check its plan and billing."
+        azure = AZURE_ADDRESSES if "subscription key" in self.message else ""
+        return f"{url} refused the key ({self.status}): check OPENAI_API_KEY.{azure}"
 
     def explain(self, url: str, role: NamedModel) -> str:
         """Return one line for the user: what happened, and what to do about it."""
         message = " ".join(self.message.split())[:300]
         message += "" if message.endswith((".", "!", "?")) else "."
         model, setting = role.model, role.setting
-        if self.quota:
-            return f"The account at {url} has no quota left: {message} Check its plan and billing."
-        if self.too_long:
+        if self.quota or self.unauthorized:
+            return self._explain_account(url, message)
+        if self.too_long or self.refuses_size(role):
             advice = (
                 "Lower FABULA_CHUNK_TOKENS."
                 if setting == "FABULA_EMBEDDING_MODEL"
@@ -225,17 +372,19 @@ class EndpointError:
             return (
                 f"The content filter of {url} refused a text for {model} ({self.status}): {message}"
             )
-        if self.status == 401:
-            azure = AZURE_ADDRESSES if "subscription key" in self.message else ""
-            return f"{url} refused the key (401): check OPENAI_API_KEY.{azure}"
+        if self.no_numbers:
+            return (
+                f"{model} at {url} made no vector of a text ({self.status}): {message} Update the "
+                f"server, or name another model in {setting}."
+            )
         if self.status == 403:
             return (
                 f"{url} refuses access to {model} (403): {message} "
                 f"Check OPENAI_API_KEY and {setting}."
             )
-        if self.status == 404:
+        if self.status == 404 or self.unknown_model:
             return (
-                f"{url} has no model {model!r} (404): {message} "
+                f"{url} has no model {model!r} ({self.status}): {message} "
                 f"Check {setting} and OPENAI_BASE_URL."
                 f"{AZURE_ADDRESSES if message == 'Resource not found.' else ''}"
             )
@@ -249,6 +398,48 @@ class EndpointError:
                 "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
             )
         return f"{url} refused the request to {model} ({self.status}): {message}"
+
+
+def _parsed(body: object) -> object:
+    """The JSON value of a body that is its text; any other body as it is."""
+    if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            return body
+    return body
+
+
+def _first(value: object) -> object:
+    """The first of a list, as Gemini and Cloudflare have their errors in one; else the value."""
+    return value[0] if isinstance(value, list) and value else value
+
+
+def _wait_in_body(error: Mapping[str, object], details: str) -> float | None:
+    """The seconds that an error's body asks to wait; None if it does not say.
+
+    OpenRouter has the headers of its limit within the body, Hugging Face the time that loading a
+    model takes, and Gemini, OpenAI and others say it in their messages.
+    """
+    estimate = error.get("estimated_time")
+    if isinstance(estimate, int | float) and math.isfinite(estimate):
+        return max(0.0, float(estimate))
+    metadata = error.get("metadata")
+    headers = metadata.get("headers") if isinstance(metadata, dict) else None
+    if isinstance(headers, dict):
+        wait = requested_wait({str(name).lower(): str(value) for name, value in headers.items()})
+        if wait is not None:
+            return wait
+    if match := _ASKED_WAIT.search(details[:MAX_DETAILS]):
+        parts = _ASKED_DURATION.findall(match[1])
+        wait = sum(float(number) * _UNITS[_unit(name)] for number, name in parts)
+        return wait if math.isfinite(wait) else None
+    return None
+
+
+def _unit(name: str) -> str:
+    name = name.lower()
+    return "ms" if name == "milli" else name
 
 
 class ErrorResponse(Exception):
@@ -332,7 +523,9 @@ def _seconds_until(value: str) -> float | None:
     else:
         if not math.isfinite(seconds):
             return None
-        # No limit lasts for thirty years, so that a larger number is a Unix time.
+        # No limit lasts for thirty years, so that a larger number is a Unix time. OpenRouter's is
+        # in milliseconds.
+        seconds = seconds / 1000 if seconds > 1e11 else seconds
         return max(0.0, seconds - time.time() if seconds > 1e9 else seconds)
     if re.fullmatch(rf"(?:{_DURATION})+", value):
         seconds = sum(float(n) * _UNITS[unit] for n, unit in re.findall(_DURATION, value))

@@ -33,6 +33,8 @@ FIRST_REFUSAL_SECONDS = 90.0
 """How long a model that has never answered may refuse all calls with 429."""
 GATEWAY_WAIT_SECONDS = 0.5
 """About how long to wait before the next try to reach a gateway that is starting again."""
+MAX_SHARED_REFUSALS = 20
+"""After so many refusals for a context that calls share, a text counts as too long by itself."""
 WARNING_INTERVAL_SECONDS = 30.0
 """The shortest time between two warnings about retries: many calls wait for the same thing."""
 ONE_AT_A_TIME = (
@@ -51,7 +53,24 @@ class TemporaryError(ModelError):
 
 
 class RateLimitedError(TemporaryError):
-    """The endpoint is called too often (429); the limiter decides when the next try starts."""
+    """The endpoint is called too often (429) or busy; the limiter decides when the next try starts.
+
+    Args:
+        message: What happened.
+        after: The seconds that the endpoint asks to wait, if it does.
+        is_loading: Whether the server loads the model, so that a first answer may take long.
+
+    """
+
+    def __init__(
+        self, message: str, after: float | None = None, *, is_loading: bool = False
+    ) -> None:
+        super().__init__(message, after)
+        self.is_loading = is_loading
+
+
+class SharedContextError(RateLimitedError):
+    """The calls under way together do not fit the server's context."""
 
 
 class UnusableAnswerError(TemporaryError):
@@ -144,6 +163,7 @@ class EndpointRetries:
             if purpose.stop.is_set():
                 raise Stopped from error
             kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
+            kind = TextRefused if isinstance(error, SharedContextError) else kind
             raise kind(f"{error} Given up after {tries.faults} tries.") from error
         self.note_answer(role.model)
         self._warn_of_turns()
@@ -156,10 +176,13 @@ class EndpointRetries:
         # no failure as long as some call of this program is answered (`silent_for`).
         if tries.down_since is not None:
             return time.monotonic() - tries.down_since >= self._patience.unreachable
-        if state.outcome and isinstance(state.outcome.exception(), RateLimitedError):
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, SharedContextError) and tries.refused >= MAX_SHARED_REFUSALS:
+            return True
+        if isinstance(error, RateLimitedError):
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
             limit = self._patience.refusals
-            if role.model not in self._answered:
+            if role.model not in self._answered and not error.is_loading:
                 limit = min(limit, FIRST_REFUSAL_SECONDS)
             return waited >= limit
         return tries.failed >= self._max_tries(role)
@@ -234,6 +257,7 @@ class EndpointRetries:
         """The exception for an error that the endpoint answered with."""
         url, transport = self._client.url, self._client.transport
         error, after = response.error, requested_wait(response.headers)
+        after = error.wait if after is None else after
         if error.code == BUDGET_CODE:
             return BudgetSpent(transport.text(error.message))
         message = transport.text(error.explain(url, role))
@@ -241,8 +265,12 @@ class EndpointRetries:
             # It says which of the keys it is: the gateway's own, or the one that clients send.
             return ModelError(f"{url} (401): {transport.text(error.message)}")
         has_answered = role.model in self._answered
+        if error.shared_context and call.is_shared:
+            # Refusals make the limiter send fewer calls at once, at last this one alone.
+            self._limiter.report_refusal(call, after)
+            return SharedContextError(message, after)
         if not error.temporary:
-            if error.filtered or error.too_long:
+            if error.filtered or error.too_long or error.refuses_size(role):
                 return TextRefused(message)
             if error.malformed:
                 return BadReply(message)
@@ -252,12 +280,12 @@ class EndpointRetries:
         if after is not None and after > MAX_WAIT_SECONDS:
             wait = f"It asks to wait {after / 60:.0f} minutes: try again after that."
             return ModelError(f"{message} {wait}")
-        if error.status == 429:
+        if error.busy:
             self._limiter.report_refusal(call, after)
-            return RateLimitedError(message, after)
+            return RateLimitedError(message, after, is_loading=error.loading)
         # A gateway has read what would be an UnusableAnswer here.
         is_unusable = self._is_gateway and error.code == UNUSABLE_CODE
-        if has_answered and (is_unusable or response.in_body):
+        if has_answered and (is_unusable or response.in_body or error.malformed):
             return UnusableAnswerError(message, after)
         return TemporaryError(message, after)
 

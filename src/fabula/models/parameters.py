@@ -28,6 +28,24 @@ REFUSED_SYSTEM_ROLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """How servers say that they know no system message, or a template of theirs."""
+STREAMED, NOT_STREAMED = "a stream", "a reply without a stream"
+"""What `without` calls the two ways of a reply."""
+NEEDS_STREAM = re.compile(
+    r"only supports? (?:the )?stream|enable the stream parameter|non-streaming calls"
+    r"|must (?:have|set|use|be) (?:a )?[\W_]?stream(?:ing)?\b"
+    r"|stream\W{0,4}(?:must|has to|needs to) be"
+    r"|when \W?stream\W{0,3}false|stream(?:ing)? (?:mode )?is required"
+    r"|非流式",
+    re.IGNORECASE,
+)
+"""How servers say that a model replies in streams alone: DashScope of models that think, Fireworks
+of long replies."""
+NO_STREAM = re.compile(
+    r"verified to stream|stream(?:ing)?\W{0,3} (?:mode )?(?:is not|isn't|does not|not)\b"
+    r"|not support \W?stream(?!\w*[_ -]?options)",
+    re.IGNORECASE,
+)
+"""How servers say that a model does not reply in streams, as OpenAI to accounts not verified."""
 TOO_LARGE = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 
 
@@ -53,6 +71,9 @@ class Parameters:
     thinks: bool = False
     system_role: bool = True
     tools: bool = True
+    stream: Literal["asked", "always", "never"] = "asked"
+    """Whether a reply comes as a stream. The other way is put together, or shown when it is whole,
+    by the transport."""
 
     def chat(self, model: str, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         """Return the body of a chat completion."""
@@ -73,7 +94,7 @@ class Parameters:
             body["tools"] = [_tool_form(tool) for tool in prompt.offer.tools]
         elif prompt.schema is not None and self.format is not None:
             body["response_format"] = self._response_format(prompt.schema)
-        if stream:
+        if self.stream == "always" or (stream and self.stream != "never"):
             body["stream"] = True
             if self.stream_options:
                 body["stream_options"] = {"include_usage": True}
@@ -134,6 +155,10 @@ class Parameters:
             refused: dict[str, Any] = {FLAGS[parameter]: False}
             return replace(self, **refused)
         match parameter:
+            case _ if parameter == STREAMED:
+                return replace(self, stream="never")
+            case _ if parameter == NOT_STREAMED:
+                return replace(self, stream="always")
             case "max_tokens" if self.limit == "max_tokens":
                 # Only thinking models refuse it.
                 return replace(self, limit="max_completion_tokens", thinks=True)
@@ -213,6 +238,9 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
         body: The body of the refused request.
 
     """
+    # First, as the reason that is given may name another parameter: the length of the reply.
+    if way := _refused_way(parameter, message, body):
+        return way
     names = [name for name in OPTIONAL if name in body]
     if TOO_LARGE.search(message):
         names = [name for name in names if name not in LIMITS]
@@ -227,6 +255,15 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
         if match := REFUSED_SYSTEM_ROLE.search(message):
             positions[SYSTEM_ROLE] = match.start()
     return min(positions, key=positions.__getitem__) if positions else None
+
+
+def _refused_way(parameter: str | None, message: str, body: Mapping[str, Any]) -> str | None:
+    """A stream, or a reply without one, if that is what an endpoint refuses."""
+    if "messages" not in body:
+        return None
+    if not body.get("stream"):
+        return NOT_STREAMED if NEEDS_STREAM.search(message) else None
+    return STREAMED if NO_STREAM.search(message) or parameter == "stream" else None
 
 
 def _find_name(name: str, message: str) -> re.Match[str] | None:

@@ -23,13 +23,15 @@ _ENDS: dict[End, re.Pattern[str]] = {
         r"|model_context_window_exceeded|maxpredictedtokensreached|contextlengthreached"
     ),
     "filtered": re.compile(
-        r".*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
+        r"(?!function_call).*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
         r"|guardrail_intervened|error_toxic|image_safety|language"
     ),
-    # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's.
+    # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's; Gemini writes
+    # "function_call_filter: MALFORMED_FUNCTION_CALL", Bedrock `malformed_model_output`.
     "failed": re.compile(
         r"error.*|.*_error|abort(?:ed)?|cancel(?:l?ed)?|failed|timeout|time_limit"
         r"|insufficient_system_resource|not_finished|interrupted"
+        r"|malformed\w*|function_call_filter|unexpected_tool_call|too_many_tool_calls"
     ),
 }
 MAX_TOKENS = 10_000_000
@@ -144,6 +146,8 @@ def join_events(events: list[Json]) -> Json:
     for name in ("reasoning_content", "reasoning", "refusal"):
         if text := "".join(text_or_empty(delta(event).get(name)) for event in events):
             message[name] = text
+    if calls := _join_calls(events):
+        message["tool_calls"] = calls
     last = next((choice(event) for event in reversed(events) if ends_reply(event)), {})
     joined: Json = {"choices": [{**last, "message": message}]}
     for event in events:
@@ -152,6 +156,24 @@ def join_events(events: list[Json]) -> Json:
         if event.get("usage"):
             joined["usage"] = event["usage"]
     return joined if last else {"error": {"message": "Its stream ended before the reply did."}}
+
+
+def _join_calls(events: list[Json]) -> list[Json]:
+    """The calls of tools whose arguments come in the pieces of a stream, numbered by `index`."""
+    calls: dict[object, Json] = {}
+    for event in events:
+        pieces = delta(event).get("tool_calls")
+        for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
+            function = object_or_empty(object_or_empty(piece).get("function"))
+            key = str(object_or_empty(piece).get("index", place))
+            call = calls.setdefault(key, {"name": "", "arguments": ""})
+            call["name"] = call["name"] or text_or_empty(function.get("name"))
+            arguments = function.get("arguments")
+            if isinstance(arguments, str) and isinstance(call["arguments"], str):
+                call["arguments"] += arguments
+            elif arguments is not None:
+                call["arguments"] = arguments
+    return [{"function": call} for call in calls.values()]
 
 
 def ends_reply(event: Json) -> bool:
@@ -261,7 +283,10 @@ def no_text(
     if end == "filtered":
         return f"{model}'s reply was withheld by the endpoint's content filter."
     if end == "length":
-        return f"{model} used all its tokens for thinking and replied nothing."
+        return (
+            f"{model} used all its tokens for thinking and replied nothing. Let it think less, or "
+            "use another model."
+        )
     if parsed:
         return f"{model} gave an empty reply: {REASONING_TOOK_ALL}"
     if thoughts:

@@ -80,6 +80,7 @@ class Call:
         level: How many calls were under way when it started, itself included and those that were
             refused since excluded; 0 if that does not matter any more.
         cut: Ends the call early when it is set.
+        is_shared: Whether another call was under way at any time of it.
 
     """
 
@@ -87,6 +88,7 @@ class Call:
     number: int
     level: int
     cut: Stop | None = None
+    is_shared: bool = False
 
 
 class RateLimit:
@@ -167,7 +169,9 @@ class RateLimit:
             # Idle time is no sign of a slow endpoint.
             self._open_since += max(0.0, now - max(self._last_end, self._next_start()))
         self._started += 1
-        call = Call(now, self._started, len(self._under_way) + 1)
+        call = Call(now, self._started, len(self._under_way) + 1, is_shared=bool(self._under_way))
+        for earlier in self._under_way:
+            earlier.is_shared = True
         self._under_way.append(call)
         self._accepted += 1
         self._last_start = now

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+import itertools
 import json
 import re
 import socket
@@ -44,6 +45,8 @@ MAX_ANSWER_BYTES = 16 * 2**20
 MAX_BYTES_PER_TEXT = 128 * 2**10
 """Added for each text to embed: 4,096 numbers in decimals are 90 KB."""
 PIECE_BYTES = 2**16
+LOSES_BODY = frozenset({301, 302, 303})
+"""Statuses of redirects that make a GET of a POST."""
 MIN_SECRET_LENGTH = 4
 """In characters; shorter secrets would be found inside ordinary words."""
 SUSPICIOUS = re.compile(r"[\x7f-\x9f]|\\(?:[bf/]|u(?:00|[dD][89a-fA-F]))")
@@ -195,7 +198,8 @@ class EndpointTransport:
             events = [
                 self.json(line.removeprefix(b"data:"))
                 for line in content.splitlines()
-                if line.startswith(b"data:") and line.removeprefix(b"data:").strip() != b"[DONE]"
+                if line.startswith(b"data:")
+                and line.removeprefix(b"data:").strip() not in (b"", b"[DONE]")
             ]
             return join_events(list(map(object_or_empty, events)))
         return None
@@ -217,7 +221,7 @@ def _drop_bearer(request: httpx2.Request) -> None:
 def _bound_response(response: httpx2.Response) -> None:
     """Check the headers of an answer, and bound its body. Raises UnusableAnswer."""
     if response.has_redirect_location:
-        _check_redirect(response.url, response.headers["location"])
+        _check_redirect(response)
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", ""):
         raise UnusableAnswer(
@@ -233,9 +237,10 @@ def _bound_response(response: httpx2.Response) -> None:
         response.stream = _Events(body) if is_answer else body
 
 
-def _check_redirect(here: httpx2.URL, location: str) -> None:
+def _check_redirect(response: httpx2.Response) -> None:
+    here = response.url
     try:
-        there = here.join(location)
+        there = here.join(response.headers["location"])
     except (httpx2.InvalidURL, ValueError) as error:
         raise RedirectRefused("it redirects to an invalid address") from error
     same_port = (there.scheme, there.port) == (here.scheme, here.port)
@@ -243,6 +248,12 @@ def _check_redirect(here: httpx2.URL, location: str) -> None:
         raise RedirectRefused(
             f"it redirects to {clean_text(there.host)[:100]!r}, which was not followed. If you "
             "trust that host, set OPENAI_BASE_URL to its address"
+        )
+    if response.request.method == "POST" and response.status_code in LOSES_BODY:
+        # As from http to https: the call would come there without its body.
+        raise RedirectRefused(
+            f"it redirects to {there.scheme}://{clean_text(there.host)[:100]} in a way that loses "
+            "what is sent. Set OPENAI_BASE_URL to the address there, which often begins with https"
         )
 
 
@@ -280,6 +291,10 @@ class _Events(httpx2.SyncByteStream):
 
     The object becomes the only event. It is known by its first byte, as the content type says
     nothing that could be relied on: no line of a stream of events begins with a brace.
+
+    Events without data are left out. Servers and proxies send them to keep the connection open, as
+    comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
+    each for broken JSON.
     """
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:
@@ -297,8 +312,7 @@ class _Events(httpx2.SyncByteStream):
                 "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
             )
         if first != b"{":
-            yield begin
-            yield from pieces
+            yield from _with_data(itertools.chain([begin.removeprefix(codecs.BOM_UTF8)], pieces))
             return
         content = begin + b"".join(pieces)
         try:
@@ -310,6 +324,33 @@ class _Events(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._body.close()
+
+
+def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The events of a stream that have data: their lines `event` and `data`, whole."""
+    line: list[bytes] = []
+    event: list[bytes] = []
+    has_data = ends_with_return = False
+    for piece in pieces:
+        # A line break of two bytes may come in two pieces.
+        start, *others = _LINE_BREAK.split(piece.removeprefix(b"\n") if ends_with_return else piece)
+        ends_with_return = piece.endswith(b"\r")
+        line.append(start)
+        for next_line in others:
+            text, line = b"".join(line), [next_line]
+            if not text:
+                if has_data:
+                    yield b"".join([*event, b"\n"])
+                event, has_data = [], False
+            elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
+                event.append(text + b"\n")
+                has_data = has_data or text.startswith(b"data:")
+    # A stream that ends within an event is for its reader to judge.
+    if rest := b"".join([*event, *line]):
+        yield rest
+
+
+_LINE_BREAK = re.compile(rb"\r\n|\n|\r")
 
 
 def _pass_through(piece: bytes) -> list[bytes]:

@@ -391,7 +391,7 @@ class GatewayCalls:
         if failure.answer.status != 429:
             return False
         error = EndpointError.of(429, failure.answer.body.decode("utf-8", "replace"))
-        if error.quota or (failure.after or 0) > MAX_WAIT_SECONDS:
+        if not error.temporary or (failure.after or 0) > MAX_WAIT_SECONDS:
             return False
         waited = min(self._queue.silent_for, time.monotonic() - began)
         is_known = request.model in self._answered
@@ -420,6 +420,9 @@ class GatewayCalls:
                 return await self._send(call, request, save, bill, slot, expected)
             after = requested_wait({name.lower(): v for name, v in answer.headers.items()})
             if answer.status == 429:
+                if after is None:
+                    text = answer.body.decode("utf-8", "replace")
+                    after = EndpointError.of(answer.status, text).wait
                 self._metrics.count_refusal()
                 self._queue.report_refusal(slot, after)
             raise _Failed(answer, after)

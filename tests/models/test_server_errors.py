@@ -1,0 +1,217 @@
+"""Errors of servers that mean something else than their status says, over HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from test_tools import CALLS, PROMPT, call
+
+from endpoint import Endpoint as Server
+from fabula.errors import BadReply, ModelError, TextRefused
+from fabula.models import Prompt
+from fabula.models.endpoint_errors import EndpointError
+from fabula.models.openai import OpenAIChat
+from fabula.models.parameters import NOT_STREAMED, STREAMED, refused_parameter
+from fabula.models.payload import join_events
+from reach import SUMMARY, chat, reach
+
+Raw = Callable[[int, dict[str, Any]], list[bytes] | None]
+
+
+def http(status: int, value: Any, headers: str = "") -> list[bytes]:
+    content = value.encode() if isinstance(value, str) else json.dumps(value).encode()
+    head = f"HTTP/1.1 {status} Any\r\n{headers}Connection: close\r\nContent-Length: {len(content)}"
+    return [f"{head}\r\n\r\n".encode() + content]
+
+
+def error(message: str, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+def later(status: int, value: Any) -> Raw:
+    """What makes an endpoint answer one call, and all others with an error."""
+    return lambda number, _: http(status, value) if number > 1 else None
+
+
+def once(number: int, status: int, value: Any) -> Raw:
+    """What makes an endpoint answer the call of one number with an error."""
+    return lambda this, _: http(status, value) if this == number else None
+
+
+# anthropics/claude-code 4684, BerriAI/litellm 14144, google-gemini/gemini-cli 4690,
+# OpenRouter's documentation of errors.
+LASTING = {
+    "no credit": (400, error("Your credit balance is too low to access the Anthropic API.")),
+    "no budget": (400, error("Budget has been exceeded!", type="budget_exceeded", code="400")),
+    "a key": (400, [error("API key expired. Please renew the API key.", status="INVALID")]),
+    "a model": (400, error("m is not a valid model ID", code=400)),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_what_all_other_calls_would_meet_ends_the_run_and_not_one_text(name: str) -> None:
+    status, value = LASTING[name]
+    with Server(raw=later(status, value)) as server:
+        model = chat(server)
+        assert model.complete(SUMMARY).text
+        with pytest.raises(ModelError) as raised:
+            model.complete(SUMMARY)
+    assert not isinstance(raised.value, BadReply)
+    assert server.calls == 2
+
+
+# OpenRouter's documentation of errors, XiaomiMiMo/MiMo-V2-Flash 18, an nginx before a server.
+ABOUT_ONE_TEXT = {
+    "moderation": (403, error('Your input was flagged for "violence".', code=403)),
+    "a filter in the type": (400, error("Moderation Block", type="content_filter", code="421")),
+    "a proxy": (413, "<html>\r\n<head><title>413 Request Entity Too Large</title></head></html>"),
+    "vLLM": (400, error("max_tokens must be at least 1, got -850.", type="BadRequestError")),
+}
+
+
+@pytest.mark.parametrize("name", ABOUT_ONE_TEXT)
+def test_what_one_text_meets_is_not_asked_again_and_ends_no_run(name: str) -> None:
+    status, value = ABOUT_ONE_TEXT[name]
+    with Server(raw=later(status, value)) as server:
+        model = chat(server)
+        assert model.complete(SUMMARY).text
+        with pytest.raises(TextRefused):
+            model.complete(SUMMARY)
+    assert server.calls == 2
+
+
+# vllm-project/vllm 51977, ollama/ollama 17638.
+@pytest.mark.parametrize(
+    "message",
+    [
+        'unexpected tokens remaining in message header: Some("to=functions.x")',
+        "error parsing tool call: raw='{}]', err=invalid character ']' after top-level value",
+    ],
+)
+def test_a_reply_that_its_server_can_not_read_fails_one_call(message: str) -> None:
+    with Server(raw=later(500, error(message))) as server:
+        model = chat(server, attempts=2)
+        assert model.complete(SUMMARY).text
+        with pytest.raises(BadReply, match="Given up after 2 tries"):
+            model.complete(SUMMARY)
+
+
+# pipecat-ai/pipecat 1168, of Groq.
+def test_a_call_of_tools_that_its_server_can_not_read_is_no_refusal_of_tools() -> None:
+    broken = error("Failed to call a function. See 'failed_generation'.", code="tool_use_failed")
+    message = {"role": "assistant", "tool_calls": [call(json.dumps({"query": "Marley"}))]}
+    good = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    with Server(raw=lambda n, _: http(400, broken) if n == 1 else http(200, good)) as server:
+        model = chat(server)
+        with pytest.raises(BadReply):
+            model.complete(PROMPT)
+        assert model.complete(PROMPT).text == CALLS
+    assert all("tools" in body for body in server.bodies)
+
+
+# lemonade-sdk/lemonade 3276, ggml-org/llama.cpp 23652.
+def test_calls_that_share_a_context_are_made_one_after_another() -> None:
+    under_way, lock = [0], threading.Lock()
+
+    def raw(_: int, __: dict[str, Any]) -> list[bytes] | None:
+        with lock:
+            under_way[0] += 1
+            is_full = under_way[0] > 1
+        time.sleep(0.05)
+        with lock:
+            under_way[0] -= 1
+        full = error("Context size has been exceeded.", code=500, type="server_error")
+        return http(500, full) if is_full else None
+
+    with Server(raw=raw) as server:
+        model = OpenAIChat(reach(server.url), "m")
+        texts = [f"<passages>\n{number} Marley was dead.\n</passages>" for number in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            replies = list(
+                pool.map(lambda text: model.complete(Prompt("Sum.", text, 100, 0.5)), texts)
+            )
+    assert all(reply.text for reply in replies)
+
+
+# mdc-ng/mdc-ng 451, of LM Studio; TGI.
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(400, "Channel Error"), (424, "Request failed during generation: CUDA out of memory.")],
+)
+def test_a_server_that_failed_for_a_moment_is_asked_again(status: int, message: str) -> None:
+    with Server(raw=once(2, status, {"error": message})) as server:
+        model = chat(server)
+        assert [model.complete(SUMMARY).text for _ in range(2)] == ["Marley was dead."] * 2
+    assert server.bodies[0] == server.bodies[1] == server.bodies[2]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_that_would_lose_the_body_names_the_cure(status: int) -> None:
+    moved = http(status, "", "Location: https://127.0.0.1/v1/chat/completions\r\n")
+    with (
+        Server(raw=lambda *_: moved) as server,
+        pytest.raises(ModelError, match=r"redirects to https://127.*Set OPENAI_BASE_URL"),
+    ):
+        chat(server).complete(SUMMARY)
+    assert server.calls == 1
+
+
+def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
+    says = {
+        "Rate limit reached. Please try again in 7.66s.": 7.66,
+        "Please try again in 1h2m3s. Visit": 3723.0,
+        "Please try again in 120ms.": 0.12,
+        "Please wait 40000 seconds before retrying.": 40000.0,
+        "Please retry after 1 minute.": 60.0,
+        "The model is overloaded. Please try again later.": None,
+        "Try again later (request id: 202504100222113072328576MsviYEC)": None,
+    }
+    assert {message: EndpointError.of(429, error(message)).wait for message in says} == says
+    details = {"error": {"message": "x", "details": [{"retryDelay": "32s"}]}}
+    assert EndpointError.of(429, details).wait == 32
+    assert EndpointError.of(503, {"error": "loading", "estimated_time": 20.5}).wait == 20.5
+    reset = {"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000"}}
+    at = int((time.time() + 60) * 1000)
+    reset["headers"]["X-RateLimit-Reset"] = str(at)
+    wait = EndpointError.of(429, error("x", metadata=reset)).wait
+    assert wait is not None
+    assert 50 < wait <= 60
+
+
+@pytest.mark.parametrize(
+    ("message", "stream", "refused"),
+    [
+        ("m does not support stream_options", True, "stream_options"),
+        ("stream_options is not supported", True, "stream_options"),
+        ("This model does not support streaming.", True, STREAMED),
+        ("Streaming is not supported for this model", True, STREAMED),
+        ("Your organization must be verified to stream this model.", True, STREAMED),
+        ("enable thinking can not be support when `stream=False`.", False, NOT_STREAMED),
+        ("Requests with max_tokens > 4096 must have stream=true", False, NOT_STREAMED),
+        ("max_tokens is not supported", False, "max_tokens"),
+    ],
+)
+def test_a_stream_is_told_from_its_options(message: str, stream: bool, refused: str) -> None:
+    body: dict[str, Any] = {"messages": [], "max_tokens": 9}
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    assert refused_parameter(None, message, body) == refused
+
+
+def test_calls_of_tools_in_the_pieces_of_a_stream_are_put_together() -> None:
+    def piece(arguments: str, name: str | None = None, index: int = 0) -> dict[str, Any]:
+        function = {"name": name, "arguments": arguments}
+        delta = {"tool_calls": [{"index": index, "function": function}]}
+        return {"choices": [{"delta": delta, "finish_reason": None}]}
+
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    events = [piece('{"a', "search"), piece("{}", "read", 1), piece('": 1}'), end]
+    [first, second] = join_events(events)["choices"][0]["message"]["tool_calls"]
+    assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
+    assert second["function"] == {"name": "read", "arguments": "{}"}
