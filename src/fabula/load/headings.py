@@ -74,11 +74,20 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     return _with_headings([Block(text) for text in texts], chosen)
 
 
-def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
+def confirm(
+    blocks: Sequence[Block], title: str, *, levels_are_divisions: bool = False
+) -> tuple[Block, ...]:
     """Return blocks from markup with only those headings that begin chapters.
 
     The headings of tables of contents and the book's own title are removed. If less than two are
     left, the headings are found by the words of the blocks instead.
+
+    Args:
+        blocks: The blocks.
+        title: The book's title.
+        levels_are_divisions: Whether each level is a division of its own, so that a heading below
+            another one is never its title. In web pages a title may be in a heading of lower level.
+
     """
     texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
@@ -87,7 +96,9 @@ def confirm(blocks: Sequence[Block], title: str) -> tuple[Block, ...]:
         for heading in stated
         if not chapters.is_contents_name(heading.title) and heading.key != title.casefold().strip()
     ]
-    chosen = _add_titles(_remove_contents(real, texts), texts, stated_only=True)
+    chosen = _add_titles(
+        _remove_contents(real, texts), texts, stated_only=True, same_level=levels_are_divisions
+    )
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
@@ -371,6 +382,9 @@ def _add_entries(headings: Sequence[_Heading], texts: Sequence[str]) -> list[_He
             by_chapter += here
     if covered < _MIN_ENTRY_SHARE * lengths[-1]:
         chosen = by_chapter
+    if lowest := max((heading.level for heading in headings), default=0):
+        # The file states the levels of its headings, and the entries are below them.
+        chosen = [replace(entry, level=lowest + 1) for entry in chosen]
     return sorted([*headings, *chosen], key=lambda heading: heading.index)
 
 
@@ -463,7 +477,11 @@ def _tier_of_name(
 
 
 def _add_titles(
-    headings: Sequence[_Heading], texts: Sequence[str], *, stated_only: bool = False
+    headings: Sequence[_Heading],
+    texts: Sequence[str],
+    *,
+    stated_only: bool = False,
+    same_level: bool = False,
 ) -> list[_Heading]:
     """Add to headings without a title the title in the block below, if it is one.
 
@@ -483,7 +501,9 @@ def _add_titles(
         text_below = texts[heading.end] if heading.end < len(texts) else ""
         heading_below = by_index.get(heading.end)
         free = (
-            heading_below is not None and not heading_below.numbered
+            heading_below is not None
+            and not heading_below.numbered
+            and not (same_level and heading_below.level > heading.level)
             if stated_only
             else heading_below is None
         )
