@@ -96,14 +96,15 @@ def test_books_joined_in_one_file_are_all_kept() -> None:
             "Ann Lee",
         ),
         (
-            "The Project Gutenberg Etext of The Kettle's Song by Lee\n#3 in our series by Ann Lee  "
-            "[From Wiretap]",
+            "The Project Gutenberg Etext of The Kettle's Song by Lee\n#3 in our series by Ann Lee",
             "The Kettle's Song",
             "Lee",
         ),
         (
-            "**The Project Gutenberg Etext of The Kettle by Ann M. Lee**\n"
-            "******This file should be named kettl10.txt or kettl10.zip*****",
+            (
+                "**The Project Gutenberg Etext of The Kettle by Ann M. Lee**\n"
+                "******This file should be named kettl10.txt or kettl10.zip*****"
+            ),
             "The Kettle",
             "Ann M. Lee",
         ),
