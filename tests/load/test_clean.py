@@ -1,6 +1,7 @@
 """Plain text is cleaned: unwrapped where it is prose, and left as it is where it is verse."""
 
 import random
+import textwrap
 
 import pytest
 
@@ -119,3 +120,23 @@ def test_cleaning_twice_is_cleaning_once() -> None:
 
 def test_tidying_keeps_indents_and_blank_lines() -> None:
     assert tidy("  a\r\n\r\n  b") == "  a\n\n  b"
+
+
+def test_wrapped_prose_without_blank_lines_is_divided_where_a_sentence_ends_a_short_line() -> None:
+    text = f"THE HOUSE\nChapter 1\n{PROSE * 30}Chapter 2\nTHE RETURN\n{PROSE * 30}"
+    prose = [" ".join(PROSE.split())] * 30
+    headings = ["THE HOUSE", "Chapter 1"], ["Chapter 2", "THE RETURN"]
+    assert clean(text).split("\n\n") == [*headings[0], *prose, *headings[1], *prose]
+
+
+def test_a_heading_is_found_without_blank_lines_also_below_a_full_line() -> None:
+    full = PROSE + "and all of them went at once to the end of the longest street.\n"
+    paragraphs = clean(f"{full * 30}Chapter 2\n{full * 30}").split("\n\n")
+    assert "Chapter 2" in paragraphs
+
+
+def test_a_long_paragraph_between_blank_lines_is_one() -> None:
+    words = " ".join(PROSE.split())
+    lines = textwrap.fill(" ".join([words] * 40), 70)
+    assert lines.count("\n") > 100
+    assert len(clean(f"{PROSE}\n{lines}\n\n{PROSE}").split("\n\n")) == 3

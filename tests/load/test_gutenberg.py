@@ -2,8 +2,9 @@
 
 import pytest
 
+from fabula.load.gutenberg import strip_library_text
 from fabula.load.text import plain
-from prose import VERSE, read
+from prose import PROSE, VERSE, read
 
 HEADER = """\
 The Project Gutenberg EBook of A Tale, by Ann Author
@@ -84,3 +85,38 @@ def test_books_joined_in_one_file_are_all_kept() -> None:
     second = "The second book begins here. " + "It goes on and on. " * 3000
     text = f"The first book.\n\nEnd of Project Gutenberg's First\n\n{second}"
     assert "It goes on and on." in "".join(block.text for block in plain(text).blocks)
+
+
+@pytest.mark.parametrize(
+    ("headline", "title", "author"),
+    [
+        (
+            "Project Gutenberg's Etext of The Kettle, by Ann Lee\n#8 in our series by Ann Lee",
+            "The Kettle",
+            "Ann Lee",
+        ),
+        (
+            "The Project Gutenberg Etext of The Kettle's Song by Lee\n#3 in our series by Ann Lee",
+            "The Kettle's Song",
+            "Lee",
+        ),
+        (
+            (
+                "**The Project Gutenberg Etext of The Kettle by Ann M. Lee**\n"
+                "******This file should be named kettl10.txt or kettl10.zip*****"
+            ),
+            "The Kettle",
+            "Ann M. Lee",
+        ),
+    ],
+)
+def test_the_title_and_the_author_are_read_in_the_headers_of_the_nineties(
+    headline: str, title: str, author: str
+) -> None:
+    small_print = (
+        "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n\nWhy is this here? You "
+        "know: lawyers.\n\n*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*"
+    )
+    book = strip_library_text(f"{headline}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
+    assert (book.title, book.author) == (title, author)
+    assert "series" not in book.text

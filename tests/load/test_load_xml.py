@@ -701,3 +701,98 @@ def test_a_library_may_put_its_own_element_around_a_book() -> None:
     assert texts(b"<record><metadata>" + tei(CHAPTERS) + b"</metadata></record>") == texts(
         tei(CHAPTERS)
     )
+
+
+def sections(data: bytes) -> list[tuple[int, str]]:
+    return [
+        (section.level, section.title) for section in document(read(data, ""), "a", "c").sections
+    ]
+
+
+def test_the_number_and_the_title_of_a_division_are_one_heading() -> None:
+    argument = (
+        "In which the miller, who had slept for three days, wakes and asks for a dish that nobody "
+        "in the whole of the town is able to cook"
+    )
+    parts = "".join(
+        f"<div><head>{number}.</head>\n<pb n='{number}'/>"
+        f"<head>{argument} {number}.</head>{BODY}</div>"
+        for number in range(1, 4)
+    )
+    draft = read(tei(parts), "")
+    assert [block.heading for block in draft.blocks if block.heading] == [
+        f"{number}: {argument} {number}" for number in range(1, 4)
+    ]
+    assert take_marks(draft.blocks[0].text)[0] == f"1.\n{argument} 1."
+
+
+def test_a_heading_with_a_number_of_its_own_is_not_the_title_of_another() -> None:
+    chapters = "".join(
+        f"<div><head>CHAPTER {number}</head><head>A Kettle</head>{BODY}</div>" for number in "23"
+    )
+    first = f"<div><head>BOOK ONE</head><head>CHAPTER 1</head>{BODY}</div>"
+    assert [title for _, title in sections(tei(first + chapters))] == [
+        "BOOK ONE",
+        "CHAPTER 1",
+        "CHAPTER 2: A Kettle",
+        "CHAPTER 3: A Kettle",
+    ]
+
+
+def test_the_heading_of_an_inner_division_is_not_the_title_of_the_outer_one() -> None:
+    body = "".join(
+        f"<div><head>ACT {act}</head><div><head>{first} DREAM</head>{BODY}</div>"
+        f"<div><head>{second} DREAM</head>{BODY}</div></div>"
+        for act, first, second in (("ONE", "FIRST", "SECOND"), ("TWO", "THIRD", "FOURTH"))
+    )
+    assert sections(tei(body)) == [
+        (1, "ACT ONE"),
+        (2, "FIRST DREAM"),
+        (2, "SECOND DREAM"),
+        (1, "ACT TWO"),
+        (2, "THIRD DREAM"),
+        (2, "FOURTH DREAM"),
+    ]
+
+
+def test_the_entries_of_a_diary_are_below_its_chapters() -> None:
+    body = "".join(
+        f"<div><head>CHAPTER {chapter}</head>"
+        + "".join(f"<p>April {day}.—{'We went to the old house again. ' * 20}</p>" for day in days)
+        + "</div>"
+        for chapter, days in (("I", (3, 4)), ("II", (7, 9)))
+    )
+    assert sections(tei(body)) == [
+        (1, "CHAPTER I"),
+        (2, "April 3"),
+        (2, "April 4"),
+        (1, "CHAPTER II"),
+        (2, "April 7"),
+        (2, "April 9"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [
+        ("The Kettle : ELTeC edition", "The Kettle"),
+        ("A chaleira: Edição para o ELTeC", "A chaleira"),
+        ("V ráji (vydání ELTeC)", "V ráji"),
+        ("The Kettle: A Romance : ELTeC edition", "The Kettle: A Romance"),
+        ("The Kettle: an electronic edition", "The Kettle"),
+        ("The Kettle [a machine-readable transcription]", "The Kettle"),
+        ("The Kettle: A Romance", "The Kettle: A Romance"),
+        ("The Digital Edition", "The Digital Edition"),
+    ],
+)
+def test_what_a_title_says_of_the_file_is_no_part_of_it(stated: str, title: str) -> None:
+    assert header(f"<title>{stated}</title>", "<p/>").title == title
+
+
+def test_the_first_edition_dates_a_text_and_not_the_page_that_the_file_was_made_from() -> None:
+    source = (
+        "<bibl type='digitalSource'><title>A Site</title><date>December 2, 2003</date></bibl>"
+        "<bibl type='printSource'><title>The Kettle</title><date>1901</date></bibl>"
+        "<bibl type='firstEdition'><title>The Kettle</title><date>1887</date></bibl>"
+    )
+    assert header("<title>The Kettle</title>", source).published == "1887"

@@ -76,7 +76,9 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     return _with_headings([Block(text) for text in texts], chosen)
 
 
-def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Block, ...]:
+def confirm(
+    blocks: Sequence[Block], title: str, author: str = "", *, levels_are_divisions: bool = False
+) -> tuple[Block, ...]:
     """Return blocks from markup with only those headings that begin chapters.
 
     The headings of tables of contents and of the title page are removed, and those that are only
@@ -86,6 +88,8 @@ def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Bloc
         blocks: The blocks.
         title: The book's title.
         author: Its author; '' if unknown.
+        levels_are_divisions: Whether each level is a division of its own, so that a heading below
+            another one is never its title. In web pages a title may be in a heading of lower level.
 
     """
     texts = [without_marks(block.text).strip() for block in blocks]
@@ -99,7 +103,7 @@ def confirm(blocks: Sequence[Block], title: str, author: str = "") -> tuple[Bloc
     ]
     front = _title_page(stated, texts, title, author)
     real = [heading for heading in _remove_contents(real, texts) if heading.index not in front]
-    chosen = _add_titles(real, texts, stated_only=True)
+    chosen = _add_titles(real, texts, stated_only=True, same_level=levels_are_divisions)
     if len(chosen) < 2:
         by_text = mark(texts)
         if sum(bool(block.heading) for block in by_text) > len(chosen):
@@ -408,6 +412,9 @@ def _add_entries(headings: Sequence[_Heading], texts: Sequence[str]) -> list[_He
             by_chapter += here
     if covered < _MIN_ENTRY_SHARE * lengths[-1]:
         chosen = by_chapter
+    if lowest := max((heading.level for heading in headings), default=0):
+        # The file states the levels of its headings, and the entries are below them.
+        chosen = [replace(entry, level=lowest + 1) for entry in chosen]
     return sorted([*headings, *chosen], key=lambda heading: heading.index)
 
 
@@ -508,7 +515,11 @@ def _tier_of_name(
 
 
 def _add_titles(
-    headings: Sequence[_Heading], texts: Sequence[str], *, stated_only: bool = False
+    headings: Sequence[_Heading],
+    texts: Sequence[str],
+    *,
+    stated_only: bool = False,
+    same_level: bool = False,
 ) -> list[_Heading]:
     """Add to headings without a title the title in the block below, if it is one.
 
@@ -534,7 +545,9 @@ def _add_titles(
         if heading.index in used_as_title:
             continue
         text_below = texts[heading.end] if heading.end < len(texts) else ""
-        if heading.numbered and is_free(heading.end) and accepts(text_below):
+        inner = by_index.get(heading.end)
+        is_inside = same_level and inner is not None and inner.level > heading.level
+        if heading.numbered and is_free(heading.end) and not is_inside and accepts(text_below):
             title = join_title(f"{heading.title}\n{text_below}")
             used_as_title.add(heading.end)
             with_titles.append(replace(heading, title=title, end=heading.end + 1))

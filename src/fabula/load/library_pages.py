@@ -74,6 +74,14 @@ _TITLE_LINE = re.compile(
     r"(?P<title>.+?)[\s*]*",
     re.IGNORECASE,
 )
+_BELOW_TITLE = re.compile(
+    r"[\s*]*(?:#\s?\d+ in (?:our|the|a) series\b|\*{3,}\s*this (?:file|e-?text)\b).*", re.IGNORECASE
+)
+"""What follows the title and the author in the first paragraph of headers before 2003."""
+_OLD_BY = re.compile(
+    r"(?P<title>.*\S) by (?P<author>[A-Z]\S*(?: (?:[A-Z]|d[aeiu]|v[ao]n)\S*){0,5})"
+)
+"""A title and an author without a comma, as those headers may have them."""
 _LONG_TITLE_CHARACTERS = 45
 """A title of this length continues in the indented line below; below others is a subtitle."""
 _LIFE = re.compile(r"\s*\(\d{3,4}\s*[-–]\s*\d{3,4}\)$")
@@ -557,7 +565,10 @@ def _metadata(pieces: Sequence[_Piece]) -> dict[str, str]:
                 if len(value) >= _LONG_TITLE_CHARACTERS and below.startswith("  "):
                     value = f"{value} {below.strip()}"
                 metadata.setdefault(name, _LIFE.sub("", value.strip(" *_=")))
+    headline = _BELOW_TITLE.sub("", headline)
     title, author = split_title(headline)
+    if not author and "etext" in headline.casefold() and (old := _OLD_BY.fullmatch(title)):
+        title, author = old["title"], old["author"]
     if title and (author or "title" in metadata):
         metadata = {"title": title, "author": author} | metadata
     return metadata

@@ -11,6 +11,8 @@ from xml.etree.ElementTree import Element
 
 from fabula.load import tei_header, tei_words
 from fabula.load.blocks import Block, Draft
+from fabula.load.chapters import is_chapter_line, numeral_line
+from fabula.load.clean import one_line
 from fabula.load.headings import confirm
 from fabula.load.locators import line_mark, page_mark
 from fabula.load.markup import (
@@ -102,6 +104,10 @@ _NUMBERED = frozenset(
     ]
 )
 """Types of divisions that are called by type and number, as 'Book 9', if they have no heading."""
+_BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
+"""What may stand between the number and the title of a division."""
+_LINE_BREAK = "lb"
+_SEGMENT = "seg"
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
 _MAX_LINE_GAP = 25
 """Editions number each fifth or tenth line, or each that begins a page."""
@@ -121,7 +127,7 @@ def draft(root: Element, source: str = "") -> Draft:
     header = tei_header.read(root)
     included = [attribute(include, "href") for include in elements(root, "include")]
     return Draft(
-        blocks=confirm(tuple(_rejoin(text_blocks)), header.title),
+        blocks=confirm(tuple(_rejoin(text_blocks)), header.title, levels_are_divisions=True),
         title=header.title,
         author=header.author,
         language=_language(root),
@@ -184,6 +190,7 @@ class _Edition:
 
     def __init__(self, root: Element) -> None:
         tei_words.join_words(root)
+        _join_heads(root)
         self.removed: Counter[str] = Counter()
         self._other_readings = _other_readings(root)
         self._line_labels = _line_labels(root)
@@ -283,6 +290,37 @@ class _Edition:
         self.removed["note numbers"] += len("".join("".join(reference.itertext()).split()))
         note.tail = reference.tail
         parent[list(parent).index(reference)] = note
+
+
+def _join_heads(root: Element) -> None:
+    """Join the headings of a division, as its number and its title, into one of several lines.
+
+    One that has a number of its own, as 'CHAPTER I' below 'BOOK ONE', stays a heading.
+    """
+    for division in root.iter():
+        if not local_name(division).startswith("div"):
+            continue
+        first: Element | None = None
+        for child in list(division):
+            name = local_name(child)
+            if name in _BETWEEN_HEADS and not (child.tail or "").strip():
+                continue
+            if name != "head":
+                first = None
+            elif first is None or _has_number("".join(child.itertext())):
+                first = child
+            else:
+                division.remove(child)
+                # The break that the heading's lines are divided by.
+                child.tag = _SEGMENT
+                first.append(Element(_LINE_BREAK))
+                first.append(child)
+                child.tail = None
+
+
+def _has_number(heading: str) -> bool:
+    line = one_line(heading)
+    return is_chapter_line(line) or numeral_line(line) is not None
 
 
 def _remove(element: Element, parent: Element) -> None:

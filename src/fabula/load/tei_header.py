@@ -54,6 +54,15 @@ _DATES = ("when", "notBefore", "from", "notAfter", "to")
 _PRINT_EVENTS = ("print", "written", "premiere")
 """The dates that DraCor states of a play, the most telling one first."""
 
+_FIRST_SOURCES = ("firstEdition", "printSource", "originalSource", "print")
+"""The kinds of described books that were printed, the earliest one first."""
+_ABOUT_THE_FILE = re.compile(
+    r"\s*(?:[:;,.–—-]\s+|[\[(])[^:;\[(]*\b(?:eltec|machine[- ]readable|e-?text"
+    r"|(?:electronic|digital|tei|xml) (?:edition|version|text|transcription))\b.*",
+    re.IGNORECASE,
+)
+"""What a header adds to the title to say that it is that of a file."""
+
 
 class Header(NamedTuple):
     """What a header says of its text; '' for what it does not say."""
@@ -82,7 +91,10 @@ def title(root: Element) -> str:
     plain = [element for element in titles if next(elements(element, "title"), None) is element]
     leaves = [element for element in plain if len(list(elements(element, "title"))) == 1]
     chosen = next(iter(main or leaves or titles), None)
-    return "" if chosen is None else _text(chosen)
+    if chosen is None:
+        return ""
+    whole = _text(chosen)
+    return _ABOUT_THE_FILE.sub("", whole) or whole
 
 
 def _authors(header: Element) -> str:
@@ -128,7 +140,7 @@ def _find_date(root: Element, header: Element, source: Element | None) -> str:
         for date in dated:
             if date.get("type") == event and (value := _date(date)):
                 return value
-    places = [] if source is None else [*elements(source, "imprint"), source]
+    places = [] if source is None else _sources_of_date(source)
     for place in places:
         for date in elements(place, "date"):
             if value := _date(date):
@@ -141,6 +153,16 @@ def _find_date(root: Element, header: Element, source: Element | None) -> str:
                 return value
     year = _YEAR.search("" if source is None else "".join(_pieces(source, _NO_EDITION)))
     return year[0] if year else ""
+
+
+def _sources_of_date(source: Element) -> list[Element]:
+    """Where the date of the text may be stated, the most telling place first.
+
+    A file made from a web page describes that as well, with the date when it was put there.
+    """
+    books = list(source.iter())
+    typed = [book for kind in _FIRST_SOURCES for book in books if book.get("type") == kind]
+    return [*typed, *elements(source, "imprint"), source]
 
 
 def _date(element: Element) -> str:

@@ -30,6 +30,10 @@ _QUOTES = "「『“《〈"
 _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
+_MIN_UNDIVIDED_LINES = 100
+"""In so many lines without a blank one or an indent, paragraphs are found by their short last
+lines: hardly any paragraph is as long."""
+_SENTENCE_END = re.compile(r"[.!?…:][\"'”’»)\]_*]*$")
 _ITEM = re.compile(r"(?:[-*•·‣+]|\(?\d{1,3}[.)]|[IVXLC]+\.) ")
 _WIDE = (
     r"\u1100-\u115f\u2e80-\u303f\u3040-\ua4cf"
@@ -163,7 +167,9 @@ def _split_block(
         yield block[:first]
         yield from ([line] for line in block[first:])
         return
-    starts = _wide_starts(block, style, is_heading) or _indented_starts(block, style)
+    starts = _wide_starts(block, style, is_heading) or sorted(
+        {*_indented_starts(block, style), *_undivided_starts(block, style, is_heading)}
+    )
     for start, end in zip([0, *starts], [*starts, len(block)], strict=True):
         yield block[start:end]
 
@@ -217,6 +223,45 @@ def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
         if index + 1 not in starts
     ]
     return starts if sum(inner) > 0.8 * len(inner) else []
+
+
+def _undivided_starts(
+    block: Sequence[str], style: _LineStyle, is_heading: Callable[[str], bool]
+) -> list[int]:
+    """The numbers of lines that begin paragraphs in a long run of lines without blank lines.
+
+    Some tools remove all blank lines of a wrapped file. There a paragraph ends with a sentence in a
+    line that had room for the next word, and headings are lines of their own.
+    """
+    if not style.width or len(block) < _MIN_UNDIVIDED_LINES:
+        return []
+    lines = [line.strip() for line in block]
+    # The last line ends a paragraph in any case.
+    has_room = [
+        _width(line) + 1 + _width(after.split(" ", 1)[0]) <= style.width
+        for line, after in pairwise(lines)
+    ] + [True]
+    ends_sentence = [_SENTENCE_END.search(line) is not None for line in lines]
+    alone = [
+        has_room[index]
+        and (not index or has_room[index - 1] or ends_sentence[index - 1])
+        and (is_heading(line) or line.isupper())
+        for index, line in enumerate(lines)
+    ]
+    return [
+        index
+        for index, line in enumerate(lines)
+        if index
+        and (
+            alone[index]
+            or alone[index - 1]
+            or (
+                has_room[index - 1]
+                and ends_sentence[index - 1]
+                and not line.lstrip(_OPENING)[:1].islower()
+            )
+        )
+    ]
 
 
 def _unwrap(block: Sequence[str], style: _LineStyle) -> str:
