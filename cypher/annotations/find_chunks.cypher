@@ -5,6 +5,7 @@
 CYPHER 25
 UNWIND $ids AS id
 MATCH (annotation:Element {id: id})
+  USING INDEX SEEK annotation:Element(id)
 WHERE annotation.collection = $collection AND annotation.last <= $until
 RETURN id, annotation.sources[0] AS chunk
 ORDER BY id

@@ -5,6 +5,7 @@
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})
+  USING INDEX SEEK start:Passage(id)
 WHERE start.collection = $collection
 CALL (start) {
   MATCH (start)-[edge:SUMMARIZES]->(passage:Passage) RETURN passage, edge.weight AS weight

@@ -5,15 +5,18 @@
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})
+  USING INDEX SEEK start:Passage(id)
 WHERE start.collection = $collection AND start.kind = 'summary'
 CALL (start) {
   MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
+    USING INDEX SEEK passage:Passage(collection, kind, document)
   WHERE passage.aspect = start.aspect AND passage.level = start.level
     AND passage.last <= $until
     AND (passage.start < start.start OR passage.start = start.start AND passage.id < start.id)
   RETURN passage ORDER BY passage.start DESC, passage.id DESC LIMIT 1
   UNION ALL
   MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
+    USING INDEX SEEK passage:Passage(collection, kind, document)
   WHERE passage.aspect = start.aspect AND passage.level = start.level
     AND passage.last <= $until
     AND (passage.start > start.start OR passage.start = start.start AND passage.id > start.id)

@@ -14,6 +14,7 @@ MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 // One by one: the list in one MATCH lets the planner begin with a product of both.
 UNWIND $tops AS id
 MATCH (top:Passage {id: id})
+  USING INDEX SEEK top:Passage(id)
 WHERE top.collection = $collection
 WITH collect(top) AS tops
 WITH reduce(path = [tops], step IN range(1, $depth) | path + [COLLECT {

@@ -5,6 +5,7 @@
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})-[:DETAILS]->{0,1}(below:Passage)
+  USING INDEX SEEK start:Passage(id)
 WHERE start.collection = $collection
 MATCH (below)<-[edge:SUMMARIZES]-(passage:Passage)
 WHERE passage.collection = $collection AND passage.last <= $until

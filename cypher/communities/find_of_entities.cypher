@@ -7,6 +7,7 @@
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (entity:Element {id: id})
+  USING INDEX SEEK entity:Element(id)
 WHERE entity.collection = $collection
 MATCH (entity)<-[:HAS_MEMBER]-(community:Element {collection: $collection, kind: 'community'})
   <-[:REPORTS]-(report:Element {collection: $collection})

@@ -4,6 +4,7 @@
 // $until                           how many characters of the document the reader has read
 CYPHER 25
 MATCH (chunk:Passage {collection: $collection, kind: 'chunk'})
+  USING INDEX SEEK chunk:Passage(collection, kind, document)
 WHERE chunk.document >= $first_document AND chunk.document <= $last_document
   AND chunk.end <= $until
 WITH chunk.document AS id, chunk.section AS section, min(chunk.start) AS start,

@@ -9,6 +9,7 @@ CYPHER 25
 UNWIND $documents AS id
 CALL (id) {
   MATCH (passage:Passage {collection: $collection, kind: 'chunk', document: id})
+    USING INDEX SEEK passage:Passage(collection, kind, document)
   WHERE passage.last <= $until
     AND all(forms IN $people
       WHERE any(form IN forms WHERE ' ' + passage.search_text + ' ' CONTAINS form))

@@ -6,8 +6,10 @@
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})
+  USING INDEX SEEK start:Passage(id)
 WHERE start.collection = $collection AND size(start.sources) = 1
 MATCH (chunk:Passage {id: start.sources[0]})
+  USING INDEX SEEK chunk:Passage(id)
 MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage:Chunk)
 WHERE passage <> start AND passage.collection = $collection
   AND passage.last <= $until

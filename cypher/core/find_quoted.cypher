@@ -38,14 +38,17 @@ UNION
 UNION
   UNWIND $passages AS id
   MATCH (chunk:Passage {id: id})
+    USING INDEX SEEK chunk:Passage(id)
   WHERE chunk.collection = $collection AND chunk.kind = 'chunk'
   RETURN chunk
 }
-MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage:Chunk)
-WHERE passage:Passage AND passage.collection = $collection
+// From each chunk to those beside it: with the conditions right here, the planner may begin with a
+// scan of all passages.
+MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage)
+WITH DISTINCT passage
+WHERE passage:Chunk AND passage:Passage AND passage.collection = $collection
   AND passage.document >= $first_document AND passage.document <= $last_document
   AND passage.end <= $until
-WITH DISTINCT passage
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage {.id, .kind, .document, title: document.title, language: document.language,

@@ -13,6 +13,7 @@ WITH id, n
 WHERE n.collection = $collection
 UNWIND n.sources AS source
 MATCH (chunk:Passage {id: source})
+  USING INDEX SEEK chunk:Passage(id)
 WHERE chunk.collection = $collection AND chunk.last <= $until
 RETURN id, chunk.id AS chunk, chunk.document AS document, chunk.section AS section,
   chunk.start AS start, chunk.end AS end, chunk.text AS text

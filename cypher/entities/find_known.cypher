@@ -7,6 +7,7 @@
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (n:Element {id: id})
+  USING INDEX SEEK n:Element(id)
 WHERE n.collection = $collection AND n.since <= $until
 CALL (n) {
   OPTIONAL MATCH (n)-[part:FROM_CHUNK]->(chunk:Chunk {collection: $collection})

@@ -5,6 +5,7 @@
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (n:Element {id: id})
+  USING INDEX SEEK n:Element(id)
 WHERE n.collection = $collection AND n.since <= $until
 MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)

@@ -5,6 +5,7 @@
 CYPHER 25
 UNWIND $passages AS of
 MATCH (below:Passage {id: of})<-[:COMPRISES]-(passage:Passage)
+  USING INDEX SEEK below:Passage(id)
 WHERE below.collection = $collection AND passage.collection = $collection AND passage.last <= $until
 WITH DISTINCT of, passage
 MATCH (document:Document {id: passage.document})

@@ -4,6 +4,7 @@
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (n:Element {id: id})
+  USING INDEX SEEK n:Element(id)
 WHERE n.collection = $collection
 RETURN id, n.sources AS sources
 ORDER BY id
