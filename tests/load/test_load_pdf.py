@@ -509,7 +509,7 @@ def test_letters_are_those_that_a_reader_sees(printed: str, read_as: str) -> Non
     assert texts(opened(pdf([[printed]]))) == [read_as]
 
 
-WORDS = ("geese", "ferry", "lantern", "village", "meadow", "winter", "harbour", "orchard")
+EIGHT_WORDS = ("geese", "ferry", "lantern", "village", "meadow", "winter", "harbour", "orchard")
 
 
 def passage(word: str) -> list[str]:
@@ -522,7 +522,7 @@ def numbered_chapters(heading: str, size: float) -> bytes:
     pages = []
     for page, numeral in enumerate(["I", "", "II", "", "", "III", "IV", ""], 1):
         top = [(290.0, 770.0, size, heading.format(numeral))] if numeral else []
-        prose = passage(WORDS[page - 1])
+        prose = passage(EIGHT_WORDS[page - 1])
         text = [line for n in range(3) for line in column(prose, 700 - 90 * n, indent=18)]
         pages.append([*top, *text, (300.0, 30.0, 10.0, str(page))])
     return drawn(pages)
@@ -538,7 +538,7 @@ def test_numbers_of_chapters_at_the_top_of_pages_are_headings(heading: str) -> N
 def test_numbers_in_large_type_that_count_the_pages_are_theirs() -> None:
     pages = [
         [(300.0, 770.0, 20.0, str(n)), *column(passage(word), 700)]
-        for n, word in enumerate(WORDS[:5], 1)
+        for n, word in enumerate(EIGHT_WORDS[:5], 1)
     ]
     draft = opened(drawn(pages))
     assert headings(draft) == []
@@ -566,7 +566,7 @@ def test_a_heading_on_two_lines_is_one_title() -> None:
 def test_a_list_of_chapters_is_not_the_first_place_of_their_headings() -> None:
     """Each heading is at the top of its page, where repetitions are running heads."""
     names = [f"Chapter {n}" for n in range(1, 6)]
-    pages = ([name, *passage(word)] for name, word in zip(names, WORDS, strict=False))
+    pages = ([name, *passage(word)] for name, word in zip(names, EIGHT_WORDS, strict=False))
     draft = opened(pdf([names, *pages]))
     assert headings(draft) == names
     assert "running heads" not in draft.left_out
