@@ -428,6 +428,20 @@ def test_a_staged_node_that_another_sweep_deletes_meanwhile_has_no_run(ready: St
         cypher(ready, "MATCH (n:Staged) DETACH DELETE n")
 
 
+def test_a_document_that_is_removed_while_it_is_read_is_not_there(ready: Store) -> None:
+    """Its properties are null then. It was taken for a document whose id is None."""
+    put(ready, small_graph())
+    torn = {"title_key": "a", "sha256": "x", "collection": "default"}
+    cypher(ready, "CREATE (n:Document) SET n = $torn", torn=torn)
+    try:
+        [entry] = ready.find_named("default", "A", 5)
+        assert entry.source == "a.txt"
+        assert ready.find_same("default", sha256=["x"]) == []
+        assert [each.id for each in ready.documents("default")] == [entry.id]
+    finally:
+        cypher(ready, "MATCH (n:Document {sha256: 'x'}) DETACH DELETE n")
+
+
 def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store) -> None:
     cypher(ready, "UNWIND range(1, 300) AS n CREATE (:Held)")
     cypher(ready, "UNWIND range(1, 3) AS n CREATE (:Retired {id: n})")
