@@ -28,7 +28,8 @@ def dask_cluster(folder: Path, workers: int = 1, **environment: str) -> Iterator
     file = folder / "scheduler.json"
     with _running("scheduler", ["--port", "0", "--scheduler-file", str(file)], own, folder):
         late = time.monotonic() + PATIENCE
-        while not file.exists():
+        # It is there for a moment before it is written.
+        while not (file.exists() and file.read_text().endswith("}")):
             assert time.monotonic() < late, (folder / "scheduler.log").read_text()
             time.sleep(0.05)
         address = str(json.loads(file.read_text())["address"])
