@@ -135,6 +135,17 @@ def test_a_heading_is_found_without_blank_lines_also_below_a_full_line() -> None
     assert "Chapter 2" in paragraphs
 
 
+def test_verse_without_blank_lines_is_not_divided() -> None:
+    verse = (
+        "Of Mans First Disobedience, and the Fruit\nOf that Forbidden Tree, whose mortal tast\n"
+        "Brought Death into the World, and all our woe.\nWith loss of Eden, till one greater Man\n"
+        "Restore us, and regain the blissful Seat.\n"
+    )
+    text = f"{PROSE * 3}\n{verse * 40}\n{PROSE * 3}"
+    assert verse.strip() in clean(text)
+    assert len(clean(text).split("\n\n")) == 3
+
+
 def test_a_long_paragraph_between_blank_lines_is_one() -> None:
     words = " ".join(PROSE.split())
     lines = textwrap.fill(" ".join([words] * 40), 70)

@@ -120,3 +120,11 @@ def test_the_title_and_the_author_are_read_in_the_headers_of_the_nineties(
     book = strip_library_text(f"{headline}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
     assert (book.title, book.author) == (title, author)
     assert "series" not in book.text
+
+
+def test_the_end_of_a_title_is_no_author_in_the_headers_of_the_nineties() -> None:
+    header = "The Project Gutenberg Etext of Stand by Me"
+    marker = "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*"
+    small_print = f"***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n\n{marker}"
+    book = strip_library_text(f"{header}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
+    assert (book.title, book.author) == ("", "")

@@ -46,14 +46,31 @@ def test_what_the_book_prints_with_a_hyphen_keeps_it() -> None:
         ("some-\nthing", "something"),
         ("geläu-\ntet", "geläutet"),
         ("pour-\nquoi", "pourquoi"),
-        ("peuvent-\nelles", "peuvent-elles"),
-        ("assaisonnez-\nmoi", "assaisonnez-moi"),
-        ("lui-\nmême", "lui-même"),
+        ("lent-\nils", "lentils"),
+        ("mond-\nlicht", "mondlicht"),
         ("węzeł-\nkiem", "węzełkiem"),
     ],
 )
 def test_a_compound_is_told_from_a_divided_word(divided: str, whole: str) -> None:
     assert f"a {whole} of his" in clean(DIVIDED.replace("all of his", f"a {divided} of his"))
+
+
+@pytest.mark.parametrize(
+    ("divided", "whole"),
+    [
+        ("peuvent-\nelles", "peuvent-elles"),
+        ("assaisonnez-\nmoi", "assaisonnez-moi"),
+        ("lui-\nmême", "lui-même"),
+    ],
+)
+def test_a_french_pronoun_keeps_its_hyphen_in_french(divided: str, whole: str) -> None:
+    french = f"Elle est dans une maison et il la voit, a {divided} of his.\n\n"
+    assert f"a {whole} of his" in clean(french + DIVIDED)
+
+
+def test_a_word_that_is_printed_whole_is_no_french_one() -> None:
+    text = DIVIDED.replace("old weir, and all", "vois-\ndiez-\nla est dans une all")
+    assert "diezla" in clean(f"{text}\nA voisdiezla, a diezla.")
 
 
 @pytest.mark.parametrize("between", ["\n\n", "\n\n12\n\n", "\n\n[Pg 12]\n\n"])

@@ -326,6 +326,53 @@ def test_stage_directions_are_no_letters() -> None:
     assert titles("\n\n".join(f"{name}\n\n{BODY}\n\n{BODY}" for name in names)) == names
 
 
+def test_a_place_is_no_stage_direction() -> None:
+    names = [
+        "To Mrs. Gisborne, Italy",
+        "To Miss Nightingale, Reading",
+        "To Madame Hanska, in Vienna",
+        "To Mr. Vernon. Langford, December",
+    ]
+    assert titles("\n\n".join(f"{name}\n\n{BODY}\n\n{BODY}" for name in names)) == names
+
+
+def test_volumes_that_have_the_books_name_keep_their_headings() -> None:
+    """Whatever the file states as the title: the book's, or the first volume's."""
+    for title in ("Les Misérables", "LES MISÉRABLES: TOME I", "A Tale"):
+        blocks: list[Block] = []
+        for volume in ("LES MISÉRABLES: TOME I", "LES MISÉRABLES: TOME II"):
+            blocks.append(Block(volume, volume, 1))
+            for chapter in ("Chapitre I", "Chapitre II"):
+                blocks += [Block(chapter, chapter, 2), Block(BODY)]
+        found = confirm(blocks, title)
+        assert [(block.level, block.heading) for block in found if block.heading] == [
+            (1, "LES MISÉRABLES: TOME I"),
+            (2, "Chapitre I"),
+            (2, "Chapitre II"),
+            (1, "LES MISÉRABLES: TOME II"),
+            (2, "Chapitre I"),
+            (2, "Chapitre II"),
+        ]
+
+
+def test_parts_that_have_the_books_name_and_a_year_keep_their_headings() -> None:
+    blocks: list[Block] = [Block("Poems: With a Life", "Poems", 1)]
+    for year in ("Poems: 1817", "Poems: 1820"):
+        blocks += [Block(year, year, 1), Block("To Hope", "To Hope", 2), Block(BODY)]
+    headings = [block.heading for block in confirm(blocks, "Poems") if block.heading]
+    assert headings == ["Poems: 1817", "To Hope", "Poems: 1820", "To Hope"]
+
+
+def test_a_chapter_may_have_a_name_that_ends_as_the_authors() -> None:
+    names = ["Capítulo I", "De Cervantes", "Capítulo II"]
+    blocks = [block for name in names for block in (Block(name, name, 1), Block(BODY))]
+    found = confirm(blocks, "Don Quijote", "Miguel Cervantes")
+    assert [block.heading for block in found if block.heading] == names
+    front = [Block("De Cervantes", "De Cervantes", 1), *blocks[:2], *blocks[4:]]
+    found = confirm(front, "Don Quijote", "Miguel Cervantes")
+    assert [block.heading for block in found if block.heading] == [names[0], names[2]]
+
+
 def test_a_few_dates_in_a_novel_are_no_sections() -> None:
     dates = "\n\n".join(f"May {day}, 1890.\n\nA note." for day in (3, 4, 5))
     text = f"{book('CHAPTER I', 'CHAPTER II')}\n\n{dates}\n\n{book('CHAPTER III', 'CHAPTER IV')}"

@@ -95,6 +95,22 @@ def test_a_group_of_a_heading_and_its_subtitles_is_one_heading() -> None:
     ]
 
 
+@pytest.mark.parametrize("below", [BODY, f"<p>{BODY}", f"<div>{BODY}</div>", f"<hr>{BODY}"])
+def test_a_group_that_is_not_closed_ends_above_the_text(below: str) -> None:
+    chapters = "".join(f"<h2>Chapter {number}</h2><p>{BODY}" for number in (1, 2))
+    page = html(f"<hgroup><h1>Emma</h1><p>A novel</p>{below}{chapters}")
+    assert (page.title, headings(page)) == ("Emma: A novel", ["Chapter 1", "Chapter 2"])
+    assert texts(page)[0] == "Emma\nA novel"
+
+
+def test_a_note_within_a_group_is_no_part_of_the_heading() -> None:
+    note = "<aside epub:type='footnote'>A note.</aside>"
+    group = f"<hgroup><h2>{{}}</h2><p>{{}}</p>{note}</hgroup>{BODY}"
+    page = html(f"{group.format('I', 'The House')}{group.format('II', 'Home')}")
+    assert headings(page) == ["I: The House", "II: Home"]
+    assert texts(page)[:2] == ["I\nThe House", "A note."]
+
+
 def test_the_heading_of_a_part_has_not_its_first_chapters_as_title() -> None:
     chapters = "".join(f"<h3>{number}. The House</h3>{BODY}" for number in ("I", "II"))
     page = html(f"<h2>Part 1</h2>{chapters}<h2>Part 2</h2>{chapters}")

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from fabula.load.markdown import read
+from fabula.load.pandoc import to_commonmark
 
 
 def texts(markdown: str) -> list[str]:
@@ -39,6 +40,12 @@ def test_attributes_are_no_part_of_a_heading(heading: str) -> None:
         ("Before.\n\n\\newpage\n\nAfter.", ["Before.", "After."]),
         ("\\hfill \\pagebreak \\begin{center}\n\nA motto.\n\n\\end{center}", ["A motto."]),
         ("A [word]{.smallcaps} and ![picture](a.png){width=50%}.", ["A word and ."]),
+        ("A.\n\n\\vspace*{2\\baselineskip}\\newpage\n\nB.", ["A.", "B."]),
+        ("| Name\n|---\n| Ann", ["Name", "Ann"]),
+        ("```x``` said\n\n\\newpage\n\nB.", ["x said", "B."]),
+        ("`[^abc]` and[^1]", ["[^abc] and[1]"]),
+        ("A.\n\n    x[^abc]\n\nB[^1].", ["A.", "x[^abc]", "B[1]."]),
+        ("- A.\n\n    B[^1].", ["A.\nB[1]."]),
         ("| The weir was low,\n| the moon was high.", ["The weir was low,\nthe moon was high."]),
     ],
 )
@@ -54,6 +61,10 @@ def test_layout_is_no_text(markdown: str, expected: list[str]) -> None:
         "\\emph{A motto.}",
         "```\n::: x\n[^1]: y\n```",
         "He said ::: no.",
+        "\\noindent{It was a dark night.}",
+        "\\centering{THE END}",
+        "\\begin{flushright}{Paris, 1848}\\end{flushright}",
+        "\\begin{center}[THE LAST CHAPTER]",
     ],
 )
 def test_what_only_looks_like_markup_stays(markdown: str) -> None:
@@ -66,3 +77,10 @@ def test_long_lines_take_no_long_time(piece: str) -> None:
     start = time.monotonic()
     texts(f"{piece * 20_000}!\n\n# {piece * 20_000}!")
     assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("line", [f":::{' ' * 295}!", f"{':' * 298}!", f":::{'a' * 295}!"])
+def test_many_lines_that_begin_as_divisions_take_no_long_time(line: str) -> None:
+    start = time.process_time()
+    to_commonmark("\n".join([line] * 3000))
+    assert time.process_time() - start < 2

@@ -19,6 +19,7 @@ from fabula.load.blocks import Draft
 from fabula.load.document import document
 from fabula.load.locators import take_marks, without_marks
 from fabula.load.pdf import read
+from fabula.load.word_gaps import resolve_gaps
 
 LINES = [
     "Then he went up to the old house, and nobody there knew who",
@@ -501,12 +502,28 @@ def test_words_that_are_drawn_in_two_pieces_are_whole() -> None:
         ("The V ery large bell. Very well.", "The Very large bell. Very well."),
         ("It was a fine day , and a long one .", "It was a fine day, and a long one."),
         ("Vitamin C is rare.", "Vitamin C is rare."),
+        ("He was . . . gone , and wait . . .", "He was . . . gone, and wait . . ."),
+        ("He came w/o.sc and e/f_f.liga ect.", "He came w/o.sc and eff ect."),
+        ("In T/h.sc/e.sc year s/one.oldstyle.", "In The year s1."),
         ("In /one.oldstyle/eight.oldstyle the /f_f.liga ect of /a.sc.", "In 18 the ff ect of a."),
         ("At example.org/one.html or /x_y.old.", "At example.org/one.html or /x_y.old."),
     ],
 )
 def test_letters_are_those_that_a_reader_sees(printed: str, read_as: str) -> None:
     assert texts(opened(pdf([[printed]]))) == [read_as]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "said Mr H is dead. That is his.",
+        "Lady B and Lord W. The band and he.",
+        "Z resztą poszła. Zresztą z nią.",
+        "Z resztą poszła. Zresztą resztą.",
+    ],
+)
+def test_an_initial_and_a_word_of_one_letter_are_no_parts_of_words(line: str) -> None:
+    assert resolve_gaps([line]) == [line]
 
 
 EIGHT_WORDS = ("geese", "ferry", "lantern", "village", "meadow", "winter", "harbour", "orchard")

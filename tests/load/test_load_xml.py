@@ -739,6 +739,12 @@ def test_a_heading_with_a_number_of_its_own_is_not_the_title_of_another() -> Non
     ]
 
 
+def test_text_behind_a_second_heading_stays() -> None:
+    body = f"<div><head>I</head><head>A Kettle</head> It boils. {BODY}</div>"
+    text = "\n".join(block.text for block in read(tei(body * 2), "").blocks)
+    assert text.count("A Kettle") == text.count("It boils.") == 2
+
+
 def test_the_heading_of_an_inner_division_is_not_the_title_of_the_outer_one() -> None:
     body = "".join(
         f"<div><head>ACT {act}</head><div><head>{first} DREAM</head>{BODY}</div>"
@@ -783,6 +789,10 @@ def test_the_entries_of_a_diary_are_below_its_chapters() -> None:
         ("The Kettle [a machine-readable transcription]", "The Kettle"),
         ("The Kettle: A Romance", "The Kettle: A Romance"),
         ("The Digital Edition", "The Digital Edition"),
+        ("Mrs. Dalloway, an electronic edition", "Mrs. Dalloway"),
+        ("St. Ives - a machine-readable transcription", "St. Ives"),
+        ("Dr. Faustus electronic edition", "Dr. Faustus electronic edition"),
+        (", a" * 40_000, ", a" * 40_000),
     ],
 )
 def test_what_a_title_says_of_the_file_is_no_part_of_it(stated: str, title: str) -> None:

@@ -65,8 +65,9 @@ _ADDRESS = re.compile(
 _DIRECTION = re.compile(
     r",\s(?:(?:after|before|in|with|to|as|still|not|half|very)\s[a-z]|[a-z]+(?:ly|ing)\b)"
     r"|[a-z](?:—|–|--)\s?[a-z]"
-    r"|\b(?!(?:capt|prof|messrs|revd|lieut|hon|esq)\b)[^\W\d_]{4,}\.\s+\S",
-    re.IGNORECASE,
+    r"|\b(?!(?i:capt|prof|messrs|revd|lieut|hon|esq)\b)[^\W\d_]{4,}\.\s+"
+    # A place and a month are part of an address.
+    r"(?!(?:[A-Z]\w+ ?){1,3},\s[A-Z]\w+\.?$)\S"
 )
 """What a stage direction has, as 'To Roper, languidly. I'll tell them', and no address."""
 _CAPITAL_ADDRESS = re.compile(r"[^\d\W][^\d?!;]{1,40}\s(?:TO|AN|À|DO|К)\s[^\d?!;]{2,50}")

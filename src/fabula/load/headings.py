@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -94,14 +94,15 @@ def confirm(
     """
     texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]
+    volumes = _volumes(stated)
     real = [
         heading
         for heading in stated
         if any(map(str.isalnum, heading.title))
         and not chapters.is_contents_name(heading.title)
-        and _comparable(heading.title) != _comparable(title)
+        and (_comparable(heading.title) != _comparable(title) or heading.index in volumes)
     ]
-    front = _title_page(stated, texts, title, author)
+    front = _title_page(stated, texts, title, author) - volumes
     real = [heading for heading in _remove_contents(real, texts) if heading.index not in front]
     chosen = _add_titles(real, texts, stated_only=True, same_level=levels_are_divisions)
     if len(chosen) < 2:
@@ -138,13 +139,27 @@ def stated_title(blocks: Sequence[Block]) -> str:
     return "" if has_text and any(siblings) else title
 
 
+def _volumes(headings: Sequence[_Heading]) -> set[int]:
+    """The blocks of headings that differ only behind a colon, as those of volumes of a book."""
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for heading in headings:
+        name, _, rest = heading.title.partition(":")
+        if rest.strip():
+            names[_comparable(name)].add(_comparable(rest))
+    return {
+        heading.index
+        for heading in headings
+        if ":" in heading.title and len(names[_comparable(heading.title.partition(":")[0])]) > 1
+    }
+
+
 def _title_page(
     headings: Sequence[_Heading], texts: Sequence[str], title: str, author: str
 ) -> set[int]:
     """The blocks that are headings of a title page: the author's name, the title with a subtitle.
 
     A chapter may be called after both, so these have hardly any text below them, unless they say
-    'by'.
+    'by'. A title with a number behind a colon is that of a volume.
     """
     surname = author.casefold().split()[-1:]
     front: set[int] = set()
@@ -152,8 +167,12 @@ def _title_page(
         name = _BYLINE.sub("", heading.title)
         is_author = bool(author) and _comparable(name) == _comparable(author)
         is_byline = name != heading.title and name.casefold().split()[-1:] == surname
-        is_title = _comparable(heading.title.partition(":")[0]) == _comparable(title)
-        if is_byline or ((is_author or is_title) and gap < _MIN_CHAPTER_CHARACTERS):
+        before, _, subtitle = heading.title.partition(":")
+        is_title = _comparable(before) == _comparable(title) and not _is_numbered(subtitle)
+        is_front = is_byline or is_author or is_title
+        # In other languages, the name of a chapter may begin as a line with the author does.
+        is_sure = is_byline and heading.title[:2].casefold() == "by"
+        if is_sure or (is_front and gap < _MIN_CHAPTER_CHARACTERS):
             front.add(heading.index)
     return front
 

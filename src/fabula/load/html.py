@@ -13,6 +13,7 @@ from lxml import etree
 from fabula.errors import LoadError
 from fabula.load import doctype, gutenberg
 from fabula.load.blocks import Block, Draft
+from fabula.load.chapters import MAX_HEADING_CHARACTERS
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
@@ -33,6 +34,9 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("br", "li", "tr"))
 _HEADING_GROUP = "hgroup"
 """A heading with its subtitles: HTML makes them one heading, of the first level among them."""
+_GROUPED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "p", "br"))
+"""The tags within such a group: it ends at any other block, as files may not close it."""
+_MAX_GROUP_CHARACTERS = 3 * MAX_HEADING_CHARACTERS
 _VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
 """Classes of a <div> that is one line of a stanza."""
 _LEFT_OUT = {
@@ -360,14 +364,15 @@ class _BlockBuilder:
         if self._skip(frame, attributes):
             if tag in _VOID:
                 self._end_skipped(frame)
-        elif self._group and (tag in _BLOCKS or tag in _LINES):
+            return
+        if self._group and (tag in _BLOCKS or tag in _LINES or tag == _HEADING_GROUP):
+            self._go_on_in_group(self._group, tag)
+        if self._group and tag in _GROUPED:
             self._heading = self._heading or (tag if tag in _HEADINGS else "")
             self._text.append("\n")
-        elif tag == _HEADING_GROUP:
+        elif tag in _BLOCKS or tag == _HEADING_GROUP:
             self._start_block(frame, attributes)
-            self._group = frame
-        elif tag in _BLOCKS:
-            self._start_block(frame, attributes)
+            self._group = frame if tag == _HEADING_GROUP else None
         elif tag in _LINES:
             self._text.append("\n")
             self._start_note(tag, attributes)
@@ -410,10 +415,40 @@ class _BlockBuilder:
         self.metadata.setdefault("title", title)
         self._title = None
 
-    def _end_in_group(self, frame: _Open) -> None:
-        if frame is self._group:
+    def _go_on_in_group(self, group: _Open, tag: str) -> None:
+        """End the group before a tag that can't be in it, and before what is below its subtitle."""
+        self._cut_group(group)
+        if tag not in _GROUPED or (group.label == "subtitle" and tag != "br"):
+            self._end_group()
+        elif tag == "p":
+            group.label = "subtitle" if group.label else ""
+        elif tag != "br":
+            group.label = "heading"
+
+    def _cut_group(self, group: _Open) -> None:
+        """End the group above its last paragraph if that makes it longer than a heading."""
+        if self._group is None or self._asides:
+            return
+        above, last = self._text[: group.start], self._text[group.start :]
+        length = len(one_line("".join(self._text)))
+        if length > _MAX_GROUP_CHARACTERS and one_line(without_marks("".join(above))):
+            self._text = above
+            self._end_group()
+            self._text += last
+            self._flush()
+        else:
+            group.start = len(self._text)
+
+    def _end_group(self) -> None:
+        if self._group is not None:
             self._flush()
             self._heading, self._group = "", None
+
+    def _end_in_group(self, frame: _Open) -> None:
+        if self._group is not None and (frame is self._group or frame.tag in _BLOCKS):
+            self._cut_group(self._group)
+        if frame is self._group:
+            self._end_group()
         elif frame.tag in _BLOCKS:
             self._text.append("\n")
         elif frame.role and frame.text_number == self._text_number:

@@ -24,6 +24,9 @@ _FRENCH = re.compile(
     re.IGNORECASE,
 )
 """French pronouns behind their verb, and `-même`, which always have a hyphen before them."""
+_FRENCH_WORDS = ("dans", "elle", "est", "et", "il", "les", "qui", "une", "vous")
+_MIN_FRENCH_WORDS = 2
+"""So many of these words show that a text is French."""
 _MIN_DIVIDED = 3
 _MIN_DIVIDED_SHARE = 0.02
 """The fewest divided words, and the least share of lines with one, of a file that divides words."""
@@ -40,7 +43,7 @@ class Hyphens:
 
         """
         self._counts: Counter[str] = Counter()
-        self._has_double_hyphens = self._divides = False
+        self._has_double_hyphens = self._divides = self._is_french = False
         divided = [
             (before, after)
             for paragraph in lines
@@ -56,6 +59,8 @@ class Hyphens:
                 self._counts.update(
                     word.casefold().replace("\u2010", "-") for word in _WORD.findall(body)
                 )
+        present = sum(self._counts[word] > 0 for word in _FRENCH_WORDS)
+        self._is_french = present >= _MIN_FRENCH_WORDS
         doubles = sum(before[-1] == "=" for before, _ in divided)
         self._has_double_hyphens = doubles >= _MIN_DIVIDED
         breaks = sum(max(0, len(paragraph) - 1) for paragraph in lines)
@@ -103,10 +108,10 @@ class Hyphens:
         if second[0].isupper() and not first.isupper():
             return False
         last = re.split("[-\u2010]", first)[-1]
-        if _FRENCH.fullmatch(f"{last}-{second}"):
-            return False
-        if _is_common(f"{last}{second}"):
+        if _is_common(f"{last}{second}") or self._counts[f"{last}{second}".casefold()]:
             return True
+        if self._is_french and _FRENCH.fullmatch(f"{last}-{second}"):
+            return False
         are_words = all(self._counts[part.casefold()] for part in (last, second))
         if are_words and len(last) > 1:
             return False

@@ -565,10 +565,13 @@ def _metadata(pieces: Sequence[_Piece]) -> dict[str, str]:
                 if len(value) >= _LONG_TITLE_CHARACTERS and below.startswith("  "):
                     value = f"{value} {below.strip()}"
                 metadata.setdefault(name, _LIFE.sub("", value.strip(" *_=")))
-    headline = _BELOW_TITLE.sub("", headline)
+    whole_headline, headline = headline, _BELOW_TITLE.sub("", headline)
     title, author = split_title(headline)
     if not author and "etext" in headline.casefold() and (old := _OLD_BY.fullmatch(title)):
-        title, author = old["title"], old["author"]
+        # A single word may be the end of a title, as of 'Stand by Me'.
+        is_series = re.search(rf"series by [^#]*\b{re.escape(old['author'])}(?!\w)", whole_headline)
+        if " " in old["author"] or "." in old["author"] or is_series:
+            title, author = old["title"], old["author"]
     if title and (author or "title" in metadata):
         metadata = {"title": title, "author": author} | metadata
     return metadata

@@ -7,10 +7,10 @@ lines of LaTeX that lay out pages. Most books that are written in Markdown have 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_DIVISION = re.compile(r" {0,3}:{3,}[ \t]*[\w-]*[ \t]*(?:\{[^{}]*\})?[ \t]*:*[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,})")
+_DIVISION = re.compile(r" {0,3}:{3,}+(?:[ \t]*+[\w-]++)?(?:[ \t]*+\{[^{}]*+\})?(?:[ \t]*+:++)?")
 _MAX_LAYOUT_CHARACTERS = 300
 """Longer lines are not looked at: the patterns take a time that grows with the square of theirs."""
 _LAYOUT = (
@@ -18,9 +18,15 @@ _LAYOUT = (
     "|smallskip|begin|end|centering|thispagestyle|pagestyle|frontmatter|mainmatter|backmatter"
     "|tableofcontents"
 )
-_LATEX = re.compile(rf"\s*(?:\\(?:{_LAYOUT})\b\*?(?:\[[^\]]*\]|\{{[^{{}}]*\}})*\s*)+")
+_ARGUMENT = r"(?:begin|end|vspace|hspace|pagestyle|thispagestyle)\b\*?\{[\w*.\- \\]{1,30}\}"
+"""The commands with an argument that is no text."""
+_LATEX = re.compile(rf"\s*(?:\\(?:{_ARGUMENT}|(?:{_LAYOUT})\b\*?)\s*)+")
 _NOTE = re.compile(r" {0,3}\[\^([^\]\s]{1,100})\]:[ \t]*")
-_CALL = re.compile(r"(?<!\\)\[\^([^\]\s]{1,100})\]")
+_CALL_OR_CODE = re.compile(
+    r"(?<![`\\])(?P<ticks>`++).*?(?<!`)(?P=ticks)(?!`)|(?<!\\)\[\^(?P<label>[\w-]{1,100})\]"
+)
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ATTRIBUTES = r"\{(?:[-.#][^{}\n]*|[\w-]+=[^{}\n]*)\}"
 _IS_ATTRIBUTES = re.compile(_ATTRIBUTES)
 _HEADING = re.compile(r" {0,3}#{1,6} ")
@@ -40,6 +46,7 @@ def to_commonmark(text: str) -> str:
 
 def _lines(lines: list[str]) -> Iterator[str]:
     fence = ""
+    table, code = _find_table_lines(lines), _find_code_lines(lines)
     for index, line in enumerate(lines):
         mark = _FENCE.match(line)
         if fence:
@@ -51,9 +58,11 @@ def _lines(lines: list[str]) -> Iterator[str]:
             yield line
         elif _is_layout(line):
             yield ""
-        elif verse := _VERSE.fullmatch(line):
+        elif index not in table and (verse := _VERSE.fullmatch(line)):
             # Two spaces at its end keep the line.
             yield f"{(verse[1] or '').strip()}  "
+        elif index in code:
+            yield line
         else:
             after = lines[index + 1] if index + 1 < len(lines) else ""
             yield from _without_attributes(line, after)
@@ -64,7 +73,7 @@ def _without_attributes(line: str, after: str) -> Iterator[str]:
         # A note is a paragraph, though there may be no blank line above it.
         yield ""
         line = f"\\[{note[1]}\\] {line[note.end() :]}"
-    line = _CALL.sub(r"\\[\1\\]", line)
+    line = _CALL_OR_CODE.sub(_escape_call, line)
     line = _SPAN.sub(r"\1", _OF_LINK.sub(r"\1", line))
     if _HEADING.match(line) or _UNDERLINE.fullmatch(after):
         bare = line.rstrip(" \t#")
@@ -74,8 +83,40 @@ def _without_attributes(line: str, after: str) -> Iterator[str]:
     yield line
 
 
+def _escape_call(match: re.Match[str]) -> str:
+    """The number that calls a note, in brackets; code as it is."""
+    return f"\\[{match['label']}\\]" if match["label"] else match[0]
+
+
+def _find_table_lines(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines of tables, whose heads have a line as `|---` below them."""
+    found: set[int] = set()
+    for index, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True)):
+        is_head = {"|", "-"} <= set(after) <= set("|-: \t")
+        if line.strip() and (is_head or index - 1 in found):
+            found.add(index)
+    return found
+
+
+def _find_code_lines(lines: Sequence[str]) -> set[int]:
+    """The numbers of indented lines that are code, and not paragraphs of a list."""
+    found: set[int] = set()
+    in_list = is_code = False
+    for index, (before, line) in enumerate(zip(["", *lines], lines, strict=False)):
+        is_apart = not before.strip()
+        if _ITEM.match(line):
+            in_list = True
+        elif is_apart and line.strip() and not line[0].isspace():
+            in_list = False
+        if line.strip():
+            is_code = (is_apart or is_code) and not in_list and bool(_INDENTED.match(line))
+        if is_code:
+            found.add(index)
+    return found
+
+
 def _is_layout(line: str) -> bool:
     """Whether a line begins or ends a division, or has only LaTeX that lays out the page."""
     return 0 < len(line) <= _MAX_LAYOUT_CHARACTERS and bool(
-        _DIVISION.fullmatch(line) or (line.strip() and _LATEX.fullmatch(line))
+        _DIVISION.fullmatch(line.rstrip(" \t")) or (line.strip() and _LATEX.fullmatch(line))
     )

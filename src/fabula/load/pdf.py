@@ -72,10 +72,13 @@ _FORMS = (
     "alt c2sc dlig fitted hlig liga lf lining lnum oldstyle onum osf proportionallining"
     " proportionaloldstyle sc smcp swash swsh tab taboldstyle tabularlining tf tnum"
 )
-_GLYPH_NAME = re.compile(
+_GLYPH = (
     rf"/([A-Za-z]{{1,12}}(?:_[A-Za-z]{{1,12}}){{0,3}})\.(?:{'|'.join(_FORMS.split())})(?![a-z])"
 )
+_GLYPH_NAME = re.compile(_GLYPH)
 """Glyphs that a font has in a special form, as old-style figures. pypdf prints their names."""
+_GLYPH_NAMES = re.compile(rf"(?:{_GLYPH})+")
+_SINGLE_LETTER = re.compile(r"/[A-Za-z]\.\w+")
 _GLYPHS = {
     **{unicodedata.name(digit).split()[1].lower(): digit for digit in "0123456789"},
     "period": ".",
@@ -87,8 +90,11 @@ _GLYPHS = {
 }
 _DASHED_NUMBER = re.compile(r"^[-–—]\s*(\d{1,4}|[ivxlc]{1,7})\s*[-–—]$", re.IGNORECASE)
 _ROMAN = re.compile(r"\b[ivxlc]+\b", re.IGNORECASE)
-_SPACE_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,](?:[\s\"'”’»)]|$))")
-"""The space that the gap between the boxes of two letters looks like, as in `day , and`."""
+_SPACE_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,](?:[\s\"'”’»)]|$))(?!\. ?\.)")
+"""The space that the gap between the boxes of two letters looks like, as in `day , and`.
+
+The one before a spaced ellipsis is the author's.
+"""
 _SPACE_BEFORE_QUOTE = re.compile(r"(?<=[.,!?…]) (?=”)")
 _MAX_OUTLINE_DEPTH = 3
 _MAX_NAMED_PAGES = 5
@@ -338,7 +344,7 @@ def _end(piece: _Piece) -> float:
 
 
 def _line(pieces: Sequence[_Piece], number: int) -> _Line:
-    raw = _GLYPH_NAME.sub(_read_glyph, _join_pieces(pieces))
+    raw = _GLYPH_NAMES.sub(_read_glyphs, _join_pieces(pieces))
     text = " ".join(tidy(raw.replace("\u00ad", _SOFT_HYPHEN)).split())
     text = _SPACE_BEFORE_QUOTE.sub("", _SPACE_BEFORE_STOP.sub("", text))
     sizes: Counter[float] = Counter()
@@ -349,6 +355,14 @@ def _line(pieces: Sequence[_Piece], number: int) -> _Line:
     if not placed or not size:
         return _Line(text, number)
     return _Line(text, number, placed[0][1], placed[0][2], size)
+
+
+def _read_glyphs(match: re.Match[str]) -> str:
+    """The characters of glyphs in a row; one letter alone behind another, as `w/o.sc`, is none."""
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    if before.isalnum() and _SINGLE_LETTER.fullmatch(match[0]):
+        return match[0]
+    return _GLYPH_NAME.sub(_read_glyph, match[0])
 
 
 def _read_glyph(match: re.Match[str]) -> str:

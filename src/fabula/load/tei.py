@@ -305,7 +305,9 @@ def _join_heads(root: Element) -> None:
             name = local_name(child)
             if name in _BETWEEN_HEADS and not (child.tail or "").strip():
                 continue
-            if name != "head":
+            has_tail = bool((child.tail or "").strip())
+            if name != "head" or has_tail:
+                # What follows a heading directly as text is not below a title of several lines.
                 first = None
             elif first is None or _has_number("".join(child.itertext())):
                 first = child

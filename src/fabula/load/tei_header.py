@@ -57,11 +57,13 @@ _PRINT_EVENTS = ("print", "written", "premiere")
 _FIRST_SOURCES = ("firstEdition", "printSource", "originalSource", "print")
 """The kinds of described books that were printed, the earliest one first."""
 _ABOUT_THE_FILE = re.compile(
-    r"\s*(?:[:;,.–—-]\s+|[\[(])[^:;\[(]*\b(?:eltec|machine[- ]readable|e-?text"
+    r"\s*(?:[:;,–—-]\s+|[\[(])(?:[^:;,–—\[(-]|-(?!\s)){0,80}?\b(?:eltec|machine[- ]readable|e-?text"
     r"|(?:electronic|digital|tei|xml) (?:edition|version|text|transcription))\b.*",
     re.IGNORECASE,
 )
 """What a header adds to the title to say that it is that of a file."""
+_MAX_TITLE_CHARACTERS = 500
+"""A longer title is not searched for what it says of the file."""
 
 
 class Header(NamedTuple):
@@ -94,6 +96,8 @@ def title(root: Element) -> str:
     if chosen is None:
         return ""
     whole = _text(chosen)
+    if len(whole) > _MAX_TITLE_CHARACTERS:
+        return whole
     return _ABOUT_THE_FILE.sub("", whole) or whole
 
 

@@ -29,6 +29,7 @@ def resolve_gaps(lines: Sequence[str]) -> list[str]:
     """Return lines with a space, or nothing, for each doubtful one.
 
     It is nothing if the text has both parts as one word elsewhere, and hardly ever one of them.
+    Behind a single capital, which may be an initial or a word, that is the second one.
     """
     doubts = sum(line.count(DOUBTFUL_SPACE) for line in lines)
     words = sum(1 + line.count(" ") for line in lines)
@@ -38,13 +39,18 @@ def resolve_gaps(lines: Sequence[str]) -> list[str]:
     if not any(DOUBTFUL_SPACE in line for line in marked):
         return list(lines)
     counts: Counter[str] = Counter()
+    small: Counter[str] = Counter()
     for line in marked:
-        counts.update(word.casefold() for word in _WORD.findall(_GAP.sub(" ", line)))
+        words_here = _WORD.findall(_GAP.sub(" ", line))
+        counts.update(word.casefold() for word in words_here)
+        small.update(word for word in words_here if len(word) == 1 and word.islower())
 
     def join(match: re.Match[str]) -> str:
         first, second = match.groups()
         whole = counts[f"{first}{second}".casefold()]
         parts = min(counts[first.casefold()], counts[second.casefold()])
+        if len(first) == 1 and first.isupper():
+            parts = max(small[first.casefold()], counts[second.casefold()])
         return f"{first}{'' if whole > _MIN_TIMES * parts else ' '}{second}"
 
     return [_GAP.sub(join, line).replace(DOUBTFUL_SPACE, " ") for line in marked]

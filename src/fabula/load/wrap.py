@@ -30,6 +30,8 @@ _QUOTES = "「『“《〈"
 _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
+_MIN_VERSE_CAPITALS = 0.9
+"""The least share of lines that begin with a capital in verse."""
 _MIN_UNDIVIDED_LINES = 100
 """In so many lines without a blank one or an indent, paragraphs are found by their short last
 lines: hardly any paragraph is as long."""
@@ -236,6 +238,9 @@ def _undivided_starts(
     if not style.width or len(block) < _MIN_UNDIVIDED_LINES:
         return []
     lines = [line.strip() for line in block]
+    capitals = sum(line.lstrip(_OPENING)[:1].isupper() for line in lines)
+    if capitals >= _MIN_VERSE_CAPITALS * len(lines):
+        return []
     # The last line ends a paragraph in any case.
     has_room = [
         _width(line) + 1 + _width(after.split(" ", 1)[0]) <= style.width
