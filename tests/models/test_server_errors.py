@@ -171,10 +171,17 @@ def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
         "Please retry after 1 minute.": 60.0,
         "The model is overloaded. Please try again later.": None,
         "Try again later (request id: 202504100222113072328576MsviYEC)": None,
+        "Please try again later (request id: 20240611123456d7f)": None,
+        "Please try again later. Request id: 021742631810746d0cfa": None,
+        "Rate limit reached. Please retry. Limit 30 d": None,
+        "Failed to parse input at pos 12: She had to wait 15 minutes at the door": None,
+        "error parsing tool call: raw='{\"text\":\"He had to wait for 14 days in": None,
     }
     assert {message: EndpointError.of(429, error(message)).wait for message in says} == says
     details = {"error": {"message": "x", "details": [{"retryDelay": "32s"}]}}
     assert EndpointError.of(429, details).wait == 32
+    later = error("Too busy, try again later.", request_id="3d81c0de-11aa")
+    assert EndpointError.of(503, later).wait is None
     assert EndpointError.of(503, {"error": "loading", "estimated_time": 20.5}).wait == 20.5
     reset = {"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000"}}
     at = int((time.time() + 60) * 1000)

@@ -134,15 +134,18 @@ _LIMIT_NUMBER = re.compile(
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
-MAX_DETAILS = 10_000
-"""How many characters of an error's body are searched for a wait."""
+MAX_SEARCHED = 10_000
+"""How many characters of an error's message are searched for a wait."""
 _ASKED_WAIT = re.compile(
-    r"(?:try again|retry(?:ing)?|wait|retrydelay)\D{0,30}?"
-    r"((?:\d+(?:\.\d+)?\s?"
-    r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)",
+    r"\b(?:try again|retry(?:ing)?|wait|retrydelay)"
+    r"(?:\s+(?:in|after|for|about|at least)){0,2}\W{0,5}"
+    r"((?:\d{1,6}(?:\.\d+)?\s?"
+    r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)"
+    r"(?![\w-])",
     re.IGNORECASE,
 )
-"""How a message says when to try again: "in 17.3s", "in 1h2m3s", "after 60 seconds"."""
+"""How a message says when to try again: "in 17.3s", "in 1h2m3s", "after 60 seconds". The number
+follows at once, as a message may also have a request id in it."""
 _ASKED_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h|d)", re.IGNORECASE)
 
 
@@ -219,7 +222,7 @@ class EndpointError:
             parameter if isinstance(parameter, str) else None,
             details,
             str(error.get("type") or "")[:100],
-            _wait_in_body(error, details),
+            _wait_in_body(error, message),
         )
 
     @property
@@ -415,11 +418,11 @@ def _first(value: object) -> object:
     return value[0] if isinstance(value, list) and value else value
 
 
-def _wait_in_body(error: Mapping[str, object], details: str) -> float | None:
+def _wait_in_body(error: Mapping[str, object], message: str) -> float | None:
     """The seconds that an error's body asks to wait; None if it does not say.
 
     OpenRouter has the headers of its limit within the body, Hugging Face the time that loading a
-    model takes, and Gemini, OpenAI and others say it in their messages.
+    model takes, Gemini a field of the details, and OpenAI and others say it in their messages.
     """
     estimate = error.get("estimated_time")
     if isinstance(estimate, int | float) and math.isfinite(estimate):
@@ -430,7 +433,15 @@ def _wait_in_body(error: Mapping[str, object], details: str) -> float | None:
         wait = requested_wait({str(name).lower(): str(value) for name, value in headers.items()})
         if wait is not None:
             return wait
-    if match := _ASKED_WAIT.search(details[:MAX_DETAILS]):
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and (wait := _seconds_until(delay)) is not None:
+            return wait
+    # A message about a reply that can't be read quotes it, and with it the words of a book.
+    if MALFORMED.search(f"{error.get('code')} {error.get('type')} {message}"):
+        return None
+    if match := _ASKED_WAIT.search(message[:MAX_SEARCHED]):
         parts = _ASKED_DURATION.findall(match[1])
         wait = sum(float(number) * _UNITS[_unit(name)] for number, name in parts)
         return wait if math.isfinite(wait) else None

@@ -424,7 +424,9 @@ class GatewayCalls:
                     text = answer.body.decode("utf-8", "replace")
                     after = EndpointError.of(answer.status, text).wait
                 self._metrics.count_refusal()
-                self._queue.report_refusal(slot, after)
+                # The queue is all clients': it is not closed for a wait that no call has time for.
+                is_bearable = after is not None and after <= MAX_WAIT_SECONDS
+                self._queue.report_refusal(slot, after if is_bearable else None)
             raise _Failed(answer, after)
         assert answer.value is not None
         self._answered.add(request.model)
