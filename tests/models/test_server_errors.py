@@ -15,11 +15,24 @@ from test_tools import CALLS, PROMPT, call
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models import Prompt
-from fabula.models.endpoint_errors import EndpointError
+from fabula.models.address import EndpointAddress
+from fabula.models.endpoint_client import EndpointClient
+from fabula.models.endpoint_errors import EndpointError, NamedModel, Tries
+from fabula.models.endpoint_retries import (
+    GATEWAY_WAIT_SECONDS,
+    MAX_SHARED_REFUSALS,
+    EndpointRetries,
+    RateLimitedError,
+    SharedContextError,
+)
+from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.openai import OpenAIChat
 from fabula.models.parameters import NOT_STREAMED, STREAMED, refused_parameter
 from fabula.models.payload import join_events
-from reach import SUMMARY, chat, reach
+from fabula.models.purpose import BUILD
+from fabula.models.rate_limit import Unlimited
+from reach import SUMMARY, chat, reach, text_of
 
 Raw = Callable[[int, dict[str, Any]], list[bytes] | None]
 
@@ -175,7 +188,7 @@ def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
         "Please try again later. Request id: 021742631810746d0cfa": None,
         "Rate limit reached. Please retry. Limit 30 d": None,
         "Failed to parse input at pos 12: She had to wait 15 minutes at the door": None,
-        "error parsing tool call: raw='{\"text\":\"He had to wait for 14 days in": None,
+        'error parsing tool call: raw=\'{"text":"He had to wait for 14 days in': None,
     }
     assert {message: EndpointError.of(429, error(message)).wait for message in says} == says
     details = {"error": {"message": "x", "details": [{"retryDelay": "32s"}]}}
@@ -222,3 +235,92 @@ def test_calls_of_tools_in_the_pieces_of_a_stream_are_put_together() -> None:
     [first, second] = join_events(events)["choices"][0]["message"]["tool_calls"]
     assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
     assert second["function"] == {"name": "read", "arguments": "{}"}
+
+
+def test_a_server_that_refuses_both_ways_of_a_reply_is_asked_twice() -> None:
+    refusal = error("This model only supports streaming; stream is not allowed for your plan")
+    with Server(raw=lambda *_: http(400, refusal)) as server:
+        with pytest.raises(ModelError, match="only supports streaming"):
+            chat(server).complete(SUMMARY)
+        assert server.calls == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The upstream is not available",
+        "upstream does not respond",
+        "upstream must be healthy",
+        "The downstream is required",
+    ],
+)
+def test_a_stream_of_servers_is_no_stream_of_a_reply(message: str, stream: bool) -> None:
+    body: dict[str, Any] = {"messages": [], "stream": stream}
+    assert refused_parameter(None, message, body) is None
+
+
+def test_a_server_that_fails_is_not_taken_to_refuse_streams() -> None:
+    failure = error("The stream is not available.")
+    with Server(raw=once(1, 502, failure)) as server:
+        model = chat(server)
+        assert [text_of(model.stream(SUMMARY)) for _ in range(2)] == ["Marley was dead."] * 2
+    assert all(body.get("stream") for body in server.bodies)
+
+
+def retry(errors: list[ModelError], *, is_gateway: bool = False) -> str:
+    """The result of work that fails with some errors first."""
+    url, patience = "http://127.0.0.1:9/v1", RetryPolicy(first_wait=0.01)
+    client = EndpointClient(EndpointAddress.of(url), "key", 1.0, is_gateway=is_gateway)
+    limiter = Limiter(8, Unlimited() if is_gateway else None)
+    retries = EndpointRetries(client, limiter, patience, LearnedBehaviour(), is_gateway=is_gateway)
+
+    def work() -> str:
+        if errors:
+            raise errors.pop(0)
+        return "Marley was dead."
+
+    return retries.run(work, NamedModel("m", "FABULA_MODEL"), Tries(), BUILD)
+
+
+def test_only_refusals_for_a_shared_context_make_a_text_too_long_for_it() -> None:
+    busy, shared = RateLimitedError("busy", 0.0), SharedContextError("full", 0.0)
+    assert retry([*[busy] * MAX_SHARED_REFUSALS, shared]) == "Marley was dead."
+    with pytest.raises(TextRefused):
+        retry([shared] * MAX_SHARED_REFUSALS)
+
+
+def test_a_shared_context_behind_a_gateway_is_not_asked_again_at_once() -> None:
+    began = time.monotonic()
+    assert retry([SharedContextError("full")], is_gateway=True) == "Marley was dead."
+    assert time.monotonic() - began >= GATEWAY_WAIT_SECONDS / 2
+
+
+@pytest.mark.parametrize(
+    ("message", "busy"),
+    [
+        ("Error loading model: file not found", False),
+        ("Failed to load model; loading of the next one was not tried", False),
+        ("Loading model", True),
+        ("Error: the model is still loading", True),
+        ("Unable to answer while loading the model", True),
+    ],
+)
+def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bool) -> None:
+    reported = EndpointError.of(503, error(message))
+    assert (reported.busy, reported.loading) == (busy, busy)
+
+
+@pytest.mark.parametrize(
+    ("message", "unknown"),
+    [
+        ("Unknown model parameter: response_format", False),
+        ("unknown model field `response_format`", False),
+        ("Invalid model settings: temperature", False),
+        ("Invalid model output: the JSON does not end", False),
+        ("Unknown model: m", True),
+        ("Invalid model name passed in model=m", True),
+    ],
+)
+def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
+    assert EndpointError.of(400, error(message)).unknown_model == unknown

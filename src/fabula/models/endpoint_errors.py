@@ -49,7 +49,9 @@ KEY = re.compile(
 )
 """How servers refuse a key with 400 in the place of 401: Gemini, xAI, LiteLLM."""
 UNKNOWN_MODEL = re.compile(
-    r"(?:invalid|unknown|no such) model\b|\bmodel (?:does )?not exist|not a valid model"
+    r"(?:invalid|unknown|no such) model\b"
+    r"(?!\s+(?:parameter|param|field|setting|output|response|reply|config))"
+    r"|\bmodel (?:does )?not exist|not a valid model"
     r"|unknown_model|invalid_model|model_not_found",
     re.IGNORECASE,
 )
@@ -82,6 +84,12 @@ BUSY = re.compile(
     re.IGNORECASE,
 )
 """How servers say with 503 or 529 what others say with 429."""
+NOT_LOADED = re.compile(
+    r"(?:failed|unable) to load\b|(?:could not|cannot) load\b"
+    r"|(?:error|failed|failure)\b[^:.;,]{0,30}(?<!is )(?<!still )(?<!currently )\bloading\b",
+    re.IGNORECASE,
+)
+"""How servers say that loading has failed, so that it does not help to wait for its end."""
 SHARED_CONTEXT = re.compile(r"context size has been exceeded", re.IGNORECASE)
 """How llama.cpp says that the calls under way together do not fit its context, each of which may
 fit alone."""
@@ -164,6 +172,8 @@ class Tries:
     failed: int = 0
     refused: int = 0
     """Those that were answered with 429, too many requests."""
+    shared: int = 0
+    """Those of the refused that did not fit a context which calls share."""
     down_since: float | None = None
     """Since when the gateway can't be reached, by `time.monotonic`; None if it can."""
     cached: bool = False
@@ -317,7 +327,9 @@ class EndpointError:
         """Whether the server can't take the call now, so that fewer calls or patience may help."""
         if self.status == 429:
             return True
-        return self.status in (503, 529) and bool(BUSY.search(self.message))
+        if self.status not in (503, 529) or NOT_LOADED.search(self.message):
+            return False
+        return bool(BUSY.search(self.message))
 
     @property
     def loading(self) -> bool:
