@@ -225,16 +225,29 @@ def test_a_stream_is_told_from_its_options(message: str, stream: bool, refused: 
 
 
 def test_calls_of_tools_in_the_pieces_of_a_stream_are_put_together() -> None:
-    def piece(arguments: str, name: str | None = None, index: int = 0) -> dict[str, Any]:
+    def piece(
+        arguments: str, name: str | None = None, index: int = 0, id: str | None = None
+    ) -> dict[str, Any]:
         function = {"name": name, "arguments": arguments}
-        delta = {"tool_calls": [{"index": index, "function": function}]}
+        delta = {"tool_calls": [{"index": index, "id": id, "function": function}]}
         return {"choices": [{"delta": delta, "finish_reason": None}]}
 
     end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
-    events = [piece('{"a', "search"), piece("{}", "read", 1), piece('": 1}'), end]
-    [first, second] = join_events(events)["choices"][0]["message"]["tool_calls"]
-    assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
-    assert second["function"] == {"name": "read", "arguments": "{}"}
+    pieces = {
+        "numbered": [piece('{"a', "search"), piece("{}", "read", 1), piece('": 1}')],
+        "all 0": [
+            *(piece('{"a', "search", 0, "A"), piece('": 1}', None, 0, "")),
+            piece("{}", "read", 0, "B"),
+        ],
+        "an id a piece": [
+            *(piece('{"a', "search", 0, "A"), piece('": 1}', None, 0, "B")),
+            piece("{}", "read", 1, "C"),
+        ],
+    }
+    for events in pieces.values():
+        [first, second] = join_events([*events, end])["choices"][0]["message"]["tool_calls"]
+        assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
+        assert second["function"] == {"name": "read", "arguments": "{}"}
 
 
 def test_a_server_that_refuses_both_ways_of_a_reply_is_asked_twice() -> None:
@@ -324,3 +337,54 @@ def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bo
 )
 def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
     assert EndpointError.of(400, error(message)).unknown_model == unknown
+
+
+@pytest.mark.parametrize(
+    ("message", "more", "quota"),
+    [
+        ("thinking_budget exceeded budget", {}, False),
+        ("text over budget of 512", {}, False),
+        ("ExceededBudget: User=ada over budget. Spend=2, Budget=1", {}, True),
+        ("No more of it.", {"type": "budget_exceeded"}, True),
+    ],
+)
+def test_a_budget_of_tokens_is_no_account(message: str, more: dict[str, Any], quota: bool) -> None:
+    assert EndpointError.of(400, error(message, **more)).quota == quota
+
+
+@pytest.mark.parametrize(
+    ("message", "too_long"),
+    [
+        ("`max_new_tokens` must be <= 512. Given: 1000", False),
+        ("`inputs` tokens + `max_new_tokens` must be <= 1024. Given: 900 `inputs` tokens", True),
+    ],
+)
+def test_a_limit_of_the_reply_is_none_of_the_text(message: str, too_long: bool) -> None:
+    assert EndpointError.of(422, {"error": message}).too_long == too_long
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "filtered"),
+    [
+        (403, "Access to sensitive information is not allowed for this key", False),
+        (400, "Invalid parameter: 'sensitive_content' unsupported", False),
+        (400, "The input text may contain sensitive information.", True),
+        (403, "The text violates our content policy.", True),
+    ],
+)
+def test_a_key_without_access_is_no_filter(status: int, message: str, filtered: bool) -> None:
+    assert EndpointError.of(status, error(message)).filtered == filtered
+
+
+def test_a_wait_of_too_many_digits_is_none() -> None:
+    body = f'{{"error": "loading", "estimated_time": {"9" * 400}}}'
+    assert EndpointError.of(503, body).wait is None
+
+
+def test_a_page_of_titles_that_do_not_end_is_read_at_once() -> None:
+    with Server(raw=lambda *_: http(400, "<title" * 11_000)) as server:
+        model = chat(server)
+        began = time.process_time()
+        with pytest.raises(ModelError, match="400"):
+            model.complete(SUMMARY)
+        assert time.process_time() - began < 0.5

@@ -12,6 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
+from fabula.models.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
 """Statuses of errors that may be gone at the next try, like all from 500 up. With 424 TGI and TEI
@@ -34,7 +35,7 @@ QUOTA = re.compile(
     r"|billing_(?:hard_limit_reached|not_active)|credit balance is too low"
     r"|balance is (?:insufficient|too low|not enough)|out of credits"
     r"|(?:requires? more|have any|used all available) credits|budget_exceeded"
-    r"|budget has been exceeded|(?:exceeded|over|crossed) ?budget|spending limit|arrearage"
+    r"|budget has been exceeded|exceeded(?:token)?budget|spending limit|arrearage"
     r"|account \S+ is suspended|reached your specified api usage limits|余额不足|欠费",
     re.IGNORECASE,
 )
@@ -60,10 +61,12 @@ FILTERED = re.compile(
     r"content[ _-]?filter|content[_ ]?policy|content management policy|invalid_prompt"
     r"|content exists risk|data_?inspection_?failed|inappropriate content|considered high risk"
     r"|moderation block|requires moderation|input was flagged|violates? (?:our )?usage guidelines"
-    r"|safety_check_type|sensitive[_ ]?(?:content|information)",
+    r"|safety_check_type",
     re.IGNORECASE,
 )
 """How servers say that a filter refused a text. OpenRouter and xAI do so with 403."""
+SENSITIVE = re.compile(r"(?<!['\"`])sensitive[_ ]?(?:content|information)", re.IGNORECASE)
+"""How others say so, but not with 403, and not of a parameter of that name."""
 MALFORMED = re.compile(
     r"json_validate_failed|tool_use_failed|output_parse_failed|error parsing tool call"
     r"|failed to (?:call a function|generate json)"
@@ -104,11 +107,13 @@ CONTEXT = re.compile(
     r"|(?:max(?:imum)?|exceed\w*|limit\w*|longer|more|most|larger|greater|less|fewer|within)\b"
     r"[^.]{0,60}\b(?:\d+ )?(?:input )?tokens"
     r"|tokens?\b[^.]{0,60}\b(?:max(?:imum)?|exceed\w*|limit|longer|larger|greater)\b"
-    r"|input length|sequence length|token limit|max_new_tokens|exceeds? max(?:imum)? length"
-    r"|max_tokens must be at least 1, got -",
+    r"|input length|sequence length|token limit|tokens \+ \W?max_new_tokens"
+    r"|exceeds? max(?:imum)? length|max_tokens must be at least 1, got -",
     re.IGNORECASE,
 )
 """How servers say that a text does not fit a model."""
+REPLY_LIMIT = re.compile(r"max_(?:completion_|new_)?tokens")
+"""The names of the length of a reply."""
 TOO_LARGE_FOR_MINUTE = re.compile(
     r"request too large for|(?:input or output|prompt) tokens must be reduced", re.IGNORECASE
 )
@@ -265,7 +270,7 @@ class EndpointError:
         """Whether it is the reply that may not be as long as was asked for."""
         text = f"{self.parameter or ''} {self.message}"
         is_about_context = re.search(r"context|prompt|input|got -", self.message, re.IGNORECASE)
-        return bool(re.search(r"max_(?:completion_)?tokens", text)) and not is_about_context
+        return bool(REPLY_LIMIT.search(text)) and not is_about_context
 
     @property
     def too_many_texts(self) -> bool:
@@ -305,7 +310,11 @@ class EndpointError:
     @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
-        return self.status in (400, 403, 422, 451) and self._mentions(FILTERED)
+        if self.status not in (400, 403, 422, 451):
+            return False
+        # A key may have no access to sensitive information.
+        is_sensitive = self.status != 403 and self._mentions(SENSITIVE)
+        return is_sensitive or self._mentions(FILTERED)
 
     @property
     def unauthorized(self) -> bool:
@@ -407,7 +416,7 @@ class EndpointError:
             return f"{url} is called too often (429): {message}"
         if self.temporary:
             return f"{url} failed ({self.status}): {message}"
-        if re.search(r"max_(?:completion_)?tokens", f"{self.parameter} {message}"):
+        if REPLY_LIMIT.search(f"{self.parameter} {message}"):
             return (
                 f"{url} refused the length of the reply of {model} ({self.status}): {message} "
                 "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
@@ -436,9 +445,9 @@ def _wait_in_body(error: Mapping[str, object], message: str) -> float | None:
     OpenRouter has the headers of its limit within the body, Hugging Face the time that loading a
     model takes, Gemini a field of the details, and OpenAI and others say it in their messages.
     """
-    estimate = error.get("estimated_time")
-    if isinstance(estimate, int | float) and math.isfinite(estimate):
-        return max(0.0, float(estimate))
+    estimate = finite_number(error.get("estimated_time"))
+    if estimate is not None:
+        return max(0.0, estimate)
     metadata = error.get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     if isinstance(headers, dict):
