@@ -13,7 +13,7 @@ from fabula import Fabula
 from fabula.app.reading import MARGIN_CHARACTERS, Lines, Reading
 from fabula.cli import main
 from fabula.errors import NotFound
-from fabula.graph.hits import Hit
+from fabula.graph.hits import Hit, shown_fields
 from fabula.store import Store
 
 CHAPTERS = ("The Harbour", "The Mill", "The Church")
@@ -125,6 +125,8 @@ def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
     assert reading.of.text == row["text"]
     assert "".join(lit(reading)) == "".join(row["texts"])
     assert "".join(lines.text for lines in reading.lines) == "".join(row["texts"])
+    of = json.loads(run("read", "Winter", "--at", row["id"], "--json").stdout)["of"]
+    assert of == shown_fields(reading.of)
     told = run("read", "Winter", "--at", row["id"]).stdout
     assert told.index(row["text"].strip()) < told.index("It rests on:")
 

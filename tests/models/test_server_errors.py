@@ -15,11 +15,24 @@ from test_tools import CALLS, PROMPT, call
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models import Prompt
-from fabula.models.endpoint_errors import EndpointError
+from fabula.models.address import EndpointAddress
+from fabula.models.endpoint_client import EndpointClient
+from fabula.models.endpoint_errors import EndpointError, NamedModel, Tries
+from fabula.models.endpoint_retries import (
+    GATEWAY_WAIT_SECONDS,
+    MAX_SHARED_REFUSALS,
+    EndpointRetries,
+    RateLimitedError,
+    SharedContextError,
+)
+from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.openai import OpenAIChat
 from fabula.models.parameters import NOT_STREAMED, STREAMED, refused_parameter
 from fabula.models.payload import join_events
-from reach import SUMMARY, chat, reach
+from fabula.models.purpose import BUILD
+from fabula.models.rate_limit import Unlimited
+from reach import SUMMARY, chat, reach, text_of
 
 Raw = Callable[[int, dict[str, Any]], list[bytes] | None]
 
@@ -171,10 +184,17 @@ def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
         "Please retry after 1 minute.": 60.0,
         "The model is overloaded. Please try again later.": None,
         "Try again later (request id: 202504100222113072328576MsviYEC)": None,
+        "Please try again later (request id: 20240611123456d7f)": None,
+        "Please try again later. Request id: 021742631810746d0cfa": None,
+        "Rate limit reached. Please retry. Limit 30 d": None,
+        "Failed to parse input at pos 12: She had to wait 15 minutes at the door": None,
+        'error parsing tool call: raw=\'{"text":"He had to wait for 14 days in': None,
     }
     assert {message: EndpointError.of(429, error(message)).wait for message in says} == says
     details = {"error": {"message": "x", "details": [{"retryDelay": "32s"}]}}
     assert EndpointError.of(429, details).wait == 32
+    later = error("Too busy, try again later.", request_id="3d81c0de-11aa")
+    assert EndpointError.of(503, later).wait is None
     assert EndpointError.of(503, {"error": "loading", "estimated_time": 20.5}).wait == 20.5
     reset = {"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000"}}
     at = int((time.time() + 60) * 1000)
@@ -205,13 +225,166 @@ def test_a_stream_is_told_from_its_options(message: str, stream: bool, refused: 
 
 
 def test_calls_of_tools_in_the_pieces_of_a_stream_are_put_together() -> None:
-    def piece(arguments: str, name: str | None = None, index: int = 0) -> dict[str, Any]:
+    def piece(
+        arguments: str, name: str | None = None, index: int = 0, id: str | None = None
+    ) -> dict[str, Any]:
         function = {"name": name, "arguments": arguments}
-        delta = {"tool_calls": [{"index": index, "function": function}]}
+        delta = {"tool_calls": [{"index": index, "id": id, "function": function}]}
         return {"choices": [{"delta": delta, "finish_reason": None}]}
 
     end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
-    events = [piece('{"a', "search"), piece("{}", "read", 1), piece('": 1}'), end]
-    [first, second] = join_events(events)["choices"][0]["message"]["tool_calls"]
-    assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
-    assert second["function"] == {"name": "read", "arguments": "{}"}
+    pieces = {
+        "numbered": [piece('{"a', "search"), piece("{}", "read", 1), piece('": 1}')],
+        "all 0": [
+            *(piece('{"a', "search", 0, "A"), piece('": 1}', None, 0, "")),
+            piece("{}", "read", 0, "B"),
+        ],
+        "an id a piece": [
+            *(piece('{"a', "search", 0, "A"), piece('": 1}', None, 0, "B")),
+            piece("{}", "read", 1, "C"),
+        ],
+    }
+    for events in pieces.values():
+        [first, second] = join_events([*events, end])["choices"][0]["message"]["tool_calls"]
+        assert first["function"] == {"name": "search", "arguments": '{"a": 1}'}
+        assert second["function"] == {"name": "read", "arguments": "{}"}
+
+
+def test_a_server_that_refuses_both_ways_of_a_reply_is_asked_twice() -> None:
+    refusal = error("This model only supports streaming; stream is not allowed for your plan")
+    with Server(raw=lambda *_: http(400, refusal)) as server:
+        with pytest.raises(ModelError, match="only supports streaming"):
+            chat(server).complete(SUMMARY)
+        assert server.calls == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The upstream is not available",
+        "upstream does not respond",
+        "upstream must be healthy",
+        "The downstream is required",
+    ],
+)
+def test_a_stream_of_servers_is_no_stream_of_a_reply(message: str, stream: bool) -> None:
+    body: dict[str, Any] = {"messages": [], "stream": stream}
+    assert refused_parameter(None, message, body) is None
+
+
+def test_a_server_that_fails_is_not_taken_to_refuse_streams() -> None:
+    failure = error("The stream is not available.")
+    with Server(raw=once(1, 502, failure)) as server:
+        model = chat(server)
+        assert [text_of(model.stream(SUMMARY)) for _ in range(2)] == ["Marley was dead."] * 2
+    assert all(body.get("stream") for body in server.bodies)
+
+
+def retry(errors: list[ModelError], *, is_gateway: bool = False) -> str:
+    """The result of work that fails with some errors first."""
+    url, patience = "http://127.0.0.1:9/v1", RetryPolicy(first_wait=0.01)
+    client = EndpointClient(EndpointAddress.of(url), "key", 1.0, is_gateway=is_gateway)
+    limiter = Limiter(8, Unlimited() if is_gateway else None)
+    retries = EndpointRetries(client, limiter, patience, LearnedBehaviour(), is_gateway=is_gateway)
+
+    def work() -> str:
+        if errors:
+            raise errors.pop(0)
+        return "Marley was dead."
+
+    return retries.run(work, NamedModel("m", "FABULA_MODEL"), Tries(), BUILD)
+
+
+def test_only_refusals_for_a_shared_context_make_a_text_too_long_for_it() -> None:
+    busy, shared = RateLimitedError("busy", 0.0), SharedContextError("full", 0.0)
+    assert retry([*[busy] * MAX_SHARED_REFUSALS, shared]) == "Marley was dead."
+    with pytest.raises(TextRefused):
+        retry([shared] * MAX_SHARED_REFUSALS)
+
+
+def test_a_shared_context_behind_a_gateway_is_not_asked_again_at_once() -> None:
+    began = time.monotonic()
+    assert retry([SharedContextError("full")], is_gateway=True) == "Marley was dead."
+    assert time.monotonic() - began >= GATEWAY_WAIT_SECONDS / 2
+
+
+@pytest.mark.parametrize(
+    ("message", "busy"),
+    [
+        ("Error loading model: file not found", False),
+        ("Failed to load model; loading of the next one was not tried", False),
+        ("Loading model", True),
+        ("Error: the model is still loading", True),
+        ("Unable to answer while loading the model", True),
+    ],
+)
+def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bool) -> None:
+    reported = EndpointError.of(503, error(message))
+    assert (reported.busy, reported.loading) == (busy, busy)
+
+
+@pytest.mark.parametrize(
+    ("message", "unknown"),
+    [
+        ("Unknown model parameter: response_format", False),
+        ("unknown model field `response_format`", False),
+        ("Invalid model settings: temperature", False),
+        ("Invalid model output: the JSON does not end", False),
+        ("Unknown model: m", True),
+        ("Invalid model name passed in model=m", True),
+    ],
+)
+def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
+    assert EndpointError.of(400, error(message)).unknown_model == unknown
+
+
+@pytest.mark.parametrize(
+    ("message", "more", "quota"),
+    [
+        ("thinking_budget exceeded budget", {}, False),
+        ("text over budget of 512", {}, False),
+        ("ExceededBudget: User=ada over budget. Spend=2, Budget=1", {}, True),
+        ("No more of it.", {"type": "budget_exceeded"}, True),
+    ],
+)
+def test_a_budget_of_tokens_is_no_account(message: str, more: dict[str, Any], quota: bool) -> None:
+    assert EndpointError.of(400, error(message, **more)).quota == quota
+
+
+@pytest.mark.parametrize(
+    ("message", "too_long"),
+    [
+        ("`max_new_tokens` must be <= 512. Given: 1000", False),
+        ("`inputs` tokens + `max_new_tokens` must be <= 1024. Given: 900 `inputs` tokens", True),
+    ],
+)
+def test_a_limit_of_the_reply_is_none_of_the_text(message: str, too_long: bool) -> None:
+    assert EndpointError.of(422, {"error": message}).too_long == too_long
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "filtered"),
+    [
+        (403, "Access to sensitive information is not allowed for this key", False),
+        (400, "Invalid parameter: 'sensitive_content' unsupported", False),
+        (400, "The input text may contain sensitive information.", True),
+        (403, "The text violates our content policy.", True),
+    ],
+)
+def test_a_key_without_access_is_no_filter(status: int, message: str, filtered: bool) -> None:
+    assert EndpointError.of(status, error(message)).filtered == filtered
+
+
+def test_a_wait_of_too_many_digits_is_none() -> None:
+    body = f'{{"error": "loading", "estimated_time": {"9" * 400}}}'
+    assert EndpointError.of(503, body).wait is None
+
+
+def test_a_page_of_titles_that_do_not_end_is_read_at_once() -> None:
+    with Server(raw=lambda *_: http(400, "<title" * 11_000)) as server:
+        model = chat(server)
+        began = time.process_time()
+        with pytest.raises(ModelError, match="400"):
+            model.complete(SUMMARY)
+        assert time.process_time() - began < 0.5

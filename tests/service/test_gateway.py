@@ -557,6 +557,9 @@ def test_errors_pass_with_their_status_and_retry_after(client_of: Clients) -> No
         with pytest.raises(openai.RateLimitError) as refusal:
             client_of(gateway).chat.completions.create(model="m", messages=[])
         assert refusal.value.response.headers["Retry-After"] == "3600"
+        # The next call is not kept at the gateway for an hour.
+        again = client_of(gateway).with_options(timeout=30).chat.completions
+        assert again.create(model="m", messages=[{"role": "user", "content": "x"}]).choices
     with (
         Endpoint(plan=listed("quota")) as endpoint,
         gateway_before(endpoint) as gateway,

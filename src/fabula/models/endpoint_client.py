@@ -256,8 +256,10 @@ class EndpointClient:
 
 def _page_title(text: str) -> str:
     """The title of a web page, as proxies answer with; any other text as it is."""
-    title = re.search(r"<title[^>]*>(.{1,300}?)</title>", text[:PIECE_BYTES], re.I | re.S)
-    return html.unescape(title[1]) if title and text.lstrip().startswith("<") else text
+    if not text.lstrip().startswith("<"):
+        return text
+    title = re.search(r"<title[^<>]*>(.{1,300}?)</title>", text[:PIECE_BYTES], re.I | re.S)
+    return html.unescape(title[1]) if title else text
 
 
 class AnswerEvents:

@@ -12,6 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
+from fabula.models.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
 """Statuses of errors that may be gone at the next try, like all from 500 up. With 424 TGI and TEI
@@ -34,7 +35,7 @@ QUOTA = re.compile(
     r"|billing_(?:hard_limit_reached|not_active)|credit balance is too low"
     r"|balance is (?:insufficient|too low|not enough)|out of credits"
     r"|(?:requires? more|have any|used all available) credits|budget_exceeded"
-    r"|budget has been exceeded|(?:exceeded|over|crossed) ?budget|spending limit|arrearage"
+    r"|budget has been exceeded|exceeded(?:token)?budget|spending limit|arrearage"
     r"|account \S+ is suspended|reached your specified api usage limits|余额不足|欠费",
     re.IGNORECASE,
 )
@@ -49,7 +50,9 @@ KEY = re.compile(
 )
 """How servers refuse a key with 400 in the place of 401: Gemini, xAI, LiteLLM."""
 UNKNOWN_MODEL = re.compile(
-    r"(?:invalid|unknown|no such) model\b|\bmodel (?:does )?not exist|not a valid model"
+    r"(?:invalid|unknown|no such) model\b"
+    r"(?!\s+(?:parameter|param|field|setting|output|response|reply|config))"
+    r"|\bmodel (?:does )?not exist|not a valid model"
     r"|unknown_model|invalid_model|model_not_found",
     re.IGNORECASE,
 )
@@ -58,10 +61,12 @@ FILTERED = re.compile(
     r"content[ _-]?filter|content[_ ]?policy|content management policy|invalid_prompt"
     r"|content exists risk|data_?inspection_?failed|inappropriate content|considered high risk"
     r"|moderation block|requires moderation|input was flagged|violates? (?:our )?usage guidelines"
-    r"|safety_check_type|sensitive[_ ]?(?:content|information)",
+    r"|safety_check_type",
     re.IGNORECASE,
 )
 """How servers say that a filter refused a text. OpenRouter and xAI do so with 403."""
+SENSITIVE = re.compile(r"(?<!['\"`])sensitive[_ ]?(?:content|information)", re.IGNORECASE)
+"""How others say so, but not with 403, and not of a parameter of that name."""
 MALFORMED = re.compile(
     r"json_validate_failed|tool_use_failed|output_parse_failed|error parsing tool call"
     r"|failed to (?:call a function|generate json)"
@@ -82,6 +87,12 @@ BUSY = re.compile(
     re.IGNORECASE,
 )
 """How servers say with 503 or 529 what others say with 429."""
+NOT_LOADED = re.compile(
+    r"(?:failed|unable) to load\b|(?:could not|cannot) load\b"
+    r"|(?:error|failed|failure)\b[^:.;,]{0,30}(?<!is )(?<!still )(?<!currently )\bloading\b",
+    re.IGNORECASE,
+)
+"""How servers say that loading has failed, so that it does not help to wait for its end."""
 SHARED_CONTEXT = re.compile(r"context size has been exceeded", re.IGNORECASE)
 """How llama.cpp says that the calls under way together do not fit its context, each of which may
 fit alone."""
@@ -96,11 +107,13 @@ CONTEXT = re.compile(
     r"|(?:max(?:imum)?|exceed\w*|limit\w*|longer|more|most|larger|greater|less|fewer|within)\b"
     r"[^.]{0,60}\b(?:\d+ )?(?:input )?tokens"
     r"|tokens?\b[^.]{0,60}\b(?:max(?:imum)?|exceed\w*|limit|longer|larger|greater)\b"
-    r"|input length|sequence length|token limit|max_new_tokens|exceeds? max(?:imum)? length"
-    r"|max_tokens must be at least 1, got -",
+    r"|input length|sequence length|token limit|tokens \+ \W?max_new_tokens"
+    r"|exceeds? max(?:imum)? length|max_tokens must be at least 1, got -",
     re.IGNORECASE,
 )
 """How servers say that a text does not fit a model."""
+REPLY_LIMIT = re.compile(r"max_(?:completion_|new_)?tokens")
+"""The names of the length of a reply."""
 TOO_LARGE_FOR_MINUTE = re.compile(
     r"request too large for|(?:input or output|prompt) tokens must be reduced", re.IGNORECASE
 )
@@ -134,15 +147,18 @@ _LIMIT_NUMBER = re.compile(
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
-MAX_DETAILS = 10_000
-"""How many characters of an error's body are searched for a wait."""
+MAX_SEARCHED = 10_000
+"""How many characters of an error's message are searched for a wait."""
 _ASKED_WAIT = re.compile(
-    r"(?:try again|retry(?:ing)?|wait|retrydelay)\D{0,30}?"
-    r"((?:\d+(?:\.\d+)?\s?"
-    r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)",
+    r"\b(?:try again|retry(?:ing)?|wait|retrydelay)"
+    r"(?:\s+(?:in|after|for|about|at least)){0,2}\W{0,5}"
+    r"((?:\d{1,6}(?:\.\d+)?\s?"
+    r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)"
+    r"(?![\w-])",
     re.IGNORECASE,
 )
-"""How a message says when to try again: "in 17.3s", "in 1h2m3s", "after 60 seconds"."""
+"""How a message says when to try again: "in 17.3s", "in 1h2m3s", "after 60 seconds". The number
+follows at once, as a message may also have a request id in it."""
 _ASKED_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h|d)", re.IGNORECASE)
 
 
@@ -161,6 +177,8 @@ class Tries:
     failed: int = 0
     refused: int = 0
     """Those that were answered with 429, too many requests."""
+    shared: int = 0
+    """Those of the refused that did not fit a context which calls share."""
     down_since: float | None = None
     """Since when the gateway can't be reached, by `time.monotonic`; None if it can."""
     cached: bool = False
@@ -219,7 +237,7 @@ class EndpointError:
             parameter if isinstance(parameter, str) else None,
             details,
             str(error.get("type") or "")[:100],
-            _wait_in_body(error, details),
+            _wait_in_body(error, message),
         )
 
     @property
@@ -252,7 +270,7 @@ class EndpointError:
         """Whether it is the reply that may not be as long as was asked for."""
         text = f"{self.parameter or ''} {self.message}"
         is_about_context = re.search(r"context|prompt|input|got -", self.message, re.IGNORECASE)
-        return bool(re.search(r"max_(?:completion_)?tokens", text)) and not is_about_context
+        return bool(REPLY_LIMIT.search(text)) and not is_about_context
 
     @property
     def too_many_texts(self) -> bool:
@@ -292,7 +310,11 @@ class EndpointError:
     @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
-        return self.status in (400, 403, 422, 451) and self._mentions(FILTERED)
+        if self.status not in (400, 403, 422, 451):
+            return False
+        # A key may have no access to sensitive information.
+        is_sensitive = self.status != 403 and self._mentions(SENSITIVE)
+        return is_sensitive or self._mentions(FILTERED)
 
     @property
     def unauthorized(self) -> bool:
@@ -314,7 +336,9 @@ class EndpointError:
         """Whether the server can't take the call now, so that fewer calls or patience may help."""
         if self.status == 429:
             return True
-        return self.status in (503, 529) and bool(BUSY.search(self.message))
+        if self.status not in (503, 529) or NOT_LOADED.search(self.message):
+            return False
+        return bool(BUSY.search(self.message))
 
     @property
     def loading(self) -> bool:
@@ -392,7 +416,7 @@ class EndpointError:
             return f"{url} is called too often (429): {message}"
         if self.temporary:
             return f"{url} failed ({self.status}): {message}"
-        if re.search(r"max_(?:completion_)?tokens", f"{self.parameter} {message}"):
+        if REPLY_LIMIT.search(f"{self.parameter} {message}"):
             return (
                 f"{url} refused the length of the reply of {model} ({self.status}): {message} "
                 "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
@@ -415,22 +439,30 @@ def _first(value: object) -> object:
     return value[0] if isinstance(value, list) and value else value
 
 
-def _wait_in_body(error: Mapping[str, object], details: str) -> float | None:
+def _wait_in_body(error: Mapping[str, object], message: str) -> float | None:
     """The seconds that an error's body asks to wait; None if it does not say.
 
     OpenRouter has the headers of its limit within the body, Hugging Face the time that loading a
-    model takes, and Gemini, OpenAI and others say it in their messages.
+    model takes, Gemini a field of the details, and OpenAI and others say it in their messages.
     """
-    estimate = error.get("estimated_time")
-    if isinstance(estimate, int | float) and math.isfinite(estimate):
-        return max(0.0, float(estimate))
+    estimate = finite_number(error.get("estimated_time"))
+    if estimate is not None:
+        return max(0.0, estimate)
     metadata = error.get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     if isinstance(headers, dict):
         wait = requested_wait({str(name).lower(): str(value) for name, value in headers.items()})
         if wait is not None:
             return wait
-    if match := _ASKED_WAIT.search(details[:MAX_DETAILS]):
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and (wait := _seconds_until(delay)) is not None:
+            return wait
+    # A message about a reply that can't be read quotes it, and with it the words of a book.
+    if MALFORMED.search(f"{error.get('code')} {error.get('type')} {message}"):
+        return None
+    if match := _ASKED_WAIT.search(message[:MAX_SEARCHED]):
         parts = _ASKED_DURATION.findall(match[1])
         wait = sum(float(number) * _UNITS[_unit(name)] for number, name in parts)
         return wait if math.isfinite(wait) else None

@@ -138,6 +138,7 @@ class EndpointRetries:
 
         def is_temporary(error: BaseException) -> bool:
             tries.refused += isinstance(error, RateLimitedError)
+            tries.shared += isinstance(error, SharedContextError)
             is_down = isinstance(error, GatewayDownError)
             if not is_down:
                 tries.down_since = None
@@ -177,7 +178,7 @@ class EndpointRetries:
         if tries.down_since is not None:
             return time.monotonic() - tries.down_since >= self._patience.unreachable
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, SharedContextError) and tries.refused >= MAX_SHARED_REFUSALS:
+        if isinstance(error, SharedContextError) and tries.shared >= MAX_SHARED_REFUSALS:
             return True
         if isinstance(error, RateLimitedError):
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
@@ -196,6 +197,9 @@ class EndpointRetries:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, TemporaryError) and error.after is not None:
             return error.after * (1 + random.random() / 4)
+        if isinstance(error, SharedContextError) and self._is_gateway:
+            # Before a gateway the limiter lets every call start at once.
+            return GATEWAY_WAIT_SECONDS * 2.0 ** min(tries.shared - 1, 4) * (0.5 + random.random())
         if isinstance(error, RateLimitedError):
             # The limiter has lowered its rate for all threads; it lets this call wait its turn.
             return 0.0

@@ -16,6 +16,7 @@ from fabula.models.endpoint_errors import (
 )
 from fabula.models.model_call import ModelCall
 from fabula.models.parameters import (
+    WAYS,
     Parameters,
     lost_parameters,
     optional_parameters,
@@ -81,7 +82,7 @@ class LearnedParameters:
         role, body = call.role, call.body
         used = parameters = self.find(role.model)
         accepted = self._accepted.setdefault(role.model, set())
-        refused = []
+        refused: list[str] = []
         while True:
             request = body(parameters)
             try:
@@ -94,6 +95,12 @@ class LearnedParameters:
                     raise
                 is_server_error = error.status >= 500
                 name = find_refused(error, request)
+                if name in WAYS:
+                    if not WAYS.isdisjoint(refused):
+                        # The other way was refused before: there is no third one.
+                        raise
+                    # A failing server says nothing about streams.
+                    name = None if is_server_error else name
                 # A failing server may name any parameter in passing. One that the model has
                 # accepted before is not to blame.
                 if name and not (is_server_error and name in accepted):

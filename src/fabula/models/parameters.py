@@ -30,18 +30,19 @@ REFUSED_SYSTEM_ROLE = re.compile(
 """How servers say that they know no system message, or a template of theirs."""
 STREAMED, NOT_STREAMED = "a stream", "a reply without a stream"
 """What `without` calls the two ways of a reply."""
+WAYS = frozenset({STREAMED, NOT_STREAMED})
 NEEDS_STREAM = re.compile(
-    r"only supports? (?:the )?stream|enable the stream parameter|non-streaming calls"
-    r"|must (?:have|set|use|be) (?:a )?[\W_]?stream(?:ing)?\b"
-    r"|stream\W{0,4}(?:must|has to|needs to) be"
-    r"|when \W?stream\W{0,3}false|stream(?:ing)? (?:mode )?is required"
+    r"only supports? (?:the )?stream|enable the stream parameter|\bnon-streaming calls"
+    r"|must (?:have|set|use|be) (?:a )?\W?stream(?:ing)?\b"
+    r"|\bstream\W{0,4}(?:must|has to|needs to) be"
+    r"|when \W?stream\W{0,3}false|\bstream(?:ing)? (?:mode )?is required"
     r"|非流式",
     re.IGNORECASE,
 )
 """How servers say that a model replies in streams alone: DashScope of models that think, Fireworks
 of long replies."""
 NO_STREAM = re.compile(
-    r"verified to stream|stream(?:ing)?\W{0,3} (?:mode )?(?:is not|isn't|does not|not)\b"
+    r"verified to stream|\bstream(?:ing)?\W{0,3} (?:mode )?(?:is not|isn't|does not|not)\b"
     r"|not support \W?stream(?!\w*[_ -]?options)",
     re.IGNORECASE,
 )

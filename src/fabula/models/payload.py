@@ -160,20 +160,31 @@ def join_events(events: list[Json]) -> Json:
 
 def _join_calls(events: list[Json]) -> list[Json]:
     """The calls of tools whose arguments come in the pieces of a stream, numbered by `index`."""
-    calls: dict[object, Json] = {}
+    calls: list[Json] = []
+    # The call under way of each index, and its id.
+    under_way: dict[str, tuple[str, Json]] = {}
     for event in events:
         pieces = delta(event).get("tool_calls")
         for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
-            function = object_or_empty(object_or_empty(piece).get("function"))
-            key = str(object_or_empty(piece).get("index", place))
-            call = calls.setdefault(key, {"name": "", "arguments": ""})
+            fields = object_or_empty(piece)
+            function = object_or_empty(fields.get("function"))
+            key, id = str(fields.get("index", place)), text_or_empty(fields.get("id"))
+            first, call = under_way.get(key, ("", None))
+            # Some servers number all calls 0. Others give each piece of a call another id, but only
+            # the first one has a name.
+            is_next = id and first and id != first and function.get("name")
+            if call is None or is_next:
+                call = {"name": "", "arguments": ""}
+                calls.append(call)
+                first = id
+            under_way[key] = (first or id, call)
             call["name"] = call["name"] or text_or_empty(function.get("name"))
             arguments = function.get("arguments")
             if isinstance(arguments, str) and isinstance(call["arguments"], str):
                 call["arguments"] += arguments
             elif arguments is not None:
                 call["arguments"] = arguments
-    return [{"function": call} for call in calls.values()]
+    return [{"function": call} for call in calls]
 
 
 def ends_reply(event: Json) -> bool:

@@ -157,7 +157,7 @@ def _json(reading: Reading) -> dict[str, Any]:
     return {
         "id": reading.document.id,
         "title": reading.document.title,
-        "of": asdict(reading.of) if reading.of else None,
+        "of": shown_fields(reading.of) if reading.of else None,
         "text": [asdict(lines) | {"end": lines.end} for lines in reading.lines],
         "said": [shown_fields(hit) for hit in reading.related],
     }
