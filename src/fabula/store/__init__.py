@@ -159,12 +159,9 @@ class Store(Database):
 
         """
         title, after_id = after
-        while page := self.rows(
-            "core/find_documents",
-            collection=collection,
-            after_title=title,
-            after=after_id,
-            limit=page_size,
+        place = {"collection": collection, "limit": page_size}
+        while page := self._entry_rows(
+            "core/find_documents", {**place, "after_title": title, "after": after_id}
         ):
             yield from map(read_entry, page)
             title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
@@ -218,7 +215,7 @@ class Store(Database):
             "part": "" if whole else key,
             "limit": limit,
         }
-        rows = self.rows("core/find_named", **parameters)
+        rows = self._entry_rows("core/find_named", parameters)
         if not rows:
             wait = partial(lock_collection, collection=collection)
             rows = self._between_switches(wait, "core/find_named", parameters)
@@ -230,12 +227,23 @@ class Store(Database):
     ) -> list[Entry]:
         """Return the documents of a collection with one of these ids, or one of these texts."""
         parameters = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
-        return [read_entry(row) for row in self.rows("core/find_same", **parameters)]
+        return [read_entry(row) for row in self._entry_rows("core/find_same", parameters)]
+
+    def _entry_rows(self, name: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the rows of a statement that finds documents, each of which is whole.
+
+        A document that is switched out between being found and being read has no properties.
+        """
+        rows = self.rows(name, **parameters)
+        if any(row["document"]["id"] is None for row in rows):
+            wait = partial(lock_collection, collection=parameters["collection"])
+            rows = self._between_switches(wait, name, parameters)
+        return [row for row in rows if row["document"]["id"] is not None]
 
     def _between_switches(
         self, wait: Callable[[neo4j.Transaction], None], name: str, parameters: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """Run a statement again that found nothing, while no switch is under way.
+        """Run a statement again that found nothing, or half of a document, between switches.
 
         Neo4j reads what is committed at each step of a statement, not the state of one moment. In
         the middle of a switch's commit a statement may find neither the old nodes nor the new.
@@ -281,7 +289,7 @@ class Store(Database):
         if not owner.document:
             return self.collection_parts(owner.collection).get(owner.graph)
         parameters = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
-        record = _find_record(self.rows("core/find_same", **parameters), owner.graph)
+        record = _find_record(self._entry_rows("core/find_same", parameters), owner.graph)
         if record is None:
             wait = partial(lock_owners, owners=[owner])
             rows = self._between_switches(wait, "core/find_same", parameters)
