@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
 
-from chromium import browser
+from chromium import browser, watch
 from fabula.errors import FabulaError
 from fabula.experiments.model import Result
 from fabula.experiments.report import markdown, write_report
@@ -386,8 +386,7 @@ def test_the_page_is_readable_in_a_browser_of_any_width(folder: Path) -> None:
         for width, dark in ((400, False), (1280, True)):
             scheme: Literal["dark", "light"] = "dark" if dark else "light"
             page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            page.on("console", lambda message: told.append(message.text))
-            page.on("pageerror", lambda error: told.append(str(error)))
+            watch(page, told)
             page.on("request", lambda request: told.append(request.url))
             page.goto((folder / "report.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") == width

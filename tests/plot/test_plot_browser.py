@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from chromium import browser
+from chromium import browser, watch
 from fabula.plot.trees.page import to_tree_page
 from plotted import HOSTILE, QUESTION, found, known, long, picture
 
@@ -38,8 +38,7 @@ def opened(chromium: Browser, file: Path, html: str, width: int, height: int) ->
     asked: list[str] = []
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    watch(page, said)
     page.goto(file.as_uri())
     drawn(page)
     yield page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from chromium import browser, faults
+from chromium import browser, faults, window
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
@@ -80,29 +80,11 @@ def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 yield Library(offline, priced, endpoint)
 
 
-@contextmanager
 def opened(
-    chromium: Browser, it: Served, role: Any = "write", expected: str = "$^", **how: Any
-) -> Iterator[BrowserContext]:
-    """A window of somebody who is signed in; its pages log nothing but what is `expected`."""
-    context = chromium.new_context(base_url=it.url, viewport={"width": 1280, "height": 800}, **how)
-    logged: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda message: logged.append(message.text))
-        page.on("pageerror", lambda error: logged.append(str(error)))
-
-    context.on("page", watch)
-    cookie = it.state.sessions.sign_in(it.key(role))
-    assert cookie
-    context.add_cookies([{"name": "fabula", "value": cookie, "url": it.url}])
-    try:
-        yield context
-        assert [text for text in logged if not re.search(expected, text)] == []
-        if how.get("java_script_enabled", True):
-            assert {page.evaluate("window.broken") for page in context.pages} == {None}
-    finally:
-        context.close()
+    chromium: Browser, it: Served, role: Any = "write", **how: Any
+) -> AbstractContextManager[BrowserContext]:
+    """A window of somebody who is signed in."""
+    return window(chromium, it.url, it.state.sessions.sign_in(it.key(role)), **how)
 
 
 def finish_job(page: Page) -> None:

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from chromium import browser, faults
+from chromium import browser, faults, window
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
@@ -92,31 +92,12 @@ def notes(library: Library) -> Iterator[None]:
         assert client.delete(path).status_code == 204
 
 
-@contextmanager
 def opened(
-    chromium: Browser, library: Library, role: Any = "write", expected: str = "$^", **how: Any
-) -> Iterator[BrowserContext]:
-    """A window of somebody who is signed in; its pages log nothing but what is `expected`."""
-    context = chromium.new_context(
-        base_url=library.it.url, viewport={"width": 1280, "height": 800}, **how
-    )
-    logged: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda message: logged.append(message.text))
-        page.on("pageerror", lambda error: logged.append(str(error)))
-
-    context.on("page", watch)
+    chromium: Browser, library: Library, role: Any = "write", **how: Any
+) -> AbstractContextManager[BrowserContext]:
+    """A window of somebody who is signed in."""
     cookie = library.it.state.sessions.sign_in(library.it.key(role))
-    assert cookie
-    context.add_cookies([{"name": "fabula", "value": cookie, "url": library.it.url}])
-    try:
-        yield context
-        assert [text for text in logged if not re.search(expected, text)] == []
-        if how.get("java_script_enabled", True):
-            assert {page.evaluate("window.broken") for page in context.pages} == {None}
-    finally:
-        context.close()
+    return window(chromium, library.it.url, cookie, **how)
 
 
 def select(page: Page, words: str) -> None:

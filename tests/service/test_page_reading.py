@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from chromium import browser, faults
+from chromium import browser, faults, window
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
@@ -124,38 +124,14 @@ def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @contextmanager
 def opened(chromium: Browser, it: Served, **how: Any) -> Iterator[BrowserContext]:
-    """A browser's window of somebody who is signed in; its pages must log nothing, ask no other
-    host, and run nothing that a book says.
-    """
+    """A window of somebody who came in by the link that the terminal shows."""
     how = {"viewport": {"width": 1200, "height": 800}} | how
-    context = chromium.new_context(base_url=it.url, **how)
-    said: list[str] = []
-    foreign: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-
-    context.on("page", watch)
-    context.on(
-        "request",
-        lambda one: None if one.url.startswith(it.url) else foreign.append(one.url),
-    )
-    entering = context.new_page()
-    entering.goto(f"/enter?token={it.state.sessions.link()}")
-    entering.close()
-    said.clear()
-    try:
+    # The browser itself tells of what could not be had, as a test wants it.
+    with window(chromium, it.url, expected="Failed to load resource", **how) as context:
+        entering = context.new_page()
+        entering.goto(f"/enter?token={it.state.sessions.link()}")
+        entering.close()
         yield context
-        # The browser itself tells of what could not be had, as a test wants it.
-        assert [one for one in said if "Failed to load resource" not in one] == []
-        assert foreign == []
-        if how.get("java_script_enabled", True):
-            assert [page.evaluate("window.broken") for page in context.pages] == [
-                None for _ in context.pages
-            ]
-    finally:
-        context.close()
 
 
 def settle(page: Page) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from mcp import Client
 from playwright.sync_api import expect
 
-from chromium import browser
+from chromium import browser, watch
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
@@ -188,7 +188,7 @@ def test_the_page_marks_them_and_lists_the_books_own_words(library: Library) -> 
         context = chromium.new_context(base_url=library.it.url)
         page = context.new_page()
         said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
+        watch(page, said)
         page.goto(f"/enter?token={library.it.state.sessions.link()}")
         page.goto(f"/c/books/ask?q={QUESTION}&mode=hybrid")
         section = page.get_by_role("region", name="Quotations")

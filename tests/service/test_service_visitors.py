@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from playwright.sync_api import expect
 from starlette.requests import Request
 
-from chromium import browser, faults
+from chromium import browser, faults, watch
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
@@ -96,7 +96,7 @@ def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint:
         context = chromium.new_context(base_url=it.url)
         logged: list[str] = []
         page = context.new_page()
-        page.on("console", lambda message: logged.append(message.text))
+        watch(page, logged)
         page.goto("/")
         assert page.url.endswith("/c/tales")
         names = page.get_by_role("navigation", name="Screens").get_by_role("link")

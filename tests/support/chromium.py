@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ LOOKS: tuple[tuple[Any, int, dict[str, Any]], ...] = (
     ("dark", 1280, CONTRAST),
 )
 """How a page is looked at: colours, width in pixels, and what axe looks for."""
+QUICKER = "Autofocus processing was blocked because a document already has a focused element"
+"""What Chromium logs where somebody typed before it drew a page: they keep the focus."""
 
 
 @contextmanager
@@ -74,6 +77,46 @@ def _be_patient(chromium: Browser) -> None:
 
     chromium.new_context = open_context  # type: ignore[method-assign]
     chromium.new_page = open_page  # type: ignore[method-assign]
+
+
+def watch(page: Page, logged: list[str]) -> None:
+    """Add to `logged` what a page logs from now on, and the errors of its scripts."""
+
+    def log(text: str) -> None:
+        if not text.startswith(QUICKER):
+            logged.append(text)
+
+    page.on("console", lambda message: log(message.text))
+    page.on("pageerror", lambda error: log(str(error)))
+
+
+@contextmanager
+def window(
+    chromium: Browser, url: str, cookie: str | None = None, expected: str = "$^", **how: Any
+) -> Iterator[BrowserContext]:
+    """A window of who is signed in by `cookie`, on a service at `url`.
+
+    Its pages must log nothing but what the pattern `expected` finds, ask no other host, and run
+    nothing that a stranger says.
+    """
+    how = {"viewport": {"width": 1280, "height": 800}} | how
+    context = chromium.new_context(base_url=url, **how)
+    logged: list[str] = []
+    foreign: list[str] = []
+    context.on("page", lambda page: watch(page, logged))
+    context.on("request", lambda one: None if one.url.startswith(url) else foreign.append(one.url))
+    if cookie is not None:
+        assert cookie
+        context.add_cookies([{"name": "fabula", "value": cookie, "url": url}])
+    try:
+        yield context
+        assert [text for text in logged if not re.search(expected, text)] == []
+        assert foreign == []
+        if how.get("java_script_enabled", True):
+            broken = [page.evaluate("window.broken") for page in context.pages]
+            assert broken == [None] * len(broken)
+    finally:
+        context.close()
 
 
 def faults(page: Page) -> list[tuple[Any, ...]]:
