@@ -69,6 +69,10 @@ BATCH_REFUSALS: dict[str, tuple[int, Any]] = {
     ),
     "a server that breaks": (500, {"error": {"message": "maximum batch size is {most}"}}),
     "a gateway": (413, "<html><h1>413 Request Entity Too Large</h1></html>"),
+    "a server whose limit overflowed": (
+        400,
+        {"error": {"message": "batch size is limited to " + "9" * 5000}},
+    ),
     "a server without a reason": (400, {"error": {"message": "invalid parameter"}}),
     "nothing at all": (422, ""),
 }

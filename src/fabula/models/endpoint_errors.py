@@ -141,8 +141,8 @@ AZURE_ADDRESSES = (
 )
 _LIMIT_NUMBER = re.compile(
     r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|(?<=\d )>|<=|≤|=)"
-    r"[^\d.<>]{0,30}?(\d+)(?![\d.]*[kKmM]?\s*tokens)"
-    r"|(\d+) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most))",
+    r"[^\d.<>]{0,30}?(\d{1,9}+)(?![\d.]*[kKmM]?\s*tokens)"
+    r"|\b(\d{1,9}) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most))",
     re.IGNORECASE,
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
