@@ -222,10 +222,13 @@ def test_answers_go_before_builds_of_other_programs() -> None:
         chat = building.chat(meter, "build")
         answer = asking.view(urgent=True).chat(Meter(), "answer")
         with ThreadPoolExecutor(9) as pool:
-            builds = [pool.submit(chat.complete, prompt(n)) for n in range(8)]
-            asked = pool.submit(answer.complete, prompt(99))
+            builds = [pool.submit(chat.complete, prompt(0))]
             metrics = f"{gateway.url}/metrics"
             try:
+                # The one call under way is a build's: of nine at once any may come first.
+                wait_until(lambda: endpoint.calls == 1)
+                builds += [pool.submit(chat.complete, prompt(n)) for n in range(1, 8)]
+                asked = pool.submit(answer.complete, prompt(99))
                 wait_until(lambda: 'state="waiting"} 8.0' in httpx2.get(metrics, timeout=120).text)
             finally:
                 all_wait.set()
@@ -509,6 +512,25 @@ def test_a_stream_is_passed_on_as_it_comes(client_of: Clients) -> None:
             has_come.set()
             pieces.append(piece.choices[0].delta.content)
     assert pieces[:2] == ["Marley ", "was dead."]
+
+
+def test_who_leaves_with_the_last_words_of_a_stream_has_them_kept(client_of: Clients) -> None:
+    # A client has all with `[DONE]`, and leaves: before the endpoint hangs up, and all is saved.
+    def speak(*_: object) -> list[bytes | float]:
+        end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+        return [
+            HEAD + event("Marley was dead."),
+            b"data: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n",
+            0.5,
+        ]
+
+    with Endpoint(raw=speak) as endpoint, gateway_before(endpoint) as gateway:
+        for _ in range(3):
+            stream = client_of(gateway).chat.completions.create(
+                model="m", messages=[{"role": "user", "content": SUMMARY.user}], stream=True
+            )
+            assert "".join(piece.choices[0].delta.content or "" for piece in stream)
+        assert endpoint.calls == 1
 
 
 def test_ranking_goes_through(endpoint: Endpoint, gateway: RunningGateway) -> None:

@@ -191,6 +191,7 @@ def test_modes_are_compared_up_to_the_bookmark(chromium: Browser, story: BookSer
         set_bookmark(page, story)
         page.goto(f"{asked}&document={story.document}")
         expect(page.locator(".columns > section")).to_have_count(2)
+        expect(page.locator("[aria-busy]")).to_have_count(0)
         expect(page.locator(".columns")).to_contain_text("Read so far: The Convict")
         expect(page.locator("#result")).not_to_contain_text(LATER)
         expect(page.locator("#bookmarked")).to_contain_text("Your bookmark is in PART ONE")

@@ -565,6 +565,28 @@ def test_the_margin_follows_and_leads_up_the_tree(chromium: Browser, library: Li
         expect(page.locator("#ticks a")).to_have_count(page.locator("mark[id]").count())
 
 
+THERE_AND_BACK = """async () => {
+  for (const place of [document.documentElement.scrollHeight, 0]) {
+    scrollTo(0, place);
+    for (let count = 0; count < 2; count += 1) await new Promise(requestAnimationFrame);
+  }
+}"""
+
+
+def test_whoever_scrolls_there_and_back_at_once_has_the_margin_of_the_place_in_sight(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.offline, viewport={"width": 1200, "height": 400}) as context:
+        page = context.new_page()
+        page.goto(library.read("Winter"))
+        place = page.locator("#place-margin .place")
+        before = str(place.get_attribute("data-from"))
+        page.evaluate(THERE_AND_BACK)
+        # The margin of the end would be there by now, which nobody looks at any more.
+        page.wait_for_timeout(1_000)
+        expect(place).to_have_attribute("data-from", before)
+
+
 def test_what_is_selected_can_be_asked_about_and_linked_to(
     chromium: Browser, library: Library
 ) -> None:
@@ -655,7 +677,7 @@ def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) ->
         unnumbered = [re.sub(r"\ARead [0-9]*: |[0-9]+\s", "", card, count=2) for card in cards]
         assert len(set(unnumbered)) == len(unnumbered) >= 1
         page.locator(".columns .shared-line a").first.click()
-        assert "#shared-" in page.url
+        page.wait_for_url("**#shared-*")
         assert "used by hybrid, naive" in page.locator("[id^=shared-]").first.inner_text()
         page.locator("[id^=shared-] a").first.click()
         expect(page.locator("mark.target").first).to_be_visible()

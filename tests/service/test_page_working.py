@@ -349,7 +349,7 @@ def test_a_query_is_filled_in_run_and_leads_into_the_book(
         page.wait_for_url("**/queries/above?*run=1*")
         assert page.get_by_label("document").input_value() == library.ids["Winter"]
         page.locator(".cells a").first.click()
-        assert f"/c/books/d/{library.ids['Winter']}?passage=" in page.url
+        page.wait_for_url(re.compile(rf"/c/books/d/{library.ids['Winter']}\?passage="))
         expect(page.locator("h1")).to_contain_text("Winter")
 
 

@@ -51,6 +51,7 @@ from fabula.service.gateway.upstream import (
 )
 from fabula.service.gateway.wire_replies import (
     event_value,
+    is_end,
     is_usage_event,
     join_stream,
     make_completion,
@@ -429,6 +430,7 @@ class GatewayCalls:
                 self._queue.report_refusal(slot, after if is_bearable else None)
             raise _Failed(answer, after)
         assert answer.value is not None
+        call.is_answered = True
         self._answered.add(request.model)
         counts = self._charge(request, answer.value, bill, expected)
         await _in_thread(partial(save, answer.value, counts))
@@ -450,6 +452,8 @@ class GatewayCalls:
                 value = event_value(event)
                 if value is not None:
                     values.append(value)
+                # Before it is passed on: with this event a client has all, and leaves.
+                call.is_answered = call.is_answered or is_end(event)
                 call.add_event(event, is_usage=value is not None and is_usage_event(value))
         except UpstreamBroken as error:
             if not call.has_events:
@@ -470,6 +474,7 @@ class GatewayCalls:
         has_error = any(reported_error(value) for value in values)
         if completion is None or has_error:
             return error_answer(502, "The endpoint's stream did not end.", "endpoint_failed")
+        call.is_answered = True
         await _in_thread(partial(save, completion, counts))
         body = json.dumps(completion, ensure_ascii=False).encode()
         return UpstreamAnswer(200, body, value=completion)

@@ -19,6 +19,8 @@ class SharedCall:
         is_sent: Whether the call has left the queue.
         runs_on: Whether it is completed without clients once it is sent: a build's call is paid for
             in any case, and its reply is cached for the next try.
+        is_answered: Whether the last of its answer has come. Clients leave then, as they have all
+            of it, while it is still being saved: it goes on, and may be joined until it is.
         is_abandoned: Whether its last client has left and it is being ended: nobody may join it.
         rows: The vectors of its texts, by the cache's keys, for calls of texts.
 
@@ -27,7 +29,7 @@ class SharedCall:
     def __init__(self, *, is_stream: bool) -> None:
         self.is_stream = is_stream
         self.is_sent = self.runs_on = False
-        self.is_abandoned = False
+        self.is_answered = self.is_abandoned = False
         self.rows: dict[bytes, Vector] = {}
         self._clients = 0
         self._events: list[tuple[bytes, bool]] = []
@@ -65,7 +67,7 @@ class SharedCall:
         finally:
             self._clients -= 1
             is_wanted = self._clients or (self.runs_on and self.is_sent)
-            if not (is_wanted or self._is_over) and self._task is not None:
+            if not (is_wanted or self.is_answered or self._is_over) and self._task is not None:
                 self.is_abandoned = True
                 self._task.cancel()
 

@@ -20,6 +20,11 @@ def make_event(value: Json) -> bytes:
     return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"
 
 
+def is_end(event: bytes) -> bool:
+    """Return whether an event says that a stream has ended."""
+    return event.removeprefix(b"data:").strip() == b"[DONE]"
+
+
 def event_value(event: bytes) -> Json | None:
     """Return the JSON of an event; None for a comment, the end, and what is no object."""
     lines = [line[5:].strip() for line in event.splitlines() if line.startswith(b"data:")]

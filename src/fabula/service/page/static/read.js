@@ -265,9 +265,10 @@ function recapUpTo(at) {
 }
 
 async function showMargin(at) {
-  if (shownRange[0] <= at && at < shownRange[1]) return;
-  // Wait until the reader stops scrolling: only the last request of a series goes on.
+  // Wait until the reader stops scrolling: only the last request of a series goes on, and none where
+  // the reader has come back to the place that is shown.
   const request = ++requests;
+  if (shownRange[0] <= at && at < shownRange[1]) return;
   await new Promise((done) => setTimeout(done, 150));
   if (request !== requests) return;
   let place = [...cache.values()].find((each) => each.from <= at && at < each.to);
