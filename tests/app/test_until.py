@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from database import connect, cypher, wipe
 from fabula import App, Collection
+from fabula.app import resources, server_pool
 from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
@@ -30,6 +32,7 @@ from fabula.plot import draw_document
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check
+from hits import rounded
 from stories import CONVICT
 
 pytestmark = pytest.mark.long
@@ -181,7 +184,7 @@ def test_what_was_read_is_found_as_without_a_place(story: Collection) -> None:
     limited = story.retrieve(
         "Who brought the file to the stranger?", kinds=kinds, mode="naive", k=3, until="Part One"
     )
-    assert limited[0] == whole[0]
+    assert rounded(limited[:1]) == rounded(whole[:1])
     everything = story.retrieve("Who is Provis?", mode="naive", kinds=kinds, until="100%", k=50)
     assert any("Provis" in hit.text for hit in everything)
 
@@ -291,6 +294,9 @@ def test_a_place_costs_no_round_trip(
         return send(database, statement, *values, **more)
 
     monkeypatch.setattr(Database, "_send", count)
+    # Whether there are other servers is read again every half minute, which may be just now.
+    monkeypatch.setattr(server_pool, "EMPTY_REGISTRY_SECONDS", math.inf)
+    monkeypatch.setattr(resources, "ALONE_SECONDS", math.inf)
     counts = []
     for until in (None, "50%", "50%", None):  # what is cached is read by the first two
         sent.clear()

@@ -326,8 +326,9 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert ask(address, address.password, "CREATE (:Kept {id: 1})") == 202
     (home / "server" / "former").mkdir()
     [pid] = pids(home)
-    psutil.Process(pid).kill()
-    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=120)
+    killed = psutil.Process(pid)
+    killed.kill()
+    psutil.wait_procs([killed], timeout=120)
     assert server_of(home).status().state == "stopped"
     # A dump needs what only the logs of the killed server hold: it is started, in spite of its
     # stale process id, and stopped cleanly.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,12 +13,16 @@ from fabula.server.artifacts import Artifact
 
 
 class Repository:
-    """Serves jars by their path; `asked` counts requests for each, `cuts` is left to cut off."""
+    """Serves jars by their path; `asked` counts requests for each, `cuts` is left to cut off.
+
+    `before` is called with the name of each jar before it is sent.
+    """
 
     def __init__(self) -> None:
         self.jars: dict[str, bytes] = {}
         self.asked: Counter[str] = Counter()
         self.cuts: Counter[str] = Counter()
+        self.before: Callable[[str], None] = lambda _: None
         self.url = ""
 
     def add(self, name: str, size: int = 50_000) -> Artifact:
@@ -54,6 +58,7 @@ class Repository:
                     self.send_error(404)
                     return
                 repository.asked[name] += 1
+                repository.before(name)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
