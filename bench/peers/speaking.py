@@ -83,9 +83,8 @@ class Adapter:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe:
-                pipe.close()
+        if self._process.stdin:
+            self._process.stdin.close()
 
     def index(self, texts: Sequence[str]) -> None:
         """Makes the peer's index. Raises PeerFailed."""
@@ -128,8 +127,10 @@ class Adapter:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._replies.put(line)
+        # Closed by who reads it: closed by another thread, it can't be read to its end.
+        with self._process.stdout as said:
+            for line in said:
+                self._replies.put(line)
         self._replies.put("")
 
     def _ended(self) -> PeerFailed:

@@ -59,6 +59,8 @@ def test_a_step_on_a_terminal_is_a_bar_that_goes_when_it_is_done() -> None:
         assert re.search(r"winter.txt: chunks .* 1/3 .* 7 calls", terminal.said())
         steps.done("chunks", Usage(8))
         steps.done("chunks", Usage(9))
+        # After this nothing is written any more that was drawn before the bar went.
+        one.bars.refresh()
         terminal.truncate(0)
         one.bars.refresh()
         assert "chunks" not in terminal.said()
@@ -72,6 +74,7 @@ def test_the_bars_of_a_document_that_failed_go_too() -> None:
     with redirect_stdout(Terminal()) as terminal, BuildProgress() as one:
         one.begin("winter.txt").expect("chunks", 3)
         one.end(failed("winter.txt"))
+        one.bars.refresh()
         terminal.truncate(0)
         one.bars.refresh()
         assert "chunks" not in terminal.said()

@@ -58,7 +58,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def proxy(endpoint: Endpoint) -> Iterator[Proxy]:
-    with Proxy(endpoint.url, "secret", 4, 5.0) as proxy:
+    with Proxy(endpoint.url, "secret", 4, 60.0) as proxy:
         yield proxy
 
 

@@ -74,9 +74,10 @@ def test_what_only_looks_like_markup_stays(markdown: str) -> None:
 
 @pytest.mark.parametrize("piece", ["[^", "# ", ":::", "::: ", " ", "{.a ", "](", "\\newpage "])
 def test_long_lines_take_no_long_time(piece: str) -> None:
-    start = time.process_time()
+    # CPU time of this thread: four seconds at most, of which a busy machine makes eight by clocks.
+    start = time.thread_time()
     texts(f"{piece * 20_000}!\n\n# {piece * 20_000}!")
-    assert time.process_time() - start < 10
+    assert time.thread_time() - start < 10
 
 
 @pytest.mark.parametrize("line", [f":::{' ' * 295}!", f"{':' * 298}!", f":::{'a' * 295}!"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import resource
 import signal
 import sqlite3
@@ -33,10 +34,15 @@ def garbage_header(path: Path) -> None:
     path.write_bytes(b"<html>Welcome to the hotel's network</html>" * 200)
 
 
-def garbage_pages(path: Path) -> None:
+def garbage_pages(path: Path, seed: int = 0) -> None:
     with path.open("r+b") as file:
         file.seek(1000)
-        file.write(os.urandom(path.stat().st_size - 1000))
+        file.write(random.Random(seed).randbytes(path.stat().st_size - 1000))
+
+
+def garbage_length(path: Path) -> None:
+    """Bytes that SQLite takes for a text of over a gigabyte: of garbage, one in 400 is so."""
+    garbage_pages(path, seed=415)
 
 
 def altered_rows(path: Path) -> None:
@@ -59,6 +65,7 @@ def cut_short(path: Path) -> None:
 DAMAGES = [
     garbage_header,
     garbage_pages,
+    garbage_length,
     altered_rows,
     another_version,
     cut_short,

@@ -102,8 +102,7 @@ def test_a_call_is_closed_soon_after_its_reader_has_left(says: bytes) -> None:
     with Endpoint(raw=endless) as server:
         endpoint = reach(server.url, limit=1)
         reader = Reader(answer(lambda purpose: OpenAIChat(endpoint, "m", purpose=purpose)))
-        until(lambda: server.calls)
-        time.sleep(0.1)
+        until(lambda: reader.stream.said)
         left = reader.leave()
         until(lambda: endless.hung_up)
         assert endless.hung_up[0] - left < SOON

@@ -143,13 +143,16 @@ def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -
     assert time.monotonic() - began < 50
 
 
-@pytest.mark.usefixtures("short_calls")
-def test_after_a_call_that_took_too_long_the_next_is_answered() -> None:
+def test_after_a_call_that_took_too_long_the_next_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     trickle = repeated(JSON + b"Content-Length: 9999\r\n\r\n", b" ", 0.05)
     with Server(raw=once(trickle)) as server:
         one = chat(server, limit=1, **PATIENCE)
-        with pytest.raises(BadReply):
+        with monkeypatch.context() as short, pytest.raises(BadReply):
+            short.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
             one.complete(SUMMARY)
+        # A machine that is busy may need more than a second for the next.
         assert one.complete(SUMMARY).text == "Marley was dead."
 
 

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from endless import begin_to_answer
 from endpoint import Endpoint
 from fabula.errors import ModelError, Stopped
-from fabula.models import Prompt, Reply
+from fabula.models import Prompt, Reply, shared_streams
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat
 from fabula.models.counted import Meter
@@ -128,8 +129,12 @@ def test_where_the_call_fails_one_of_the_others_asks(cache: ResponseCache) -> No
     assert slow.calls == 2
 
 
-def test_the_last_who_leaves_ends_the_call(cache: ResponseCache) -> None:
-    with Endpoint(between=0.05) as server:
+def test_the_last_who_leaves_ends_the_call(
+    cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_streams, "LEAVE_SECONDS", PATIENCE)
+    # An answer that ended meanwhile would have neither a second reader nor anything to end.
+    with Endpoint(raw=begin_to_answer) as server:
         meters = [Meter(), Meter()]
         opened: list[Stop] = []
         one = cached_chat(chat(server), cache, server.url, "m", meters[0])

@@ -33,7 +33,11 @@ LOG = logging.getLogger("fabula")
 FILE = "responses.sqlite"
 BUSY_SECONDS = 5.0
 """How long to wait for another process that writes; a write takes milliseconds."""
-DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGED = (
+    *(sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
+    # A length that is damaged may be one of over a gigabyte, which no reply has.
+    sqlite3.SQLITE_TOOBIG,
+)
 """SQLite's error codes for a damaged file; the others mean a lack of space or permissions."""
 
 # A table WITHOUT ROWID takes longer to write vectors to, and more space.
