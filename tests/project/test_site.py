@@ -229,6 +229,7 @@ def test_the_site_works_from_a_folder_in_a_browser(site: Path) -> None:
         page = chromium.new_page(viewport={"width": 1400, "height": 900})
         page.goto((site / "index.html").as_uri())
         page.keyboard.press("Control+k")
+        page.locator("input[aria-label=Search]:focus").wait_for()
         page.keyboard.type("spoilers")
         page.get_by_text("No spoilers").last.wait_for()
         assert "Fabula " in page.locator("header").inner_text()

@@ -354,8 +354,8 @@ def unit_rows(data: object, count: int) -> Vectors:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not (lengths > 0).all():
             raise BadReply(
-                "The embedding model returned a vector of length 0, or with NaN, null or infinity in "
-                "it. Restart or update its server, or name another model in FABULA_EMBEDDING_MODEL."
+                "The embedding model returned a vector of length 0, or with NaN, null or infinity "
+                "in it. Restart or update the server, or name another FABULA_EMBEDDING_MODEL."
             )
         # Dividing a unit vector again would change its last bits, so that one that a gateway has
         # passed on would differ from the same one without a gateway.
