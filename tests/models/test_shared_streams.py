@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from endless import begin_to_answer
+from endless import answer_for_ever
 from endpoint import Endpoint
 from fabula.errors import ModelError, Stopped
 from fabula.models import Prompt, Reply, shared_streams
@@ -133,8 +133,9 @@ def test_the_last_who_leaves_ends_the_call(
     cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_streams, "LEAVE_SECONDS", PATIENCE)
-    # An answer that ended meanwhile would have neither a second reader nor anything to end.
-    with Endpoint(raw=begin_to_answer) as server:
+    # An answer that ended meanwhile would have neither a second reader nor anything to end; and
+    # this chat, which knows of no stop, is left with its next word.
+    with Endpoint(raw=answer_for_ever) as server:
         meters = [Meter(), Meter()]
         opened: list[Stop] = []
         one = cached_chat(chat(server), cache, server.url, "m", meters[0])

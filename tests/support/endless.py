@@ -30,3 +30,10 @@ def begin_to_answer(_: int, body: dict[str, Any]) -> Stream:
         return None
     words = [event(word) for word in ("Anna ", "walked ", "home")]
     return itertools.chain([HEAD, *words], itertools.cycle([b": thinking\n\n", 0.01]))
+
+
+def answer_for_ever(_: int, body: dict[str, Any]) -> Stream:
+    """Say word after word of a streamed answer that has no end. It is an endpoint's `raw`."""
+    if not body.get("stream"):
+        return None
+    return itertools.chain([HEAD], itertools.cycle([event("Anna walked "), 0.02]))
