@@ -96,7 +96,7 @@ def _neo4j(collection: Collection) -> Generator[DoctorCheck, None, Store | None]
 def _indexes(store: Store, collection: Collection) -> str:
     space = collection.space()
     if space is None:
-        return "none yet; the first ingest makes them"
+        return f"none yet for collection {collection.name!r}: its first ingest makes them"
     if faults := schema.find_faults(store, space):
         descriptions = (f"{fault.name} {fault.what}: {fault.cure}" for fault in faults)
         raise FabulaError("; ".join(descriptions))

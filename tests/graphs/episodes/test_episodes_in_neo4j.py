@@ -184,6 +184,7 @@ def test_bad_arguments_are_refused(fabula: Fabula) -> None:
 
 def test_the_command_tells_and_read_opens_what_a_paragraph_rests_on(run: Any) -> None:
     result = run("recap", "The Mill", "--until", "CHAPTER II", "--by", "chapter")
+    assert result.stdout.startswith("The Mill, up to character "), "no marks of a heading's style"
     assert result.exit_code == 0, result.output
     assert "[1] CHAPTER I · characters 0-" in result.stdout
     assert "[2] CHAPTER II · " in result.stdout

@@ -12,7 +12,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import count_noun, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.models.clean import clean_output
@@ -88,8 +88,9 @@ def command(
     if as_json:
         print_json(_to_json(recap))
         return
+    # Its texts are cleaned: cleaned again, the styles of headings would be left as "[1m".
     for line in _format(recap):
-        echo(line)
+        click.echo(line)
 
 
 def _explain_missing(fabula: Collection, entry: Entry, settings: Settings) -> NotFound:
