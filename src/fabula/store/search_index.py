@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.text.folding import SOLID, clusters, search_pieces, search_words
+from fabula.text.folding import SOLID, clusters, search_pieces, search_words, segment_pieces
 from fabula.text.ranking import LENGTH_NORMALIZATION, SATURATION
 
 MEAN_WORDS = 100
@@ -90,9 +90,10 @@ def search_properties(collection: str, text: str) -> dict[str, str | float]:
         of weight; `tenant`, the token of its collection.
 
     """
-    terms, length = _terms(text)
+    pieces = list(search_pieces(text))
+    terms, length = _terms(pieces)
     return {
-        "search_text": " ".join(search_words(text)),
+        "search_text": " ".join(segment_pieces(pieces)),
         "search_terms": " ".join(_with_classes(terms, length)),
         "search_length": length,
         "tenant": tenant_token(collection),
@@ -212,26 +213,30 @@ def _rarity(count: int, total: int) -> float:
     return math.log1p((max(total, count) - count + 0.5) / (count + 0.5))
 
 
-def _terms(text: str) -> tuple[list[str], float]:
-    """Return the terms of a text, in order, and its length in words."""
-    terms: list[str] = []
+def _terms(pieces: Iterable[tuple[str, bool]]) -> tuple[Counter[str], float]:
+    """Return how often a text has each of its terms, in order, and its length in words."""
+    counts: Counter[str] = Counter()
     length = 0.0
-    for word, is_solid in search_pieces(text):
+    for word, is_solid in pieces:
         if not is_solid:
-            terms.append(_encode(word))
+            counts[word] += 1
             length += 1
             continue
         letters = clusters(word)
-        terms += map(_encode, _letters_and_pairs(letters))
+        counts.update(_letters_and_pairs(letters))
         length += len(letters) / 2
+    terms: Counter[str] = Counter()
+    for word, count in counts.items():
+        # Words that are cut at the same character are one term.
+        terms[_encode(word)] += count
     return terms, length
 
 
-def _with_classes(terms: Sequence[str], length: float) -> list[str]:
-    """Return each distinct term with its class of weight, in order of appearance."""
+def _with_classes(terms: Mapping[str, int], length: float) -> list[str]:
+    """Return each term with its class of weight, in order of appearance."""
     damped = SATURATION * (1 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length / MEAN_WORDS)
     classified = []
-    for term, count in Counter(terms).items():
+    for term, count in terms.items():
         weight = count * (SATURATION + 1) / (count + damped)
         classified.append(f"{term}_{CLASS_LETTERS[bisect_right(CLASS_BOUNDS, weight)]}")
     return classified

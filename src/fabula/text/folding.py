@@ -176,9 +176,17 @@ def search_words(text: str) -> list[str]:
     Words of Thai, Lao, Khmer, Burmese, Chinese and Japanese are found by ICU's dictionaries where
     the extra `icu` is installed; without it, each two letters that follow each other are a word.
     """
+    return segment_pieces(search_pieces(text))
+
+
+def segment_pieces(pieces: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return the words of the pieces of a text; see `search_pieces`."""
     words: list[str] = []
-    for piece, is_solid in _pieces(text):
-        words += _segment(piece) if is_solid else [piece]
+    for piece, is_solid in pieces:
+        if is_solid:
+            words += _segment(piece)
+        else:
+            words.append(piece)
     return words
 
 
@@ -199,21 +207,17 @@ def printed_words(text: str) -> Iterator[tuple[str, int, int]]:
 
 def search_pieces(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the folded words of a text, and whether each is a run of a script without spaces."""
-    return _pieces(text)
-
-
-def clusters(run: str) -> list[str]:
-    """Return the letters of a script without spaces, each with its marks."""
-    return _CLUSTER.findall(run)
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
     folded = fold(_LINE_END.sub(_join_line_end, text))
     for match in _PIECE.finditer(folded):
         if match[1]:
             yield match[1], True
         elif word := _bare(match[0]):
             yield word, False
+
+
+def clusters(run: str) -> list[str]:
+    """Return the letters of a script without spaces, each with its marks."""
+    return _CLUSTER.findall(run)
 
 
 def _bare(word: str) -> str:
