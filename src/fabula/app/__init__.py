@@ -38,7 +38,7 @@ class App(Resources):
     Args:
         settings: The settings; None to read them from `flags`, the environment and files named
             `fabula.toml`.
-        report: Is told how the private Neo4j starts.
+        report: Called with each step of the private Neo4j's start.
         models: Models of these settings, if there are some already.
         **flags: Settings by their names, as `collection="novels"`.
 

@@ -38,17 +38,17 @@ from fabula.text.tokens import count
 LOG = logging.getLogger("fabula")
 
 PHRASE_WORDS = 6
-"""Words of a phrase that is searched for: so many seldom stand in a book twice."""
+"""Words of a phrase that is searched for: a phrase of this length seldom stands in a book twice."""
 MAX_WHOLE_WORDS = 12
-"""Up to so many words a quotation is searched for as one phrase."""
+"""Up to this many words a quotation is searched for as one phrase."""
 WORDS_PER_PHRASE = 40
-"""In a long quotation one phrase is searched for in about so many words; a chunk and its neighbours
-are longer, so all of the quotation is read."""
+"""In a long quotation one phrase is searched for in about this many words; a chunk and its
+neighbours are longer, so all of the quotation is read."""
 MAX_PHRASES = 6
-"""Phrases of a quotation, if it is not longer than so many times `WORDS_PER_PHRASE`: where a word
+"""Phrases of a quotation, if it is not longer than this many times `WORDS_PER_PHRASE`: where a word
 is printed otherwise, another phrase finds its place."""
 MAX_SHORT_WORDS = 14
-"""Up to so many words a quotation is also searched for with one or two words left out."""
+"""Up to this many words a quotation is also searched for with one or two words left out."""
 _SENTENCE_END = re.compile(r"[.!?…。！？]\s+\S|\n\s*\n")
 
 

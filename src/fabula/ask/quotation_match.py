@@ -37,7 +37,7 @@ hyphens, and words written as one; the spelling of a word; words left out; words
 MAX_OCCURRENCES = 200
 """Places of one wording that are compared; more are of a phrase that proves nothing."""
 WORDS_PER_SLIP = 6
-"""One word in so many may have a wrong letter."""
+"""One word in this many may have a wrong letter."""
 MAX_GAP_CHARACTERS = 1500
 """What an ellipsis may leave out: about 250 words."""
 GAP_CHARACTERS_PER_WORD = 150
@@ -45,7 +45,7 @@ GAP_CHARACTERS_PER_WORD = 150
 MAX_BRACKET_CHARACTERS = 60
 """What words in brackets may stand for: a name, or a few words."""
 MIN_PART_WORDS = 3
-"""One part of a quotation with ellipses has at least so many words."""
+"""One part of a quotation with ellipses has at least this many words."""
 SHORT_GAP_CHARACTERS = 40
 """An ellipsis that leaves out so little, and a negation with it, turns what is said around."""
 CLOSEST_SHARE = 0.6

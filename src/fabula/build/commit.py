@@ -98,8 +98,8 @@ def commit(
         progress: Told of each passage that is staged.
         meter: What the document has asked of models until now.
         stop: Ends the staging. Nobody reads what is staged by then; the next run sweeps it.
-        prepare: Makes the collection ready for embeddings of so many dimensions, unless the run has
-            done that a moment ago; None: it is made ready here.
+        prepare: Makes the collection ready for embeddings of a number of dimensions, unless the
+            run has done that a moment ago; None: it is made ready here.
         staged: What of the parts was staged while the others were made.
 
     Raises:

@@ -51,7 +51,7 @@ class EarlyWriter:
             store: The graph.
             model: The model of the embeddings.
             lock: The lock of the document, which holds its run of staging.
-            prepare: Makes the collection ready for embeddings of so many dimensions.
+            prepare: Makes the collection ready for embeddings of a number of dimensions.
             gate: Entered for each piece of work; it is closed once the whole run has failed.
             stop: Ends the staging between two batches.
 

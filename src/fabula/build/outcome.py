@@ -1,4 +1,4 @@
-"""What becomes of a document in a run, and who is told of it."""
+"""What becomes of a document in a run, and the protocol of who listens to it."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def describe(outcome: Outcome, parts: Sequence[Part]) -> Outcome:
 
 
 class Listener(Protocol):
-    """Is told how an ingest goes; called from several threads."""
+    """Receives the progress of an ingest; called from several threads."""
 
     def expect(self, sources: int) -> None:
-        """Take note that so many sources will be read; called first."""
+        """Take note of how many sources will be read; called first."""
         ...
 
     def begin(self, source: str) -> Progress:
-        """Take note that a source is being read; return what is told of its steps."""
+        """Take note that a source is being read; return the listener for its steps."""
         ...
 
     def end(self, outcome: Outcome) -> None:

@@ -178,7 +178,7 @@ class BuildRun:
     """When the collection was last made ready for embeddings, by their dimensions."""
     _preparing: threading.Lock = field(default_factory=threading.Lock)
     _progress: dict[str, Progress] = field(default_factory=dict)
-    """What is told of the steps of each source; a source is begun once, in whatever round."""
+    """The listener for the steps of each source; a source is begun once, in whatever round."""
 
     def ingest(self, sources: Sequence[DocumentSource]) -> list[Outcome]:
         """Take in each source as a document.

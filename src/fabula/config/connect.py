@@ -34,7 +34,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
 
     Args:
         settings: They name the server.
-        report: Is told how the private server starts.
+        report: Called with each step of the private server's start.
 
     Raises:
         StoreError: Neo4j cannot be reached, or the graph is of a newer version of Fabula.

@@ -180,7 +180,7 @@ class ModelFactory:
         """Return what sends the calls of builds by batches, at the price of batches.
 
         Args:
-            options: Whether a run waits for its batches, and what is told how they stand.
+            options: Whether a run waits for its batches, and what is called with their state.
 
         Raises:
             SettingsError: There is no chat model to ask, no cache, or the endpoint's URL is one

@@ -221,8 +221,8 @@ class Settings(BaseModel):
     prices: Path | None = Field(
         None, description="TOML file with prices of models, in addition to those that Fabula knows"
     )
-    max_calls: int | None = Field(None, ge=1, description="stop when so many model calls are made")
-    max_tokens: int | None = Field(None, ge=1, description="stop when so many tokens are spent")
+    max_calls: int | None = Field(None, ge=1, description="stop after this number of model calls")
+    max_tokens: int | None = Field(None, ge=1, description="stop after this number of tokens")
     batch_min_tokens: int = Field(
         100_000, ge=0, description="with --batch, embed fewer tokens than this at once"
     )

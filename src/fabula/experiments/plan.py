@@ -73,7 +73,7 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
 
 
 def limit_questions(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
-    """Draw at most so many texts, and questions that are spread evenly over them.
+    """Draw at most a number of texts, and questions that are spread evenly over them.
 
     A smaller draw is always part of a larger one with the same seed, so that a run can grow. The
     order of the data set stays.

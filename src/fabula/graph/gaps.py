@@ -56,7 +56,7 @@ class GapLimit:
         self._counting = threading.Lock()
 
     def expect(self, pieces: int) -> None:
-        """Count so many more pieces that the graph should have."""
+        """Add to the number of pieces that the graph should have."""
         with self._counting:
             self._expected += pieces
 

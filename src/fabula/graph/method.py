@@ -123,7 +123,7 @@ class BuildWork:
 
     Attributes:
         job: Runs them in parallel.
-        progress: Is told how many are done.
+        progress: Called with the number that is done.
         gaps: Decides whether a piece without a usable reply may be left out as a gap.
         pieces: Given nodes and edges of the part as soon as they are final, so that they can be
             written while models are asked for the others; each node once, and exactly as the built

@@ -28,7 +28,7 @@ def read_statement_file(file: Path) -> str:
 
 
 def for_embeddings(statement: str, dimensions: int, slot: int) -> str:
-    """Return a statement for the embeddings of so many dimensions in a slot (1 or 2).
+    """Return a statement for embeddings of this number of dimensions in a slot (1 or 2).
 
     Neo4j takes the name of an index or a label only as text, not as a parameter. Files name those
     of 256 dimensions in slot 1, and nothing else of a statement ever varies.
@@ -45,12 +45,12 @@ def for_embeddings(statement: str, dimensions: int, slot: int) -> str:
 
 
 def index_name(dimensions: int, slot: int, what: Embedded = "passage") -> str:
-    """Return the name of the vector index of so many dimensions in a slot."""
+    """Return the name of the vector index for this number of dimensions in a slot."""
     return f"{what}_vectors_{dimensions}" + ("_2" if slot == 2 else "")
 
 
 def label_name(dimensions: int, what: Embedded = "passage") -> str:
-    """Return the label of passages or elements whose embeddings have so many dimensions."""
+    """Return the label of passages or elements whose embeddings have this number of dimensions."""
     return f"{what.capitalize()}{dimensions}"
 
 

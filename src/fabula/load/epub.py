@@ -51,7 +51,7 @@ _NO_PAGES = ("application/x-dtbncx+xml", "application/oebps-page-map+xml", "imag
 _MIN_NAV_CHARACTERS = 500
 """A page of contents with more text than this besides is a page of the book."""
 _HEADING_BLOCKS = 4
-"""The heading to which a table of contents leads is among so many blocks."""
+"""The heading to which a table of contents leads is among this many blocks."""
 _RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
 """The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")

@@ -24,7 +24,7 @@ _MIN_ENTRIES = 3
 _MIN_ENTRY_SHARE = 0.5
 """The least share of a text, or of a chapter, that its entries take up."""
 _WIDE_FACTOR = 3
-"""A Chinese or Japanese character says as much as so many letters."""
+"""A Chinese or Japanese character counts as this many letters."""
 _MAX_LINES = 3
 _MIN_SHORT_SHARE = 0.6
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*$")

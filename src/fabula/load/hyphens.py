@@ -26,7 +26,7 @@ _FRENCH = re.compile(
 """French pronouns behind their verb, and `-même`, which always have a hyphen before them."""
 _FRENCH_WORDS = ("dans", "elle", "est", "et", "il", "les", "qui", "une", "vous")
 _MIN_FRENCH_WORDS = 2
-"""So many of these words show that a text is French."""
+"""The number of these words that shows that a text is French."""
 _MIN_DIVIDED = 3
 _MIN_DIVIDED_SHARE = 0.02
 """The fewest divided words, and the least share of lines with one, of a file that divides words."""

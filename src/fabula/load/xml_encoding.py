@@ -45,7 +45,7 @@ _SEVEN_BIT = ("iso2022", "hz", "utf-7")
 """Encodings whose bytes are also valid ASCII."""
 _MIN_UTF8_CHARACTERS = 4
 _MIN_UTF8_ASIAN_CHARACTERS = 20
-"""So many characters beyond ASCII are no UTF-8 by accident; a few words in GBK may be."""
+"""This many characters beyond ASCII are not UTF-8 by accident; a few words in GBK may be."""
 _ASIAN = ("big5", "cp9", "euc", "gb", "johab", "shift")
 _MAX_BROKEN_SHARE = 0.01
 _TAG = re.compile(rb"<[^<>]*>")
@@ -61,7 +61,7 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
 
     Args:
         data: The content.
-        warn: Is told, as the predicate of a sentence, if the file declares what it is not.
+        warn: Called, with the predicate of a sentence, if the file declares what it is not.
 
     Raises:
         LoadError: It is not text.

@@ -31,7 +31,7 @@ def parse(
     Args:
         data: The file's content.
         make_error: Makes the error for a broken file from the reason.
-        warn: Is told, as the predicate of a sentence, what is wrong with the file.
+        warn: Called, with the predicate of a sentence, for what is wrong with the file.
 
     Raises:
         LoadError: The file has no element, is no text, or its entities may expand without end.

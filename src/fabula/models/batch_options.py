@@ -39,7 +39,7 @@ class BatchOptions:
         wait: Whether the run waits for its batches. If not, it ends with documents that wait, and
             the same run goes on once their batches have ended.
         poll_seconds: How often a run that waits looks at its batches.
-        report: Is told how they stand.
+        report: Called with their state.
         owner: Whose budget the calls are of: the id of a service's caller; '' for nobody's.
 
     """

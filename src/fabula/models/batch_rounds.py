@@ -82,7 +82,7 @@ class BatchRounds:
         embed: Embeds texts at once: for those that are too few to wait for.
         min_tokens: Embeddings of a round with fewer tokens are asked for at once.
         min_calls: If a round has fewer calls to chat models, they are made at once.
-        options: Whether the run waits, and what is told how its batches stand.
+        options: Whether the run waits, and what is called with the state of its batches.
 
     """
 
@@ -435,7 +435,7 @@ class BatchRounds:
             return
         outputs = [text_or_empty(remote.get(name)) for name in ("output_file_id", "error_file_id")]
         if status == "failed" and not any(outputs):
-            # Before the failure is told, as that may end the run.
+            # Before the failure is reported, as that may end the run.
             self._delete([row.file])
             self._take_failure(row, remote)
         elif self._take_in(row, progress, outputs):

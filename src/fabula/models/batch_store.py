@@ -492,7 +492,7 @@ class BatchStore:
         )
 
     def limit_lines(self, endpoint: str, model: str, lines: int | None) -> None:
-        """Remember that a batch of a model may have no more than so many calls; None: any."""
+        """Remember how many calls a batch of a model may have at most; None: any number."""
         self._write(
             "INSERT INTO model (endpoint, model, max_lines) VALUES (?, ?, ?)"
             " ON CONFLICT (endpoint, model) DO UPDATE SET max_lines = excluded.max_lines",
@@ -578,7 +578,7 @@ class BatchStore:
 
 
 def _choose(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
-    """Put ids into the temporary table: a statement takes only so many parameters."""
+    """Put ids into the temporary table: SQLite limits the number of a statement's parameters."""
     with closing(connection.cursor()) as cursor:
         cursor.execute("DELETE FROM temp.chosen")
         cursor.executemany("INSERT OR IGNORE INTO temp.chosen VALUES (?)", [(id,) for id in ids])

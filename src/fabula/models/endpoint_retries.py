@@ -34,7 +34,7 @@ FIRST_REFUSAL_SECONDS = 90.0
 GATEWAY_WAIT_SECONDS = 0.5
 """About how long to wait before the next try to reach a gateway that is starting again."""
 MAX_SHARED_REFUSALS = 20
-"""After so many refusals for a context that calls share, a text counts as too long by itself."""
+"""After this many refusals for a context that calls share, a text counts as too long by itself."""
 WARNING_INTERVAL_SECONDS = 30.0
 """The shortest time between two warnings about retries: many calls wait for the same thing."""
 ONE_AT_A_TIME = (
@@ -101,7 +101,7 @@ class EndpointRetries:
 
         Args:
             client: Sends the calls.
-            limiter: Is told of refusals and late answers, and makes the pauses.
+            limiter: Receives refusals and late answers, and makes the pauses.
             patience: How long to wait for answers, and how often to try.
             behaviour: Logs each warning about the endpoint once.
             is_gateway: Whether the client calls a Fabula gateway.

@@ -42,7 +42,7 @@ KEY_PATTERN = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class GatewayHints:
-    """What a gateway is told about a call.
+    """What is sent to a gateway about a call.
 
     Attributes:
         key: The response cache's key of the reply, 32 bytes; empty for a call that has none.

@@ -16,7 +16,7 @@ from fabula.models.rate_limit import Call, RateLimit
 MAX_SLEEP_SECONDS = 60.0
 """A lock can't wait for infinity."""
 RESERVED_SHARE = 8
-"""One slot in so many is reserved for questions. Without it, a question that comes while builds
+"""One slot in this many is reserved for questions. Without it, a question that comes while builds
 have all slots has to wait until a call of a build ends, which may take long."""
 RESERVED_SECONDS = 60.0
 """How long after a question slots are reserved: without questions, builds have all of them."""

@@ -28,7 +28,7 @@ class ModelCall:
         tries: Counts the failed tries. The same object may be given to several calls, which then
             have the tries of one.
         purpose: What the call is for; its stop ends all waiting.
-        hints: What a gateway is told about the call.
+        hints: What is sent to a gateway about the call.
 
     """
 

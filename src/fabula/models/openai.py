@@ -129,7 +129,7 @@ class OpenAIChat:
         return ModelCall(CHAT_PATH, self._role, request.body, tries, self._purpose, hints)
 
     def _hints(self, prompt: Prompt) -> GatewayHints:
-        """What a gateway is told about a call: the key that replies have without a gateway, too."""
+        """Return what a gateway learns of a call: the key that replies have without it, too."""
         if not self._endpoint.is_gateway:
             return NO_HINTS
         json, tools = prompt.schema is not None, prompt.offer is not None

@@ -43,7 +43,7 @@ WORD_END = re.compile(r"(?=\s)")
 MAX_CUT_REPLIES = 3
 """Replies that end at a limit of tokens, after which no other one is asked for."""
 ECHOED_WORDS = 7
-"""So many words in a row are taken from the prompt, and not there by chance."""
+"""This many words in a row are copied from the prompt, and not there by chance."""
 TAGS = re.compile(r"</?(?:question|conversation|passage|reply)s?>", re.IGNORECASE)
 ECHO = "The reply repeats what was asked for. Reply with what the instructions ask for alone."
 LOG = logging.getLogger("fabula")

@@ -44,7 +44,7 @@ QUICK_STOP = {
     "db.shutdown_transaction_end_timeout": "1s",
     "internal.db.transaction.shutdown_terminated_transaction_wait_timeout": "3s",
 }
-"""Settings by which a server that is told to stop does not wait in vain."""
+"""Settings by which a server that is asked to stop does not wait for nothing."""
 
 
 def memory(heap: str, page_cache: str) -> dict[str, str]:

@@ -121,7 +121,7 @@ class Fetcher:
     cancelled: bool = field(default=False, init=False)
 
     def run(self, artifacts: Sequence[Artifact], report: Callable[[int], None]) -> None:
-        """Fetch all artifacts, `THREADS` at once; `report` is told how many bytes have come."""
+        """Fetch all artifacts, `THREADS` at once; `report` gets the number of bytes so far."""
         cache, remote = self._contexts()
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="fetch")
         try:

@@ -83,7 +83,7 @@ def _open_gateway(app: App, serving: Serving, listener: socket.socket) -> Gatewa
 
     The App's own calls take the same way as those of other programs: with a limiter of its own
     beside that of the gateway, the endpoint would be asked for more than either allows. Workers of
-    a scheduler are told the same address, so it is that of `serve.url` where both are set.
+    a scheduler get the same address, so it is that of `serve.url` where both are set.
 
     Raises:
         SettingsError: There is no endpoint, or another gateway has the folder with the budgets.

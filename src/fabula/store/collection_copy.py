@@ -28,7 +28,7 @@ from fabula.store.server_registry import CollectionPlace, save_place_in
 NODES_PER_SLICE = 250
 """The target's readers wait while its vector index takes a slice in, as in `fabula.store.parts`."""
 CHARACTERS_PER_SLICE = 4_000_000
-"""After so many characters of annotations a slice ends earlier: one node may have millions."""
+"""After this many characters of annotations a slice ends earlier: one node may have millions."""
 NODES, RELATIONSHIPS, DONE = "nodes", "relationships", "done"
 """The phases of a copy. A relationship needs both of its ends, so all nodes come first."""
 

@@ -99,7 +99,7 @@ def ensure(store: Database, name: str) -> None:
 
 
 def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "passage") -> None:
-    """Make the vector index of so many dimensions in a slot, unless it exists; don't wait for it.
+    """Make a slot's vector index for a number of dimensions, unless it exists; don't wait for it.
 
     The index of elements is only made where an element has an embedding, because that takes a fifth
     of a second.

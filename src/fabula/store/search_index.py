@@ -209,7 +209,7 @@ def exact_scores(
 
 
 def _rarity(count: int, total: int) -> float:
-    """Return BM25's weight of a word that so many texts of all have."""
+    """Return BM25's weight of a word that `count` of `total` texts have."""
     return math.log1p((max(total, count) - count + 0.5) / (count + 0.5))
 
 

@@ -75,7 +75,7 @@ GRACE_SECONDS = 3.0
 MAX_SENT_BYTES = 64 * 2**20
 """How much the server may send for a bounded result. Embeddings count, though none is returned."""
 MIN_EMBEDDING_NUMBERS = 32
-"""A list of at least so many floats is shown by its length, because nobody reads the numbers."""
+"""A list of at least this many floats is shown by its length, because nobody reads the numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class CollocateCounter:
     """Counts the words around nodes, text by text."""
 
     def __init__(self, left: int, right: int) -> None:
-        """Count up to so many words on each side of a node."""
+        """Count the words on each side of a node, up to a number."""
         self._reach = left, right
         self._near: Counter[str] = Counter()
         self._left: Counter[str] = Counter()

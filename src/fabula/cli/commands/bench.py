@@ -103,8 +103,8 @@ def list_suites() -> None:
     type=click.Choice(["gutenberg"]),
     help="use only texts of Project Gutenberg, as the aspect graph's publication did",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
-@click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="ask at most N questions")
+@click.option("--texts", type=click.IntRange(1), metavar="N", help="use at most N texts")
 @batch_flags
 @given_flags(*SETTINGS, assignment=DataSetOrSetting())
 def run_suite(

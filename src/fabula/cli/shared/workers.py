@@ -33,7 +33,7 @@ def worker_flags(command: Command) -> Command:
         "--workers",
         type=click.IntRange(min=1),
         metavar="N",
-        help="read and build in so many processes on this machine (pip install 'fabula[dask]')",
+        help="read and build in N processes on this machine (pip install 'fabula[dask]')",
     )(command)
 
 

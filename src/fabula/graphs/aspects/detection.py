@@ -57,7 +57,7 @@ def assign_clusters(
         rounds: How often detection is repeated at most for aspects that are missing.
         detect: Finds the aspects of all clusters.
         best_fit: Chooses the cluster of an aspect that is still missing after all rounds.
-        log: Is told of each round.
+        log: Called after each round.
 
     Yields:
         An aspect, the numbers of its clusters, and whether `best_fit` chose the cluster. An aspect
@@ -95,7 +95,7 @@ def repeat_all(
         rounds: How often all is repeated at most.
         attempt: Makes clusters and finds their aspects, in the attempt of that number from 0, which
             always gives some. None: nothing else can come of it.
-        log: Is told of each attempt.
+        log: Called after each attempt.
 
     Returns:
         The number of the attempt in which the fewest aspects are missing, the first of several, and

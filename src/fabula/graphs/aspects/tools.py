@@ -1,4 +1,4 @@
-"""The tool that this graph brings for the mode `agent`: what is told of an aspect."""
+"""The tool that this graph brings for the mode `agent`: it returns the summaries of an aspect."""
 
 from __future__ import annotations
 

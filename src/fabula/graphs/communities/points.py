@@ -178,7 +178,7 @@ def read_score(value: Any, highest: int) -> int | None:
 def take_batches(
     ranked: Sequence[StoredReport], limit: int, calls: int
 ) -> list[list[StoredReport]]:
-    """Return the batches of the first reports that so many calls can read.
+    """Return the batches of the first reports that a number of calls can read.
 
     Args:
         ranked: Reports, the best first.

@@ -26,7 +26,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 REPORTING = "reports"
 """The step in which reports are asked for, and in which there may be gaps."""
 ROOM = 4
-"""A reply may take so many times its limit: it has numbers and names of fields, too."""
+"""A reply may take this many times its limit: it has numbers and names of fields, too."""
 MAX_FINDINGS = 10
 MAX_TITLE_TOKENS, MAX_WHY_TOKENS = 40, 60
 PARTS = 3
@@ -121,7 +121,7 @@ def read_report(reply: str, rows: int, limit: int) -> Records[CommunityReport]:
 
 
 def expected_report(context: ReportContext, findings: int, size: int) -> str:
-    """Return a report of so many findings and tokens in the words of its context, as JSON."""
+    """Return a report of a number of findings and tokens in the words of its context, as JSON."""
     count = max(1, findings)
     words = context.text.split()
     text = tokens.cut(" ".join(islice(cycle(words), 4000)), size)

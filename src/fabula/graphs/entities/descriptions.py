@@ -29,7 +29,7 @@ from fabula.text import tokens
 from fabula.text.stems import Stemmer
 
 MIN_MERGED_STATEMENTS, MIN_MERGED_TOKENS = 8, 1200
-"""A call merges statements from this many on, or from so many tokens of them."""
+"""A call merges statements if there are at least this many, or this many tokens of them."""
 BLOCK = 8000
 """The most tokens of the statements of one call; a description has at most half of it."""
 MAX_SUBJECTS = 10

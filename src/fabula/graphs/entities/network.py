@@ -249,7 +249,7 @@ def best(scores: Scores, limit: int) -> list[int]:
 
 
 def within(weights: csr_array, rows: Sequence[int], hops: int) -> NDArray[np.bool_]:
-    """Return which nodes are at most so many hops from each of `rows`, shape (rows, nodes)."""
+    """Return which nodes are at most a number of hops from each of `rows`, shape (rows, nodes)."""
     count = weights.shape[0]
     reached = _ones(np.arange(len(rows)), np.asarray(rows, np.int64), (len(rows), count))
     for _ in range(hops):

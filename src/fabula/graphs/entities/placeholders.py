@@ -112,7 +112,7 @@ def _names(window: TextWindow) -> Iterator[str]:
 
 
 def _statements(window: TextWindow, length: float, turn: int = 0) -> Iterator[str]:
-    """Endless runs of the passages' words of so many tokens, no two alike."""
+    """Endless runs of the passages' words, each of a number of tokens, no two alike."""
     words = " ".join(" ".join(chunk.text.split()) for chunk in window.chunks).split() or ["nothing"]
     size = max(1, round(length * 0.75))
     for start in range(turn * 7, 1_000_000, size):

@@ -28,7 +28,7 @@ TINY_SHARE = 4
 
 
 def window_size(chunks: int) -> int:
-    """Return how many chunks a window has at most in a text of so many chunks.
+    """Return how many chunks a window has at most in a text of a number of chunks.
 
     That is the rule of ComoRAG for its timeline of episodes (Wang et al. 2025, arXiv 2508.10419):
     2 chunks in a text of up to 5, 3 up to 20, 5 up to 50, 8 up to 100, 10 up to 200, and then twice

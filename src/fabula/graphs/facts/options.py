@@ -34,8 +34,8 @@ class Options(BaseModel):
         60,
         ge=0,
         le=500,
-        description="an ontology of up to so many relations is listed as a whole where a predicate "
-        "is to be matched; of a larger one the five nearest relations by embeddings",
+        description="an ontology of up to this number of relations is listed as a whole where a "
+        "predicate is to be matched; of a larger one the five nearest relations by embeddings",
     )
     check: bool = Field(
         True, description="leave out facts whose ends are not of the classes of their relation"

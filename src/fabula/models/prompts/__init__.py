@@ -93,7 +93,7 @@ def list_passages(passages: Iterable[NumberedText]) -> list[str]:
 
 
 def usual_text(words: str, tokens: int) -> str:
-    """Return some words again and again, about so many tokens of them: a placeholder of a reply."""
+    """Return a placeholder of a reply: these words, repeated to about `tokens` tokens."""
     length = max(1, round(tokens * 0.75))
     return " ".join(islice(cycle(words.split() or ["word"]), length))
 

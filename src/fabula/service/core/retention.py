@@ -21,7 +21,7 @@ no job refers to it."""
 
 
 def delete_old_records(store: Store, days: int) -> dict[str, int]:
-    """Delete records that are older than so many days, and return the number of each kind.
+    """Delete records that are older than a number of days, and return the number of each kind.
 
     Jobs count from their end, conversations from their last turn. Jobs that have not ended, and
     what was spent in this month, stay. Raises StoreError.

@@ -309,7 +309,7 @@ class GatewayCalls:
             try:
                 answer = await self._try_call(call, request, save)
             finally:
-                # Before the end is told: who comes now finds the reply in the cache.
+                # Before the end is reported: who comes now finds the reply in the cache.
                 self._tasks.discard(call)
                 for key in keys:
                     if self._calls.get(key) is call:

@@ -97,7 +97,7 @@ class OpenedStream:
 
 
 class UpstreamBroken(Exception):
-    """The endpoint can't be reached, was late, or broke off; `status` is what a client is told."""
+    """The endpoint can't be reached, was late, or broke off; `status` is what a client gets."""
 
     def __init__(
         self, message: str, status: int, *, late: bool = False, code: str = "endpoint_failed"

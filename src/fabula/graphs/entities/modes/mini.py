@@ -139,7 +139,7 @@ def _find_answers(
     rows = [row for row, type in enumerate(network.types) if type in types]
     if len(rows) <= most:
         return rows
-    # The index has no filter by type: so many are asked for that enough of the type are among them.
+    # The index has no filter by type, so more are asked for: enough of the type may be among them.
     share = max(1, len(network.types) // len(rows))
     near = nearest_entities(vector, network, filters, tools, min(2 * share * most, 2000), -1.0)
     of_types = set(rows)

@@ -172,7 +172,7 @@ class Steps:
     index: int
 
     def expect(self, step: str, count: int) -> None:
-        """Note that so many more pieces of a step are known."""
+        """Note how many more pieces of a step are known."""
         if count:
             self.job_progress.update(self.index, step, count, None)
 
