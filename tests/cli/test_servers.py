@@ -72,7 +72,7 @@ def ingest(folder: Path, collection: str, *more: str, word: str = "slept") -> No
 def test_a_server_is_added_listed_and_removed(two: TwoServers) -> None:
     added = run("servers", "add", SHELF, two.other.uri).output
     assert f"Added {SHELF}: {two.other.uri}, Neo4j 20" in added
-    assert "Next: fabula collections move COLLECTION --to shelf2" in added
+    assert "Next: fabula collections move COLLECTION --to server2" in added
     states = json.loads(run("servers", "--json").stdout)
     assert [(state["name"], state["uri"], state["problem"]) for state in states] == [
         ("home", two.home.uri, ""),
@@ -83,9 +83,9 @@ def test_a_server_is_added_listed_and_removed(two: TwoServers) -> None:
         [row] = cypher(store, "MATCH (n:Server) RETURN properties(n) AS properties")
     assert two.other.password not in str(row)
     assert "server" in run("servers").stdout.splitlines()[0]
-    assert "Removed shelf2" in run("servers", "remove", SHELF).output
+    assert "Removed server2" in run("servers", "remove", SHELF).output
     assert len(json.loads(run("servers", "--json").stdout)) == 1
-    assert "There is no server 'shelf2'" in run("servers", "remove", SHELF, code=1).output
+    assert "There is no server 'server2'" in run("servers", "remove", SHELF, code=1).output
 
 
 def test_a_server_that_cannot_be_used_is_not_added(
@@ -120,7 +120,7 @@ def test_a_password_may_come_from_a_pipe_and_is_not_kept(
     assert "set FABULA_SERVER_PASSWORDS=" in added
     assert two.other.password not in added
     said = run("servers").stderr
-    assert "Server 'shelf2' can't be used" in said
+    assert "Server 'server2' can't be used" in said
 
 
 def test_a_new_collection_is_made_on_the_server_that_is_named(
@@ -165,7 +165,7 @@ def test_a_new_collection_is_made_on_the_server_that_is_named(
 
 def assert_closed(store: Store, collection: str) -> None:
     """A process that knows nothing of the other server does not make the collection again."""
-    with pytest.raises(StoreError, match="has been moved to server 'shelf2'"):
+    with pytest.raises(StoreError, match="has been moved to server 'server2'"):
         store.prepare(collection, "test-model", 8)
 
 
@@ -188,7 +188,7 @@ def test_one_command_moves_a_collection(
         run("query", "Who slept?", "--collection", "first", "--no-answer", "--json")
     )
     said = run("collections", "move", "first", "--to", SHELF, "--pause", "0").output
-    assert "Collection 'first' is on server 'shelf2'" in said
+    assert "Collection 'first' is on server 'server2'" in said
     assert list_elsewhere(servers[1][0]) == [("first", SHELF, two.other.uri)]
     after = read_printed(
         run("query", "Who slept?", "--collection", "first", "--no-answer", "--json")
@@ -233,13 +233,13 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
         found = json.loads(result.stdout)
         assert {hit["collection"] for hit in found["hits"]} == {"first"}
         assert list(found["left_out"]) == ["second"]
-        assert "Left out: collection second. Server 'shelf2' can't be used" in result.stderr
+        assert "Left out: collection second. Server 'server2' can't be used" in result.stderr
         answer = json.loads(run(*answered, "--json").stdout)
         assert answer["collections"] == ["first"]
-        assert "Server 'shelf2' can't be used" in answer["left_out"]["second"]
+        assert "Server 'server2' can't be used" in answer["left_out"]["second"]
         assert "First" in answer["answer"] or "slept" in answer["answer"]
         alone = run("query", "Who slept?", "--no-answer", "--across", "second", code=1)
-        assert "Server 'shelf2' can't be used: no Neo4j answers at" in alone.output
+        assert "Server 'server2' can't be used: no Neo4j answers at" in alone.output
         assert (
             "can't be used" in run("query", "Who slept?", "--collection", "second", code=1).output
         )
@@ -321,7 +321,7 @@ def test_the_api_reads_each_collection_where_it_lives(
             down = client.post(f"{BASE}/collections/second/ask", json=asked)
             assert down.status_code == 503
             assert two.other.password not in down.text
-            assert "shelf2" in down.json()["detail"]
+            assert "server2" in down.json()["detail"]
             assert two.other.uri in down.json()["detail"]
             assert "Fabula's own server" not in down.text
             both = client.post(f"{BASE}/ask", json=asked).json()
@@ -330,7 +330,7 @@ def test_the_api_reads_each_collection_where_it_lives(
             # New work for that collection is refused; other work goes on.
             refused = client.post(f"{BASE}/collections/second/documents", files=files)
             assert refused.status_code == 503
-            assert "shelf2" in refused.json()["detail"]
+            assert "server2" in refused.json()["detail"]
             done = client.post(f"{BASE}/collections/first/documents", files=files).json()
             until(lambda: state_of(client, done) == "succeeded", "the home server's job waits")
             assert client.post(f"{BASE}/collections/first/ask", json=asked).json()["cited"]
@@ -344,7 +344,7 @@ def test_the_api_reads_each_collection_where_it_lives(
             assert "Left out: <bdi>second</bdi>. Its Neo4j server does not answer." in shelves
             tools = call_tools(it)
             assert tools["list_collections"] == ["first", "second"]
-            assert "'shelf2'" in tools["ask"]
+            assert "'server2'" in tools["ask"]
         finally:
             running[1].start()
         again = client.post(f"{BASE}/collections/second/documents", files=files).json()
@@ -377,7 +377,7 @@ def test_work_for_a_collection_whose_server_is_down_ends_in_words_and_goes_on_la
         try:
             for more in ((), ("--batch",), ("--workers", "2")):
                 output = run(*ingested, *more, code=1).output
-                assert "Server 'shelf2' can't be used: no Neo4j answers at" in output
+                assert "Server 'server2' can't be used: no Neo4j answers at" in output
             # What was asked before is still known, and nothing new was asked.
             known = run("batches").output
             assert "batch_1" in known or "1 call was answered that no build has used yet" in known

@@ -20,8 +20,8 @@ from stories import harbour_story
 pytestmark = pytest.mark.long
 
 BASE = "/api/v1"
-LOOK = 0.2
-"""Seconds between two looks at a job: a key has 600 requests a minute."""
+POLL_SECONDS = 0.2
+"""Poll interval of a job: a key has 600 requests a minute."""
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def until(client: httpx2.Client, id: str, *states: str) -> dict[str, Any]:
         if job["state"] in states:
             return job
         assert time.monotonic() < deadline, job
-        time.sleep(LOOK)
+        time.sleep(POLL_SECONDS)
 
 
 def test_a_job_waits_for_its_batches_and_goes_on_by_itself(
@@ -81,7 +81,7 @@ def test_a_job_waits_for_its_batches_and_goes_on_by_itself(
             listed := client.get(f"{BASE}/jobs", params={"state": "waiting"}).json()["items"]
         ):
             assert time.monotonic() < deadline
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         assert [one["id"] for one in listed] == [job["id"]]
         for batch in endpoint.batches.batches.values():
             batch["looks"] = 0
@@ -130,7 +130,7 @@ def test_a_job_waits_while_its_batches_cannot_be_asked_about(
         deadline = time.monotonic() + 240
         while "refused" not in (job := client.get(f"{BASE}/jobs/{id}").json())["problem"]:
             assert time.monotonic() < deadline, job
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         assert job["state"] in ("waiting", "running")
         for batch in endpoint.batches.batches.values():
             batch["looks"] = 0
@@ -207,5 +207,5 @@ def test_the_page_offers_batches_for_their_price(
             shown := client.get(begun.headers["location"]).text
         ):
             assert time.monotonic() < deadline, shown
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         assert "Cancel" in shown

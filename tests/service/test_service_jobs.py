@@ -24,8 +24,8 @@ pytestmark = pytest.mark.long
 
 BASE = "/api/v1"
 OVER = ("succeeded", "failed", "cancelled", "paused")
-LOOK = 0.2
-"""Seconds between two looks at a job: a key has 600 requests a minute, and machines may be slow."""
+POLL_SECONDS = 0.2
+"""Poll interval of a job: a key has 600 requests a minute, and machines may be slow."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def until(client: httpx2.Client, id: str, *states: str, seconds: float = 240.0) 
         if job["state"] in (states or OVER):
             return job
         assert time.monotonic() < deadline, job
-        time.sleep(LOOK)
+        time.sleep(POLL_SECONDS)
 
 
 def send(client: httpx2.Client, collection: str, files: dict[str, str], **more: Any) -> Any:

@@ -16,7 +16,7 @@ from fabula.server.private import PrivateServer
 from fabula.store import Store
 from old_graph import repr_of
 
-SHELF = "shelf2"
+SHELF = "server2"
 """The name of the server that is not the home server."""
 Belongings = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]
 

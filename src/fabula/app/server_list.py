@@ -34,7 +34,7 @@ class CollectionSize:
         collection: Its name.
         documents: How many documents it has.
         passages: How many passages.
-        state: '' or what is happening to it, as "moving to shelf2".
+        state: '' or what is happening to it, as "moving to server2".
 
     """
 

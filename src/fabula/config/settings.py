@@ -141,7 +141,7 @@ class Settings(BaseModel):
     neo4j_database: str = Field("neo4j", description="database at that server")
     server_passwords: dict[str, SecretStr] = Field(
         default_factory=dict,
-        description='passwords of other servers (`fabula servers`), as {"shelf2": "..."}; those '
+        description='passwords of other servers (`fabula servers`), as {"server2": "..."}; those '
         "that are not named are in the system's keyring",
     )
     server: str = Field(
@@ -289,7 +289,7 @@ class Settings(BaseModel):
         try:
             return json.loads(value)
         except ValueError:
-            raise ValueError('is not JSON, as {"shelf2": "..."}') from None
+            raise ValueError('is not JSON, as {"server2": "..."}') from None
 
     @field_validator("embedding_query_prefix", "embedding_passage_prefix")
     @classmethod

@@ -38,7 +38,7 @@ class BatchOptions:
     Attributes:
         wait: Whether the run waits for its batches. If not, it ends with documents that wait, and
             the same run goes on once their batches have ended.
-        poll_seconds: How often a run that waits looks at its batches.
+        poll_seconds: Poll interval of a run that waits for its batches.
         report: Called with their state.
         owner: Whose budget the calls are of: the id of a service's caller; '' for nobody's.
 

@@ -30,7 +30,7 @@ def lost_connection_message(server: str = "") -> str:
     """Return a message for a connection that was lost.
 
     Args:
-        server: The server in words, as "server 'shelf2' at bolt://10.0.0.2:7687"; '' for the home
+        server: The server in words, as "server 'server2' at bolt://10.0.0.2:7687"; '' for the home
             server.
 
     """

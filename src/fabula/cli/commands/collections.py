@@ -20,7 +20,7 @@ from fabula.config.settings import Settings
     "move",
     cls=Command,
     examples=(
-        "collections move novels --to shelf2",
+        "collections move novels --to server2",
         "collections move novels --to home",
     ),
 )
@@ -53,7 +53,7 @@ def move(name: str, server: str, pause: float | None, settings: Settings) -> Non
     "collections",
     cls=CommandWithActions,
     actions=(move,),
-    examples=("collections", "collections move novels --to shelf2"),
+    examples=("collections", "collections move novels --to server2"),
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @HOME_FLAGS

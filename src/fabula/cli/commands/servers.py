@@ -30,7 +30,7 @@ HOME_FLAGS = settings_flags(*(name for name in GRAPH if name not in ("preset", "
     "add",
     cls=Command,
     examples=(
-        "servers add shelf2 bolt://10.0.0.2:7687",
+        "servers add server2 bolt://10.0.0.2:7687",
         "servers add cloud neo4j+s://1a2b3c4d.databases.neo4j.io --user neo4j",
     ),
 )
@@ -70,7 +70,7 @@ def add(name: str, uri: str, user: str, database: str, settings: Settings) -> No
     echo(f"Next: fabula collections move COLLECTION --to {name}")
 
 
-@click.command("remove", cls=Command, examples=("servers remove shelf2",))
+@click.command("remove", cls=Command, examples=("servers remove server2",))
 @click.argument("name")
 @HOME_FLAGS
 def remove(name: str, settings: Settings) -> None:
@@ -84,7 +84,7 @@ def remove(name: str, settings: Settings) -> None:
     "servers",
     cls=CommandWithActions,
     actions=(add, remove),
-    examples=("servers", "servers add shelf2 bolt://10.0.0.2:7687", "servers remove shelf2"),
+    examples=("servers", "servers add server2 bolt://10.0.0.2:7687", "servers remove server2"),
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @HOME_FLAGS

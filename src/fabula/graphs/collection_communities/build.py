@@ -43,7 +43,7 @@ def build_collection(
     parts = {entry.id: reader.read(ENTITIES, entry.id) for entry in reader.documents}
     identities = reader.read(IDENTITIES, "") if IDENTITIES in reader.own else None
     member_of = find_members(parts.values(), identities)
-    # One text at a time: a shelf of a thousand novels has some 450,000 chunks.
+    # One text at a time: a collection of a thousand novels has some 450,000 chunks.
     chunk_ids = [
         chunk.id for entry in reader.documents for chunk in chunks_of(reader.read(TEXT, entry.id))
     ]

@@ -90,7 +90,7 @@ class JobServices:
     """Returns why Neo4j can't be reached now, or None if it can."""
     awaited: dict[str, BatchProgress] = field(default_factory=dict)
     """The batches that jobs wait for, by the jobs' ids, as far as this process has sent them. They
-    spare a job from going through its documents each time that it looks at its batches."""
+    spare a job from going through its documents at each poll of its batches."""
     cluster: WorkerCluster | None = None
     """The workers of `serve.scheduler`."""
 
