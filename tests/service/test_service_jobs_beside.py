@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_service_jobs import BASE, LOOK, begin, books, until
+from test_service_jobs import BASE, POLL_SECONDS, begin, books, until
 
 from database import cypher
 from endpoint import Endpoint
@@ -54,7 +54,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             deadline = time.monotonic() + 120
             while not (job := client.get(f"{BASE}/jobs/{id}").json())["items"][0]["usage"]:
                 assert time.monotonic() < deadline
-                time.sleep(LOOK)
+                time.sleep(POLL_SECONDS)
             assert job["state"] == "running"
             assert job["money"] is not None
             assert any(one["done"] for one in job["items"][0]["steps"].values())
@@ -92,7 +92,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             deadline = time.monotonic() + 120
             while not admin.get(f"{BASE}/jobs/{runs}").json()["items"][0]["usage"]:
                 assert time.monotonic() < deadline
-                time.sleep(LOOK)
+                time.sleep(POLL_SECONDS)
             assert admin.delete(f"{BASE}/keys/{key.id}").status_code == 204
             endpoint.delay = SLOW
             go.set()
