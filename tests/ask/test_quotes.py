@@ -15,7 +15,7 @@ from fabula.ask.passage_quotes import (
     MAX_QUOTES,
     find_names,
     quote_cited,
-    quote_closest,
+    rank_quotes,
     write_quotes,
 )
 from fabula.cli.shared.shown_quotes import SURROUNDING_LINES, on_screen
@@ -41,6 +41,13 @@ def hits(texts: Sequence[str] = MILL, language: str = "en") -> list[Hit]:
         replace(hit(f"c{number}", text, language, start=start), title="Harrow")
         for number, (text, start) in enumerate(zip(texts, starts, strict=True))
     ]
+
+
+def quote_closest(
+    question: str, passages: Sequence[Passage], added: Sequence[Hit] = ()
+) -> list[Quote]:
+    """Return the quotes that an answer shows."""
+    return rank_quotes(question, passages, added)[:MAX_QUOTES]
 
 
 def ask(question: str, texts: Sequence[str] = MILL, language: str = "en") -> list[Quote]:

@@ -74,13 +74,6 @@ _CAPITALISED = r"(?!I\b)(?-i:[^\W\d_a-zß-öø-ÿ])[\w'’]*"
 _NAME_RUN = re.compile(rf"(?<=[\w,;:.] ){_CAPITALISED}(?: {_CAPITALISED})*|\d\w*")
 
 
-def quote_closest(
-    question: str, passages: Sequence[Passage], added: Sequence[Hit] = ()
-) -> list[Quote]:
-    """Return the `MAX_QUOTES` passages that are closest to the question; see `rank_quotes`."""
-    return rank_quotes(question, passages, added)[:MAX_QUOTES]
-
-
 def rank_quotes(
     question: str, passages: Sequence[Passage], added: Sequence[Hit] = ()
 ) -> list[Quote]:

@@ -58,8 +58,6 @@ TYPES = {
 LISTED = ("person", "personGrp", "persona", "place", "org", "item", "event", "object")
 """What `ref` and `who` point to."""
 SPEECH = ("said", "q", "quote", "sp")
-SAYING = ("annotation", "span", "interp", "note", "category", "fs")
-"""Elements that say something about words."""
 WHOLE = ("TEI", "text", "body", "group")
 """Who points to one of these points to no words."""
 KINDS = {"commenting": NOTE, "highlighting": HIGHLIGHT, "tagging": TAG}
@@ -95,7 +93,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What an element of SAYING says."""
+    """What an annotation, a span, an interpretation or a note says."""
 
     kind: str
     label: str = ""
@@ -283,7 +281,7 @@ class _MarkedEdition:
         return group, type, " ".join(text.split())
 
     def _targets(self, element: Element) -> list[tuple[Element, Element]]:
-        """The elements of the text that one of SAYING is about, each with the last one of a run."""
+        """The elements of the text that an annotation is about, each with the last one of a run."""
         if start := element.get("from"):
             first = self._target(start)
             last = self._target(element.get("to") or start)
@@ -303,7 +301,7 @@ def _as_mark(first: Element, last: Element, said: _Said, id: str) -> _Mark:
 
 
 def _read_said(element: Element) -> _Said:
-    """Return what an element of SAYING says of words."""
+    """Return what an annotation, a span, an interpretation or a note says of words."""
     name = local_name(element)
     notes = [element] if name == "note" else list(elements(element, "note"))
     kind = next((note.get("type", "") for note in notes if note.get("type")), "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -25,7 +26,17 @@ MAX_CELL = 80
 """Characters of a quotation or a note in a table."""
 READ = tuple(name for name, format in FORMATS.items() if format.read)
 WRITTEN = tuple(name for name, format in FORMATS.items() if format.write)
-FORMATS_HELP = "; ".join(f"{name}: {format.about}" for name, format in FORMATS.items())
+
+
+def _format_flag(names: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that chooses a format; its help says what each is."""
+    described = "; ".join(f"{name}: {FORMATS[name].about}" for name in names)
+    return click.option(
+        "--format",
+        type=click.Choice(names),
+        metavar="NAME",
+        help=f"format, by default by the suffix of the file. {described}",
+    )
 
 
 @click.group("annotations", cls=Group)
@@ -47,9 +58,7 @@ def command() -> None:
 )
 @click.option("--document", required=True, help="the document that they are of: id, title or file")
 @click.option("--layer", default="", help="name of the layer; by default that of the file")
-@click.option(
-    "--format", type=click.Choice(READ), help="format; by default by the suffix of the file"
-)
+@_format_flag(READ)
 @click.option("--later", is_flag=True, help="do not build the graph of annotations now")
 @settings_flags(*GRAPH, *WRITING)
 def import_(
@@ -87,9 +96,7 @@ def import_(
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
 )
-@click.option(
-    "--format", type=click.Choice(WRITTEN), help="format; by default by the suffix of the file"
-)
+@_format_flag(WRITTEN)
 @click.option(
     "--what",
     multiple=True,

@@ -42,15 +42,6 @@ class Quotation:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """Somebody as the text names them: the words, and where they are."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Spoken:
     """Who says a quotation, to whom, and what says so.
 
