@@ -299,8 +299,8 @@ def test_what_a_killed_client_staged_is_swept_by_the_next_and_a_slow_ones_is_not
 def edited(winter: Path, monkeypatch: pytest.MonkeyPatch, other: Callable[[], Any]) -> None:
     """The document comes in, is edited, and comes in again, `other` being done meanwhile."""
 
-    def staged(*given: Any) -> Any:
-        out = stage(*given)
+    def staged(*given: Any, **named: Any) -> Any:
+        out = stage(*given, **named)
         monkeypatch.setattr(store_module, "stage", stage)
         other()
         return out
@@ -334,8 +334,8 @@ def test_what_is_removed_while_it_is_replaced_comes_in_whole(
 def test_what_is_dropped_while_it_is_built_comes_in_whole(
     store: Store, winter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def staged(*given: Any) -> Any:
-        out = stage(*given)
+    def staged(*given: Any, **named: Any) -> Any:
+        out = stage(*given, **named)
         with Fabula() as other:
             other.drop("aspects")
         return out

@@ -968,7 +968,8 @@ class Store(Database):
         if not before.only_of(whole).fits(whole):
             raise StoreError("A part differs from what was staged of it before.")
         with self.session() as session:
-            outgoing = stage(session, lock.run, parts, space, self._count_staged(written), before)
+            count = self._count_staged(written)
+            outgoing = stage(session, lock.run, parts, space, count, before, is_last=False)
         return RunStaging(space, before.and_also(parts, outgoing))
 
     def discard_staged(self, lock: ProcessLock, seconds: float | None = None) -> None:

@@ -24,6 +24,8 @@ from fabula.store.rows import encode_vector, part_id, part_properties, read_spac
 from fabula.store.search_index import search_properties
 from fabula.text.names import MAX_LINE_BYTES, MAX_NAME_BYTES, name_problem, quote_name
 
+DOCUMENT = "Document"
+"""The label of a document's node."""
 ROWS_PER_BATCH = 1000
 PASSAGES_PER_BATCH = 250
 """How many nodes with embeddings one transaction stages. The vector index takes them in when it
@@ -154,10 +156,17 @@ def stage(
     space: Space,
     written: Callable[[int], None],
     before: StagedParts = NOTHING_STAGED,
+    *,
+    is_last: bool = True,
 ) -> list[Edge]:
     """Write all parts as nodes with the label Staged and the labels of the search indexes.
 
     No reader asks for these labels alone, so none sees the nodes before the switch.
+
+    The nodes of documents and the records of parts are written at the very end. Neo4j changes its
+    indexes in the order in which nodes were made, and closes the page of an index that it has
+    changed until it changes another one of the same index, or the transaction ends. In the switch
+    of 13,600 nodes, readers of the list of documents waited for all nodes behind the document.
 
     Args:
         session: A session of the store.
@@ -166,6 +175,7 @@ def stage(
         space: The embedding space of their collection.
         written: Told after each batch how many nodes with embeddings it had.
         before: What the run has staged already.
+        is_last: Whether the run stages nothing after this, and the switch follows.
 
     Returns:
         The edges that lead to nodes of other parts, those of the parts before included. The switch
@@ -177,36 +187,44 @@ def stage(
     parts = [part for part in parts if part.is_whole or part.owner not in owners]
     whole = [part for part in parts if part.is_whole]
     earlier = (*before.parts, *before.pieces)
-    staged = {node.id for part in earlier for node in part.nodes}
+    staged = {node.id for part in earlier for node in part.nodes if node.label != DOCUMENT}
     ends = _read_ends(session, parts, space.collection, before.parts)
     rows = [
         _row(part, node, space, ends, below[node.id])
         for part in parts
         for below in [_all_sources(part)]
         for node in part.nodes
-        if node.id not in staged
+        if node.id not in staged and node.label != DOCUMENT
     ]
+    complete = (*before.parts, *whole) if is_last else ()
+    records = [
+        _document_row(part, node)
+        for part in complete
+        for node in part.nodes
+        if node.label == DOCUMENT
+    ]
+    records += [_part_row(part) for part in complete]
     # A row with an embedding changes the vector index, whose readers wait meanwhile: fewer of them
     # go at once than of the others.
     bare = [row for row in rows if "embedding" not in row]
-    bare += [_part_row(part) for part in whole]
     embedded = [row for row in rows if "embedding" in row]
-    staged |= {row["id"] for row in (*rows, *bare)}
-    staged |= {part_id(part.owner) for part in before.parts}
+    staged |= {row["id"] for row in (*rows, *records)}
     known = {_edge_key(edge) for piece in before.pieces for edge in piece.edges}
     edges = [*before.outgoing]
     edges += [edge for part in parts for edge in part.edges if _edge_key(edge) not in known]
-    edges += [edge for part in whole for edge in _part_edges(part)]
+    edges += [edge for part in complete for edge in _part_edges(part)]
     # Edges to nodes of other parts wait for the switch: these nodes may be replaced until then.
     inside = [edge for edge in edges if edge.start in staged and edge.end in staged]
     shared = {"run": run, "embedding": space.embedding}
     slices = [
         *(("core/stage_nodes", batch) for batch in _batches(bare)),
         *(("core/stage_passages", batch) for batch in _batches(embedded, PASSAGES_PER_BATCH)),
+        *(("core/stage_nodes", batch) for batch in _batches(records)),
         *(("core/stage_edges", batch) for batch in _batches([_edge_row(edge) for edge in inside])),
     ]
     # A small part is one transaction, which costs one wait for the disk in place of three.
-    is_one = len(embedded) <= PASSAGES_PER_BATCH and len(rows) + len(inside) <= SMALL_ROWS
+    row_count = len(rows) + len(records) + len(inside)
+    is_one = len(embedded) <= PASSAGES_PER_BATCH and row_count <= SMALL_ROWS
     for together in [slices] if is_one else [[single] for single in slices]:
         session.execute_write(_save_slices, together, shared)
         if count := sum(len(batch) for name, batch in together if name == "core/stage_passages"):
@@ -508,15 +526,6 @@ def _row(
         **shared,
         "sources": list(node.sources),
     }
-    if node.label == "Document":
-        # A document is no part of itself, and rests on nothing.
-        del properties["sources"], properties["kind"], properties["graph"]
-        return {
-            "id": node.id,
-            "labels": [node.label],
-            "index_labels": [],
-            "properties": properties,
-        }
     properties["document"] = owner.document
     known_ends = ends if owner.document else {}
     properties |= place_properties(node.label, sources, known_ends, part.growing)
@@ -532,6 +541,13 @@ def _row(
         return row
     index_labels = [*row["index_labels"], queries.label_name(space.dimensions, label)]
     return row | {"index_labels": index_labels, "embedding": encode_vector(node.embedding)}
+
+
+def _document_row(part: Part, node: Node) -> dict[str, Any]:
+    """Return the row of a document's node, which is no part of itself and rests on nothing."""
+    name = make_caption(str(node.properties.get("text", node.id)))
+    properties = {"name": name, **node.properties, "collection": part.owner.collection}
+    return {"id": node.id, "labels": [DOCUMENT], "index_labels": [], "properties": properties}
 
 
 def searched_text(properties: Mapping[str, Any]) -> str:
