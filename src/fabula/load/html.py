@@ -461,6 +461,7 @@ class _BlockBuilder:
             self._skipped.append(text)
         else:
             # Outside <pre>, a line break is a space; only tags break lines.
+            text = text.replace("\x85", "…")
             self._text.append(text if self._verbatim else join_source_lines(text))
 
     def comment(self, text: str) -> None:
