@@ -502,3 +502,46 @@ def test_what_was_doubtful_in_the_encoding_of_a_page_is_a_warning() -> None:
     assert texts(page)[0].startswith("Il était déjà là, près")
     [warning] = page.warnings
     assert "encoded twice" in warning
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("He said <q>Go, <q>now</q></q> and left.", "He said “Go, ‘now’” and left."),
+        ("He said “<q>Go</q>” and <q>“Now”</q><q></q>.", "He said “Go” and “Now”."),
+    ],
+)
+def test_a_quotation_has_the_marks_that_browsers_print(markup: str, text: str) -> None:
+    assert texts(read(f"<p>{markup}</p>".encode(), "a.html")) == [text]
+    german = read(b"<html lang='de-AT'><p>Er rief <q>Geh, <q>jetzt</q></q>.</p></html>", "a.html")
+    assert texts(german) == ["Er rief „Geh, ‚jetzt‘“."]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<details><summary>A note</summary>It rained</details>b", ["A note", "It rained", "b"]),
+        ("<fieldset><legend>A note</legend>It rained</fieldset>", ["A note", "It rained"]),
+        (
+            "<p>One</p><dialog open>Two</dialog>Three<menu><li>a<li>b</menu>c",
+            ["One", "Two", "Three", "a\nb", "c"],
+        ),
+        (
+            (
+                '<p><span style="display: block">Roses are red</span>'
+                '<span style="display:block">So are you</span></p>'
+            ),
+            ["Roses are red\nSo are you"],
+        ),
+        ('<p><span class="line">Roses</span><span class="line">are</span></p>', ["Roses\nare"]),
+        (
+            (
+                '<div><span style="position:absolute;left:1px">He</span>'
+                '<span style="position: absolute">went</span></div>'
+            ),
+            ["He went"],
+        ),
+    ],
+)
+def test_what_browsers_print_apart_is_not_glued_together(markup: str, expected: list[str]) -> None:
+    assert texts(read(markup.encode(), "a.html")) == expected
