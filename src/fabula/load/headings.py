@@ -215,6 +215,7 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
     """Headings like 'III' or 'III. A TITLE' that count up, with chapters of text below them."""
     series: list[list[_Heading]] = []
     expected = 0
+    is_small = False
     for index, lines in _short_blocks(texts):
         line = chapters.numeral_line(lines[0]) or chapters.number_word_line(lines[0])
         if not line or index in used or not all(map(chapters.subtitle_line, lines[1:])):
@@ -223,7 +224,8 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
         if line.value == 1 or (line.value == 2 and expected != 2):
             series.append([])
             expected = line.value
-        if line.value == expected:
+            is_small = lines[0].islower()
+        if line.value == expected and lines[0].islower() == is_small:
             numbered = not line.titled and len(lines) == 1
             key = f"number {line.value}"
             heading = _Heading(index, index + 1, _title_of(lines), "number", key, numbered)
@@ -420,7 +422,8 @@ def _real_tail(
 ) -> Sequence[_Heading]:
     """The headings at the end of a run that are not lines of a table of contents."""
     first = len(run) - 1
-    while first and _outranks(run[first - 1], run[first]):
+    # In an edition in two languages, a scene has a heading in both.
+    while first and (_outranks(run[first - 1], run[first]) or run[first - 1].key == run[first].key):
         first -= 1
     chain = run[first:]
     is_continued = after is not None and any(
