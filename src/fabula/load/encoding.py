@@ -560,6 +560,9 @@ def _weight(  # noqa: C901
         return 1 if is_drawn or follows or precedes else 0.3
     if script == "mark":
         return 0
+    if char == "\u2015":
+        # The dash of Greek on the Macintosh: in other texts it is the usual one.
+        return 0.1
     if category[0] == "P":
         inside = follows and precedes and char not in _WITHIN_WORDS
         return 1 if inside and "han" not in (before[0], after[0]) else 0
