@@ -545,3 +545,29 @@ def test_a_quotation_has_the_marks_that_browsers_print(markup: str, text: str) -
 )
 def test_what_browsers_print_apart_is_not_glued_together(markup: str, expected: list[str]) -> None:
     assert texts(read(markup.encode(), "a.html")) == expected
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "style='display:none'"])
+def test_a_note_that_is_hidden_until_its_number_is_touched_is_text(hidden: str) -> None:
+    page = f"""<p>The weir<a epub:type="noteref" href="#n1">1</a> was low.</p>
+<aside id="n1" epub:type="footnote" {hidden}><p>1. By the mill.</p></aside><p {hidden}>Old.</p>"""
+    draft = read(page.encode(), "a.html")
+    assert texts(draft) == ["The weir[1] was low.", "[1] By the mill."]
+    assert draft.left_out == {"hidden text": 4}
+
+
+def test_a_heading_that_is_a_picture_has_the_words_of_the_picture() -> None:
+    text = f"<p>{'It rained on the moor all day. ' * 8}</p>"
+    page = "".join(
+        f'<h1><img src="a" alt="{name}"></h1>{text}' for name in ("Chapter One", "The Weir")
+    )
+    blocks = read(page.encode(), "a.html").blocks
+    assert [block.heading for block in blocks if block.heading] == ["Chapter One", "The Weir"]
+    page = f'<h1><img alt="A rule">Chapter One</h1>{text}<p><img alt="A mill"></p>'
+    assert texts(read(page.encode(), "a.html"))[0] == "Chapter One"
+
+
+def test_of_two_forms_of_the_same_content_one_is_read() -> None:
+    forms = "<epub:case><p>x2</p></epub:case><epub:default><p>A square</p></epub:default>"
+    draft = read(f"<epub:switch>{forms}</epub:switch>".encode(), "a.html")
+    assert (texts(draft), dict(draft.left_out)) == (["A square"], {"alternative forms": 2})

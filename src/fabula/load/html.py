@@ -48,6 +48,7 @@ _QUOTATION_MARKS = {
     **dict.fromkeys(("ja", "zh"), "「」『』"),
 }
 """What browsers print around <q>, and around one in another, by language; others have “”‘’."""
+_OPENING_QUOTES = '"“‘„‚«‹「『'
 _ANY_QUOTES = "\"'“”‘’„‚«»‹›「」『』"
 _LEFT_OUT = {
     **dict.fromkeys(("button", "datalist", "select", "textarea"), "forms"),
@@ -55,6 +56,7 @@ _LEFT_OUT = {
     **dict.fromkeys(("noscript", "template"), "hidden text"),
     **dict.fromkeys(("annotation", "annotation-xml"), "formulas again"),
     **dict.fromkeys(("rp", "rt", "rtc"), "readings"),
+    "case": "alternative forms",
     "del": "deleted text",
     "nav": "navigation",
     "script": "",
@@ -101,6 +103,8 @@ _NOTE = frozenset(_NOTE_NAMES.split())
 """Types, roles and classes of a note."""
 _INNER_NOTE = _NOTE - {"note", "fn"}
 """Those of a note within a paragraph, where other names mean other things."""
+_HIDDEN_NOTE = frozenset(_NOTE_NAMES.split()) - {"note", "fn"} | {"footnotes", "endnotes"}
+"""Those of a note that may be hidden until somebody asks for it."""
 _NOTE_ID = re.compile(
     r"(?:foot|end|rear|cite_)?(?:note|fn|ftn|edn|en)[_:-]?(\d{1,4})", re.IGNORECASE
 )
@@ -342,6 +346,8 @@ class _BlockBuilder:
     _page: str = ""
     _initial: str = ""
     """The dropped initial with which the present block begins."""
+    _pictured_heading: str = ""
+    """The words of the picture in the present heading, which may have no others."""
     _carried: str = ""
     """A dropped initial that has a block of its own."""
     _begins_note: bool = False
@@ -544,7 +550,8 @@ class _BlockBuilder:
         if not _NAVIGATION.isdisjoint((*names.split(), *kinds)):
             return "navigation"
         style = attributes.get("style", "").replace(" ", "").lower()
-        if (
+        # Readers show a note that the page hides where its number is touched.
+        if not _is_note(attributes, _HIDDEN_NOTE) and (
             "hidden" in attributes
             or "display:none" in style
             or "visibility:hidden" in style
@@ -701,7 +708,8 @@ class _BlockBuilder:
     def _end_quotation(self, frame: _Open, text: str) -> None:
         """Print the marks around a quotation, unless the text has them."""
         before = "".join(self._text[max(0, frame.start - 3) : frame.start]).rstrip()
-        if not text.strip() or before[-1:] in tuple(_ANY_QUOTES) or text.strip()[0] in _ANY_QUOTES:
+        has_marks = before[-1:] in tuple(_OPENING_QUOTES) or text.strip()[:1] in _ANY_QUOTES
+        if not text.strip() or has_marks:
             return
         language = self.metadata.get("language", "").partition("-")[0].lower()
         is_inner = any(around.tag == "q" for around in self._open)
@@ -713,6 +721,8 @@ class _BlockBuilder:
         if initial and not one_line(without_marks("".join(self._text))):
             self._initial = initial[1]
             self._text.append(initial[1])
+        elif self._heading:
+            self._pictured_heading = one_line(alt)
 
     def _begin_text(self) -> None:
         self._texts += 1
@@ -730,6 +740,9 @@ class _BlockBuilder:
         else:
             block = lines(remove_markers(text))
             self.left_out["pictures"] += _lost(text, block)
+            if self._pictured_heading and not without_marks(block).strip():
+                block += self._pictured_heading
+            self._pictured_heading = ""
             initial, self._initial = self._initial, ""
             if initial and block == initial:
                 self._carried = initial
