@@ -161,3 +161,18 @@ def test_controls_are_the_quotes_and_dashes_of_windows() -> None:
     )
     assert clean("One line.\n\nAnd so on\x85 to the end.").endswith("And so on… to the end.")
     assert clean("One line\x85\x85Another") == "One line\n\nAnother"
+
+
+def test_wrapped_prose_with_a_blank_line_between_any_two_lines_is_joined() -> None:
+    double = PROSE.strip().replace("\n", "\n\n")
+    long = "\n\n".join([PROSE] * 8)
+    assert clean("\n\n\n\n".join([double] * 8)) == clean(long)
+    sentences = "\n\n".join(
+        f"He went to the weir and the mill, and saw lamp number {n}." for n in range(30)
+    )
+    assert clean(sentences) == sentences
+
+
+def test_a_tab_before_a_line_is_an_indent() -> None:
+    assert clean(f"\t{PROSE}" * 3) == clean("\n\n".join([PROSE] * 3))
+    assert tidy("\tOne\n \tTwo\tthree\n\t\n") == "   One\n   Two three\n \n"

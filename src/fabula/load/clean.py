@@ -30,6 +30,9 @@ _MAX_COMBINING_MARKS = 30
 to normalize a run of them grows with the square of its length."""
 _JOINER = "\u034f"
 _SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_TABS = re.compile(r"^ *\t[ \t]*(?=\S)", re.MULTILINE)
+_INDENT = " " * 3
+"""What a tab before a line becomes: an indent, but none of the four spaces of code in Markdown."""
 _EMPHASIS = re.compile(r"(?<!_)_(?!_)")
 _MARKER = re.compile(r"\[(?:illustration|ilustracja|abbildung)\b", re.IGNORECASE)
 _MAX_MARKER_CHARACTERS = 2000
@@ -65,7 +68,8 @@ def tidy(text: str) -> str:
     """
     text = _normalize(_read_controls(text))
     text = _PAGE_ENDS.sub("\n\n", _LINE_ENDS.sub("\n", text))
-    text = _SPACES.sub(" ", _INVISIBLE.sub("", text))
+    text = _TABS.sub(_INDENT, _INVISIBLE.sub("", text))
+    text = _SPACES.sub(" ", text)
     text = _SURROGATES.sub("\ufffd", text)
     return _normalize(text)
 
