@@ -151,3 +151,28 @@ def test_a_long_paragraph_between_blank_lines_is_one() -> None:
     lines = textwrap.fill(" ".join([words] * 40), 70)
     assert lines.count("\n") > 100
     assert len(clean(f"{PROSE}\n{lines}\n\n{PROSE}").split("\n\n")) == 3
+
+
+def test_controls_are_the_quotes_and_dashes_of_windows() -> None:
+    """As in a text in Windows-1252 that was converted as Latin-1."""
+    said = "He said \x93don\x92t\x94 \x97 and left\x85 Then\x97he slept."
+    assert clean(f"{said}\n\n{said}") == clean(
+        "\n\n".join(["He said “don’t” — and left… Then—he slept."] * 2)
+    )
+    assert clean("One line.\n\nAnd so on\x85 to the end.").endswith("And so on… to the end.")
+    assert clean("One line\x85\x85Another") == "One line\n\nAnother"
+
+
+def test_wrapped_prose_with_a_blank_line_between_any_two_lines_is_joined() -> None:
+    double = PROSE.strip().replace("\n", "\n\n")
+    long = "\n\n".join([PROSE] * 8)
+    assert clean("\n\n\n\n".join([double] * 8)) == clean(long)
+    sentences = "\n\n".join(
+        f"He went to the weir and the mill, and saw lamp number {n}." for n in range(30)
+    )
+    assert clean(sentences) == sentences
+
+
+def test_a_tab_before_a_line_is_an_indent() -> None:
+    assert clean(f"\t{PROSE}" * 3) == clean("\n\n".join([PROSE] * 3))
+    assert tidy("\tOne\n \tTwo\tthree\n\t\n") == "   One\n   Two three\n \n"

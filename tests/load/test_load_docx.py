@@ -368,3 +368,30 @@ def test_the_two_stories_of_a_file_are_sections_and_not_its_title() -> None:
     data = paragraph("The Kettle", "H1") + paragraph(BODY) + paragraph("The Spoon", "H1")
     blocks = opened(data + paragraph(BODY)).blocks
     assert [b.heading for b in blocks if b.heading] == ["The Kettle", "The Spoon"]
+
+
+def test_a_list_that_begins_anew_counts_from_its_own_start() -> None:
+    form = '<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>'
+    level = f'<w:lvl w:ilvl="0"><w:start w:val="1"/>{form}</w:lvl>'
+    numbers = "".join(
+        f'<w:num w:numId="{number}"><w:abstractNumId w:val="1"/>{override}</w:num>'
+        for number, override in (
+            (1, ""),
+            (2, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride>'),
+            (3, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'),
+        )
+    )
+    numbering = (
+        f'<w:numbering {W}><w:abstractNum w:abstractNumId="1">{level}</w:abstractNum>{numbers}'
+        "</w:numbering>"
+    )
+
+    def item(text: str, number: int) -> str:
+        properties = f'<w:numPr><w:ilvl w:val="0"/><w:numId w:val="{number}"/></w:numPr>'
+        return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    body = "".join(
+        [item("a", 1), item("b", 1), item("c", 2), item("d", 2), item("e", 3), item("f", 1)]
+    )
+    lines = "\n".join(texts(opened(body, numbering=numbering))).split("\n")
+    assert lines == ["1. a", "2. b", "1. c", "2. d", "7. e", "8. f"]

@@ -245,3 +245,110 @@ def test_a_doubtful_guess_is_a_warning_that_names_the_encoding_and_the_cure() ->
     [warning] = decoded.warnings
     assert "encoding" in warning and "iconv -f" in warning and "UTF-8" in warning
     assert decode_text(FRENCH.encode("cp1252"), "x").warnings == ()
+
+
+KOREAN = (
+    "늙은 방앗간 주인은 그날 밤 둑 옆에 등불을 켰다. 마을의 누구도 종이 왜 두 번 울렸는지 몰랐다. "
+)
+CHINESE = "老磨坊主在堰边点起一盏灯，村里没有人知道钟为什么响了两次。"
+GREEK = "Άναψε ο γέρος μυλωνάς ένα φανάρι. Άκουσε το νερό. Όλοι κοιμούνταν, και Ύστερα σιωπή. "
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (GREEK * 3, "iso8859_7"),
+        (GREEK * 3, "cp1253"),
+        ("Қазақ тілінде әңгіме өте көп. " * 3, "kz1048"),
+    ],
+)
+def test_greek_and_kazakh_are_recognised(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding), "x") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He paid £825 for it, and £2 for the bet.",
+        "Certificada® y Certificada™, 3½ de 20° y § 7. ¿Qué es? Nº 1.º, Mª y D.ª",
+        "It was 20° in the shade, © 1923, and 3½ miles to go.",
+    ],
+)
+def test_signs_at_their_usual_places_are_no_letters_of_another_script(text: str) -> None:
+    assert decode(f"{text} ".encode("cp1252") * 3, "x") == f"{text} " * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "lost", "encoding"),
+    [
+        (KOREAN * 20, "둑", "cp949"),
+        (CHINESE * 20, "灯", "gb18030"),
+        (JAPANESE * 20, "猫", "euc_jp"),
+    ],
+)
+def test_a_broken_character_of_two_bytes_costs_only_what_is_around_it(
+    text: str, lost: str, encoding: str
+) -> None:
+    character = lost.encode(encoding)
+    data = text.encode(encoding).replace(character, character[:1] + b"\xff", 1)
+    decoded = decode_text(data, "x")
+    assert decoded.text.endswith(text[len(text) // 2 :])
+    assert decoded.text.startswith(text[: text.index(lost)])
+    assert "could not be read" in decoded.warnings[-1]
+
+
+@pytest.mark.parametrize("text", [RUSSIAN, CHINESE, GREEK])
+def test_what_is_left_of_a_character_of_utf_8_is_no_letter_of_another_encoding(text: str) -> None:
+    whole = (text * 20).encode()
+    first = text[2].encode()
+    for data in (
+        whole.replace(first, first[:-1], 2),
+        b"\xef\xbb\xbf" + whole[:-1] + b"\xff" + whole,
+    ):
+        decoded = decode_text(data, "x")
+        assert text * 10 in decoded.text
+        assert set(decoded.text) == {*text, "\ufffd"}
+        assert "could not be read" in decoded.warnings[0]
+
+
+def test_a_text_that_is_cut_within_a_character_ends_there() -> None:
+    decoded = decode_text((FRENCH * 5 + "l'été").encode()[:-1], "x")
+    assert decoded.text == f"{FRENCH * 5}l'ét\ufffd"
+    [warning] = decoded.warnings
+    assert warning.startswith("1 character could not be read, and is \ufffd in the text: the file")
+
+
+def test_a_replacement_character_of_the_file_itself_is_not_counted() -> None:
+    assert decode_text(f"{FRENCH} \ufffd".encode(), "x").warnings == ()
+
+
+@pytest.mark.parametrize("text", ["He sent 👉 it.", "Très élevé 🚀, déjà.", "Он послал 👉 это."])
+def test_pairs_of_surrogates_in_utf_8_are_characters(text: str) -> None:
+    halves = text.encode("utf-16-le").decode("utf-16-le", "surrogatepass")
+    units = [halves.encode("utf-16-le")[i : i + 2] for i in range(0, 2 * len(halves) + 2, 2)]
+    data = b"".join(
+        unit.decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass") for unit in units
+    )
+    assert decode(data, "x") == text
+    assert decode(data + b"\xc0\x80", "x").rstrip("\0") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8_r"),
+        (RUSSIAN, "latin-1"),
+        (POLISH, "cp1250"),
+        (POLISH, "latin-1"),
+        (FRENCH, "mac_roman"),
+        (GREEK, "latin-1"),
+        (TURKISH, "cp1254"),
+        (CHINESE, "latin-1"),
+    ],
+)
+def test_what_was_encoded_twice_by_way_of_any_code_page_is_mended(text: str, page: str) -> None:
+    twice = (text * 4).encode().decode(page, "replace")
+    decoded = decode_text(f"{twice}\n{text}".encode(), "x")
+    assert decoded.text.replace("\ufffd", "") == f"{text * 4}\n{text}"
+    assert "encoded twice" in decoded.warnings[0]

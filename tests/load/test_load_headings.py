@@ -378,3 +378,144 @@ def test_a_few_dates_in_a_novel_are_no_sections() -> None:
     text = f"{book('CHAPTER I', 'CHAPTER II')}\n\n{dates}\n\n{book('CHAPTER III', 'CHAPTER IV')}"
     assert len(levels(text)) == 4
     assert titles(f"{BODY}\n\n3 May was a cold day.\n\n{BODY}") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("CHAP. XII.", 12),
+        ("Cap. III.", 3),
+        ("Гл. 4", 4),
+        ("Chapter #2", 2),
+        ("Act 1, Scene 2", 1),
+        ("Das erste Kapitel", 1),
+        ("Erster Akt", 1),
+        ("CHAPITRE Ier", 1),
+        ("Chapitre dix-septième", 17),
+        ("CHAPITRE SOIXANTE-DIX-NEUVIÈME", 79),
+        ("Chapitre quatre-vingt-dix-neuf", 99),
+        ("Parte prima", 1),
+        ("SCENA SECONDA", 2),
+        ("Capitolo ventesimo primo", 21),
+        ("Capítulo veintidós", 22),
+        ("Capítulo vigésimo primero", 21),
+        ("Capítulo dezesseis", 16),
+        ("Глава шестьдесят первая", 61),
+        ("Книга перша", 1),
+        ("Rozdział sześćdziesiąty", 60),
+        ("Huszonegyedik fejezet", 21),
+        ("Capitolul unsprezece", 11),
+        ("Eenentwintigste hoofdstuk", 21),
+        ("Kolmastoista luku", 13),
+        ("I LUKU", 1),
+        ("ΚΕΦΑΛΑΙΟ 1ο", 1),
+        ("Κεφάλαιο εικοστό", 20),
+        ("ALTINCI BÖLÜM", 6),
+        ("KISIM I", 1),
+        ("On birinci bölüm", 11),
+        ("Yirmi birinci bölüm", 21),
+        ("الفصل الحادي عشر", 11),
+        ("الفصل الثاني عشر", 12),
+        ("الفصل الخامس والعشرون", 25),
+        ("فصل بیست و یکم", 21),
+        ("פרק שנים עשר", 12),
+        ("פרק עשרים ואחד", 21),
+        ("ग्यारहवाँ अध्याय", 11),
+        ("तेरहवां परिच्छेद", 13),
+        ("Chương mười một", 11),
+        ("Chương hai mươi mốt", 21),
+        ("【第三章】", 3),
+        ("正文 第二章 家", 2),
+        ("《磨坊》第二章 家", 2),
+        ("第三話「夜」", 3),
+        ("その二", 2),
+        ("＃ 第４章", 4),
+        ("■第二章", 2),
+        ("— Chapter 2 —", 2),
+        ("*** Chapter 3 ***", 3),
+        ("[CHAPTER 4]", 4),
+    ],
+)
+def test_a_number_is_read_in_the_words_and_the_layout_of_its_language(
+    line: str, value: int
+) -> None:
+    number = chapter_number(line)
+    assert number and number.value == value
+
+
+@pytest.mark.parametrize(
+    "line", ["番外一", "番外 其二", "大结局", "幕間", "외전", "Appendix", "Vorrede"]
+)
+def test_this_name_is_a_heading(line: str) -> None:
+    assert is_chapter_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    """— Chapitre deux, dit-il.|— Глава семьи|* Chapter after chapter|第一节课开始了|第一回合结束了
+    一章一章地读|Teil der Familie|Akt der Gnade|Livre vie|(Chapter 3)|Erste Hilfe""".replace(
+        "\n    ", "|"
+    ).split("|"),
+)
+def test_this_line_is_still_no_chapter(line: str) -> None:
+    assert not is_chapter_line(line)
+
+
+@pytest.mark.parametrize(
+    ("headings", "names"),
+    [
+        (["— I —", "— II —", "— III —"], ["I", "II", "III"]),
+        (["- 1 -", "- 2 -", "- 3 -"], ["1", "2", "3"]),
+        (["[1]", "[2]", "[3]"], ["1", "2", "3"]),
+        (["* 1 *", "* 2 *", "* 3 *"], ["1", "2", "3"]),
+        (["(١)", "(٢)", "(٣)"], ["(١)", "(٢)", "(٣)"]),
+        (["◇ 1 ◇", "◇ 2 ◇"], ["1", "2"]),
+        (["ONE", "TWO", "THREE"], ["ONE", "TWO", "THREE"]),
+        (["Un", "Deux", "Trois"], ["Un", "Deux", "Trois"]),
+        (["i", "ii", "iii"], ["i", "ii", "iii"]),
+        (["I - The House", "II - The Road"], ["I - The House", "II - The Road"]),
+        (["001 家", "002 路", "003 河"], ["001 家", "002 路", "003 河"]),
+        (["1、家", "2、路", "3、河"], ["1、家", "2、路", "3、河"]),
+        (["Day 1", "Day 2", "Day 3"], ["Day 1", "Day 2", "Day 3"]),
+        (["Tale I", "Tale II", "Tale III"], ["Tale I", "Tale II", "Tale III"]),
+        (["# The House", "# The Road"], ["The House", "The Road"]),
+        (["The House\n=========", "The Road\n========"], ["The House", "The Road"]),
+        (["-----\nChapter 1\n-----", "-----\nChapter 2\n-----"], ["Chapter 1", "Chapter 2"]),
+    ],
+)
+def test_ornaments_are_no_part_of_a_heading(headings: list[str], names: list[str]) -> None:
+    document = read_text(book(*headings), source="x", collection="c")
+    assert [section.title for section in document.sections] == names
+    for heading in headings:
+        assert heading in document.text
+
+
+def test_a_chapters_title_may_say_at_length_what_happens_in_it() -> None:
+    names = [
+        f"CHAPTER {number}. In Which {what} {'and Finds His Friend, the One and the Other, ' * 2}"
+        f"Near {where}"
+        for number, what, where in (("I", "He Comes", "Rome"), ("II", "He Goes", "Ely"))
+    ]
+    assert all(len(name) > 90 for name in names) and titles(book(*names)) == names
+    names = [
+        f"Capítulo {number}. Que trata de {what} {'y del famoso y valiente hidalgo ' * 3}de Toledo"
+        for number, what in (("primero", "la casa"), ("segundo", "la venta"))
+    ]
+    assert all(len(name) > 90 for name in names) and titles(book(*names)) == names
+    paragraph = f"CHAPTER I. He went home. {'And so he went on and on. ' * 4}Nobody knew."
+    assert not is_chapter_line(paragraph)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["1. Take the lamp to the weir.", "2. Light it there.", "3. Come back home."],
+        ["10:15", "10:40", "11:05"],
+        ["Day 1", "Day 2", "Day 3"],
+        ["One", "Two", "Three"],
+        ["# not a heading, but a tag.", "# another one, too."],
+    ],
+)
+def test_short_lines_without_chapters_below_them_are_no_headings(lines: list[str]) -> None:
+    listed = "\n\n".join(f"{line}\n\nIt was so." for line in lines)
+    assert titles(f"{BODY}\n\n{listed}\n\n{BODY}\n\n{BODY}") == []

@@ -502,3 +502,72 @@ def test_what_was_doubtful_in_the_encoding_of_a_page_is_a_warning() -> None:
     assert texts(page)[0].startswith("Il était déjà là, près")
     [warning] = page.warnings
     assert "encoded twice" in warning
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("He said <q>Go, <q>now</q></q> and left.", "He said “Go, ‘now’” and left."),
+        ("He said “<q>Go</q>” and <q>“Now”</q><q></q>.", "He said “Go” and “Now”."),
+    ],
+)
+def test_a_quotation_has_the_marks_that_browsers_print(markup: str, text: str) -> None:
+    assert texts(read(f"<p>{markup}</p>".encode(), "a.html")) == [text]
+    german = read(b"<html lang='de-AT'><p>Er rief <q>Geh, <q>jetzt</q></q>.</p></html>", "a.html")
+    assert texts(german) == ["Er rief „Geh, ‚jetzt‘“."]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<details><summary>A note</summary>It rained</details>b", ["A note", "It rained", "b"]),
+        ("<fieldset><legend>A note</legend>It rained</fieldset>", ["A note", "It rained"]),
+        (
+            "<p>One</p><dialog open>Two</dialog>Three<menu><li>a<li>b</menu>c",
+            ["One", "Two", "Three", "a\nb", "c"],
+        ),
+        (
+            (
+                '<p><span style="display: block">Roses are red</span>'
+                '<span style="display:block">So are you</span></p>'
+            ),
+            ["Roses are red\nSo are you"],
+        ),
+        ('<p><span class="line">Roses</span><span class="line">are</span></p>', ["Roses\nare"]),
+        (
+            (
+                '<div><span style="position:absolute;left:1px">He</span>'
+                '<span style="position: absolute">went</span></div>'
+            ),
+            ["He went"],
+        ),
+    ],
+)
+def test_what_browsers_print_apart_is_not_glued_together(markup: str, expected: list[str]) -> None:
+    assert texts(read(markup.encode(), "a.html")) == expected
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "style='display:none'"])
+def test_a_note_that_is_hidden_until_its_number_is_touched_is_text(hidden: str) -> None:
+    page = f"""<p>The weir<a epub:type="noteref" href="#n1">1</a> was low.</p>
+<aside id="n1" epub:type="footnote" {hidden}><p>1. By the mill.</p></aside><p {hidden}>Old.</p>"""
+    draft = read(page.encode(), "a.html")
+    assert texts(draft) == ["The weir[1] was low.", "[1] By the mill."]
+    assert draft.left_out == {"hidden text": 4}
+
+
+def test_a_heading_that_is_a_picture_has_the_words_of_the_picture() -> None:
+    text = f"<p>{'It rained on the moor all day. ' * 8}</p>"
+    page = "".join(
+        f'<h1><img src="a" alt="{name}"></h1>{text}' for name in ("Chapter One", "The Weir")
+    )
+    blocks = read(page.encode(), "a.html").blocks
+    assert [block.heading for block in blocks if block.heading] == ["Chapter One", "The Weir"]
+    page = f'<h1><img alt="A rule">Chapter One</h1>{text}<p><img alt="A mill"></p>'
+    assert texts(read(page.encode(), "a.html"))[0] == "Chapter One"
+
+
+def test_of_two_forms_of_the_same_content_one_is_read() -> None:
+    forms = "<epub:case><p>x2</p></epub:case><epub:default><p>A square</p></epub:default>"
+    draft = read(f"<epub:switch>{forms}</epub:switch>".encode(), "a.html")
+    assert (texts(draft), dict(draft.left_out)) == (["A square"], {"alternative forms": 2})

@@ -85,3 +85,70 @@ def test_many_lines_that_begin_as_divisions_take_no_long_time(line: str) -> None
     start = time.process_time()
     to_commonmark("\n".join([line] * 3000))
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("1914. The war began.\n\n1915. It went on.", ["1914. The war began.\n1915. It went on."]),
+        ("1. One\n2. Two\n\nText.\n\n3) Three", ["1. One\n2. Two", "Text.", "3) Three"]),
+        ("1. One\n\n   more\n   - in", ["1. One\nmore\nin"]),
+        ("- one\n- two\n- three", ["one\ntwo\nthree"]),
+        (
+            "- Bonjour, dit-il.\n- Adieu !\n\nIl partit.\n\n- Encore ?",
+            ["- Bonjour, dit-il.\n- Adieu !", "Il partit.", "- Encore ?"],
+        ),
+    ],
+)
+def test_numbers_of_lists_and_dashes_of_speeches_are_text(
+    markdown: str, expected: list[str]
+) -> None:
+    assert texts(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was late, and he went home to the house.",
+        "“Who is there?” she asked.",
+        f"{'She went on and on about the lantern by the weir and ' * 3}so",
+    ],
+)
+def test_a_paragraph_above_a_rule_is_no_heading(text: str) -> None:
+    blocks = read(
+        f"# Chapter 1\n\nA.\n\n{text}\n---\nB.\n\nName\n---\nC.\n".encode(), "a.md"
+    ).blocks
+    assert [block.text for block in blocks] == [
+        "Chapter 1",
+        "A.",
+        text.rstrip(),
+        "B.",
+        "Name",
+        "C.",
+    ]
+    assert [block.heading for block in blocks if block.heading] == ["Chapter 1", "Name"]
+
+
+def test_a_heading_without_a_space_is_one_if_its_words_say_so() -> None:
+    text = "The miller kept a lantern by the weir. " * 8
+    page = f"#Chapter 1\n\n{text}\n\n##The Weir\n\n#lantern\n\n{text}\n\n#Chapter 2 #\n\n{text}"
+    blocks = read(page.encode(), "a.md").blocks
+    assert [block.heading for block in blocks if block.heading] == [
+        "Chapter 1",
+        "The Weir",
+        "Chapter 2",
+    ]
+    assert "#lantern" in texts(page)
+
+
+def test_a_speech_of_one_word_is_no_definition_of_a_link() -> None:
+    assert texts("[Anna]: Hello!\n\n[Ben]: Who?\n\nSee [here].\n\n[here]: a.html") == [
+        "[Anna]: Hello!",
+        "[Ben]: Who?",
+        "See here.",
+    ]
+
+
+def test_a_comment_of_obsidian_is_no_title() -> None:
+    assert read(b"%%note%%\n\nText.", "a.md").title == ""
+    assert read(b"% A Tale\n% A. Writer\n\nText.", "a.md").title == "A Tale"

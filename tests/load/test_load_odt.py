@@ -219,3 +219,19 @@ def test_damaged_metadata_cost_only_them() -> None:
     draft = opened(CHAPTERS, meta="<office:document-meta")
     assert len(draft.blocks) == 4
     assert "meta.xml" in draft.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "<draw:custom-shape>{}</draw:custom-shape>",
+        "<draw:rect>{}</draw:rect>",
+        "<draw:g><draw:ellipse>{}</draw:ellipse><draw:line/></draw:g>",
+    ],
+)
+def test_a_shape_with_text_does_not_divide_the_sentence_around_it(shape: str) -> None:
+    drawn = shape.format("<text:p>In the shape.</text:p>").replace(
+        ">", ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0">', 1
+    )
+    body = f"<text:p>Before the {drawn}word after.</text:p><text:p>He left it there.</text:p>"
+    assert texts(body) == ["Before the word after.", "In the shape.", "He left it there."]

@@ -190,3 +190,7 @@ def test_pictures_and_binary_data_are_no_text() -> None:
 def test_the_bookmark_of_a_page_is_a_page() -> None:
     body = r"the lan{\*\bkmkstart page_12}{\*\bkmkend page_12}tern\par"
     assert texts(body) == [f"the lan{page_mark('12')}tern"]
+
+
+def test_a_column_ends_a_paragraph_as_a_page_does() -> None:
+    assert texts(rf"{BODY}\column {BODY}\page {BODY}\par") == [BODY.strip()] * 3

@@ -806,3 +806,24 @@ def test_the_first_edition_dates_a_text_and_not_the_page_that_the_file_was_made_
         "<bibl type='firstEdition'><title>The Kettle</title><date>1887</date></bibl>"
     )
     assert header("<title>The Kettle</title>", source).published == "1887"
+
+
+def test_words_of_a_corpus_without_white_space_have_spaces_between_them() -> None:
+    glued = (
+        "<p><s><w>The</w><w>old</w><w>miller</w><pc>,</pc><w>who</w><w>slept</w><pc>.</pc></s>"
+        "<s><w>He</w><w>woke</w><pc>!</pc></s></p>"
+    )
+    assert texts(tei(glued)) == ["The old miller, who slept. He woke!"]
+    assert (
+        texts(tei(f"{glued}<p><w>to</w> <w>day</w></p><p><w>Wed</w><w>nes</w><w>day</w></p>"))[-1]
+        == "Wednesday"
+    )
+
+
+def test_sentences_and_sources_are_not_glued_to_what_is_before_them() -> None:
+    assert texts(tei("<p><s>One.</s><s>Two.</s></p>")) == ["One. Two."]
+    cited = (
+        "<epigraph><cit><quote>All the world</quote><bibl>As you like it</bibl></cit></epigraph>"
+    )
+    assert texts(tei(f"{cited}<p>It rained.</p>"))[0] == "All the world\nAs you like it"
+    assert "One\nTwo" in texts(fb2("<section><p>One<br/>Two</p></section>"))

@@ -13,7 +13,9 @@ from itertools import pairwise
 from fabula.text.heading_words import IDEOGRAPHIC, heading_words
 
 MAX_HEADING_CHARACTERS = 90
-"""A longer line is not a heading."""
+"""A longer line is not a heading, unless it is a chapter's number with a long title."""
+MAX_LONG_HEADING_CHARACTERS = 200
+"""The longest title of a chapter that says what happens in it, as in old novels."""
 
 RANKS = ("volume", "book", "part", "act", "chapter", "scene", "section")
 """What texts are divided into, outermost first. Which of a volume, a book and a part is inside
@@ -38,23 +40,44 @@ _LAST = frozenset(
         "ultima",
         "последняя",
         "остання",
+        "الاخير",
+        "الاخيرة",
         "最終",
         "最终",
     )
 )
+_ARTICLES = frozenset(
+    ("the", "das", "der", "die", "de", "het", "le", "la", "el", "il", "o", "a", "det", "den")
+)
+"""Words before a number, as in 'THE FIRST PART' and 'Das erste Kapitel'."""
+_TEENS = frozenset(("tr", "az"))
+"""Languages in which 'ten one' is eleven, as 'on birinci'."""
+_TEN_BEHIND = frozenset(("عشر", "عشرة", "עשר", "עשרה"))
+"""Words for ten behind a unit: eleven is 'one ten'."""
+_AND_PREFIXES = ("و", "ו")
+"""'And' before a number, without a space: 'الحادي والعشرون' is twenty-one, and 'עשרים ואחד'."""
+_ORNAMENTS = "-–—*~=_<>[]|+◇◆■□●○★☆▼▲§#＃【】※"
+_ONE_SIDED = "◇◆■□●○★☆▼▲§#＃※"
+"""Ornaments that may be before a heading alone. A dash or an asterisk there begins a speech or an
+item of a list."""
+_NUMBER_SIGN = re.compile(r"(?<= )#(?=\d)")
+_PREFIX = re.compile(r"(?:正文|《[^《》]{1,30}》)\s*(?=第)")
 _UNSPACED = frozenset(("th", "indochina"))
 """Languages without spaces between words."""
 _CONNECTORS = frozenset(("and", "et", "y", "e", "si", "i", "و"))
 _ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_ROMAN_ORDINAL = re.compile(rf"({_ROMAN.pattern})|(i)(?:er|re|ere)|((?!vie)[ivx]{{2,6}})(?:e|eme)")
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ORDINAL_ENDING = re.compile(
-    r"(\d{1,4})(?:st|nd|rd|th|re|e|er|eme|o|a|º|ª|-?(?:[йяае]|ий|ая|ое|га|ша)|\.|inci|nci|uncu)?"
+    r"(\d{1,4})(?:st|nd|rd|th|re|e|er|eme|o|a|ο|η|ος|ον|º|ª|-?(?:[йяае]|ий|ая|ое|га|ша)|\.|inci|nci|uncu)?"
 )
+_VIETNAMESE_TENS = re.compile(r"(?:(?P<tens>\w+) )?(?P<ten>muoi)\b(?: (?P<unit>\w+))?")
 _GERMAN_COMPOUND = re.compile(r"(ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und(\w+)")
 _TOKEN = re.compile(r"[^\s.:,;()\[\]—–]+")
 # After the number come nothing, a title after punctuation or wide space, or what looks like a
 # title.
 _REST = re.compile(r"[.:)\]]*|\s*[.:)\]—–-]+\s*(?P<title>\S.*)|\s+(?P<bare>\S.*)")
+_INNER_DIVISION = re.compile(r",\s*(\w.*)")
 _POINTS = re.compile("[\u0591-\u05c7\u064b-\u0652\u0640]")
 """Points and marks of Hebrew and Arabic, which headings seldom have."""
 
@@ -71,7 +94,11 @@ _HAN_NUMBER = rf"(?P<number>[{_HAN}]{{1,7}}|\d{{1,4}}|[Ⅰ-ⅻ])"
 _HAN_REST = r"(?P<gap>[\s:：、．.・—－-]*)(?P<title>.*)"
 _GLUED_UNITS = frozenset("章回節节")
 """Units after which a title may follow without a space: others begin words, as 第一部小说."""
+_NO_HAN_TITLE = re.compile("(?:课|合|目|一?章)")
+"""What goes on with a word: 第一节课 is a lesson, 第一回合 a round."""
+_HAN_QUOTED = re.compile("[「『《“][^「」『』《》“”]*[」』》”]")
 _HAN_SENTENCE = re.compile("[。！？；，,!?;「」『』“”]")
+_HAN_ORDER = re.compile(rf"(?:其|之)?[{_HAN}]{{1,3}}$")
 _ORDER = {"上": 1, "前": 1, "中": 2, "下": 3, "後": 2, "后": 2}
 _SINO_KOREAN = {char: value for value, char in enumerate("일이삼사오육칠팔구", 1)}
 _KOREAN_NUMBER = (
@@ -81,12 +108,19 @@ _HAN_NUMERAL = re.compile(
     rf"[(（]?(?P<number>[{_HAN}]{{1,4}})[)）]?(?P<end>[、．.:：]*)(?:\s*(?P<after>\S.*))?"
 )
 _NUMERAL = re.compile(
-    rf"(?P<roman>{_ROMAN.pattern.upper()}|[Ⅰ-Ⅻ])(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
+    rf"(?P<roman>{_ROMAN.pattern.upper()}|[Ⅰ-Ⅻ]|[ivx]{{1,7}}(?=[.)]?$))(?P<end>\s+[—–-]+|[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
 )
-_DIGITS = re.compile(r"(?P<digits>[^\W\D]\d{0,2})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
+_DIGITS = re.compile(
+    r"(?P<digits>[^\W\D]\d{0,2})(?P<end>\s+[—–-]+|[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
+)
 _LETTER = re.compile(
     r"(?P<letters>[א-ת]{1,2}['׳״\"]?[א-ת]?|[Α-Ω]{1,2}[΄ʹ'’])(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?"
 )
+_WIDE_DIGITS = re.compile(
+    r"(?P<digits>\d{1,4})(?:\s*[、．.:：]\s*|\s+)(?P<after>[\u3040-\u9fff\uac00-\ud7a3].{0,29})"
+)
+"""'001 家' and '1、家': behind the number of a chapter in Chinese may be any title."""
+_MAX_NUMBER_WORD = 20
 _PAGE = re.compile(r"(?:\s*\.){2,}\s*\w+$|\s+\d{1,4}$")
 
 
@@ -169,14 +203,41 @@ class _Words:
 
 def chapter_line(line: str) -> ChapterLine | None:
     """Return a line as a heading that is recognised by its words; None if it is none."""
-    if not line or len(line) > MAX_HEADING_CHARACTERS or not line[0].isalnum():
+    if not line or len(line) > MAX_LONG_HEADING_CHARACTERS:
+        return None
+    line = _PREFIX.sub("", without_ornaments(line), count=1)
+    if not line or not line[0].isalnum():
         return None
     line = _POINTS.sub("", line) if not line.isascii() else line
+    line = _NUMBER_SIGN.sub("", line)
     folded = fold(line)
+    if len(line) > MAX_HEADING_CHARACTERS:
+        return _long_heading(line, folded)
     if _is_name(folded):
         name = folded.partition(":")[0].rstrip(". ")
         return ChapterLine("name", name, titled=True)
     return _east_asian(folded) or _keyword_first(line, folded) or _number_first(line, folded)
+
+
+def without_ornaments(line: str) -> str:
+    """Return a line without what is printed around a heading, as '— II —' and '【第一章】'."""
+    if line[:1].isalnum():
+        return line
+    bare = line.strip(_ORNAMENTS + " \u3000")
+    begins = line[0] in _ONE_SIDED or (line[0] == "【" and "】" in line)
+    ends = line[-1] in _ORNAMENTS
+    if not bare or not (line[0] in _ORNAMENTS and (begins or ends)):
+        return line
+    return bare.replace("】", " ").replace("  ", " ") if line[0] == "【" else bare
+
+
+def _long_heading(line: str, folded: str) -> ChapterLine | None:
+    """A chapter's number with a title that says what happens: 'CHAPTER I. In Which ...'."""
+    # A paragraph may begin right behind the number: it ends a sentence.
+    heading = (
+        None if line[-1] in '.!?…:;,"”’»' and not line.isupper() else _keyword_first(line, folded)
+    )
+    return heading if heading and heading.titled and heading.rank == _CHAPTER_RANK else None
 
 
 def chapter_number(heading: str) -> ChapterNumber | None:
@@ -197,6 +258,7 @@ def numeral_line(line: str) -> NumeralLine | None:
     """Return a line that may be a heading by its number alone; only a series of them proves it."""
     if not line or len(line) > MAX_HEADING_CHARACTERS:
         return None
+    line = _numeral_without_ornaments(line)
     if match := _HAN_NUMERAL.fullmatch(line):
         after = match["after"] or ""
         if _HAN_SENTENCE.search(after) or (
@@ -207,6 +269,8 @@ def numeral_line(line: str) -> NumeralLine | None:
             return None
         return NumeralLine(_han_value(match["number"]), titled=bool(after))
     match = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line) or _LETTER.fullmatch(line)
+    if (wide := _WIDE_DIGITS.fullmatch(line)) and _looks_like_title(wide["after"]):
+        return NumeralLine(int(wide["digits"]), titled=True)
     if not match:
         return None
     after = match["after"]
@@ -217,6 +281,28 @@ def numeral_line(line: str) -> NumeralLine | None:
         next(groups[name] for name in ("roman", "digits", "letters") if groups.get(name))
     )
     return NumeralLine(value, titled=bool(after)) if value else None
+
+
+def _numeral_without_ornaments(line: str) -> str:
+    """A line without the same ornaments, or brackets, on both sides of a number."""
+    bare = without_ornaments(line)
+    if bare == line and line[0] in "(（{" and line[-1] in ")）}":
+        bare = line[1:-1].strip()
+    return bare if bare and bare[0].isalnum() else line
+
+
+def number_word_line(line: str) -> NumeralLine | None:
+    """Return a line that is one number word, as 'TWELVE' or 'Twenty-One'; see `numeral_line`."""
+    if not line or not line[0].isupper() or len(line) > _MAX_NUMBER_WORD or " " in line:
+        return None
+    word = fold(line).rstrip(".")
+    languages = frozenset((*_words().numbers.get(word, ()), *_words().tens.get(word, ())))
+    if "-" in word:
+        languages = frozenset(("en",))
+    token = _TOKEN.fullmatch(word)
+    number = _number(word, token, languages) if token and languages else None
+    is_whole = number is not None and number.end == len(word)
+    return NumeralLine(number.value, titled=False) if number and is_whole else None
 
 
 def capital_line(line: str) -> bool:
@@ -274,7 +360,10 @@ def _is_name(folded: str) -> bool:
     if rest in words.names and (first in words.numbers or first in words.stems or _stem(first)):
         return True
     before, _, last = name.rpartition(" ")
-    return before in words.names and bool(_ROMAN.fullmatch(last) or last.isdecimal())
+    if before in words.names:
+        return bool(_ROMAN.fullmatch(last) or last.isdecimal() or _HAN_ORDER.fullmatch(last))
+    before = _HAN_ORDER.sub("", name)
+    return before != name and not before.isascii() and before in words.names
 
 
 def _keyword_first(line: str, folded: str) -> ChapterLine | None:
@@ -305,7 +394,7 @@ def _keyword_first(line: str, folded: str) -> ChapterLine | None:
 def _number_first(line: str, folded: str) -> ChapterLine | None:
     """A line like 'Erstes Kapitel', '3. Kapitel' or 'THE FIRST PART'."""
     token = _TOKEN.match(folded)
-    if token and token[0] == "the":
+    if token and token[0] in _ARTICLES:
         token = _TOKEN.search(folded, token.end())
     if not token:
         return None
@@ -324,7 +413,8 @@ def _number_first(line: str, folded: str) -> ChapterLine | None:
     number = _number(folded, token, languages)
     between = folded[number.end : after.start()] if number else ""
     # 'I book' is a sentence, 'I. Book' is a heading.
-    if not number or not between or between.strip(" .") or (token[0] == "i" and between == " "):
+    is_pronoun = token[0] == "i" and between == " " and "en" in languages
+    if not number or not between or between.strip(" .") or is_pronoun:
         return None
     text = folded[token.start() : number.end]
     return _heading(after[0], rank, _Number(number.value, after.end()), text, line)
@@ -335,6 +425,9 @@ def _heading(
 ) -> ChapterLine | None:
     """The heading, if there is a number and what comes after it can be a title."""
     rest = _REST.fullmatch(line, number.end) if number else None
+    if number and not rest and (inner := _INNER_DIVISION.fullmatch(line, number.end)):
+        # 'Act 1, Scene 2'
+        rest = _REST.fullmatch(f". {inner[1]}") if chapter_line(inner[1]) else None
     if not number or not rest:
         return None
     bare = rest["bare"]
@@ -350,31 +443,71 @@ def _number(folded: str, token: re.Match[str], languages: frozenset[str]) -> _Nu
     text = token[0]
     if text in _LAST:
         return _Number(0, token.end())
+    if "vi" in languages and (number := _vietnamese(folded, token)):
+        return number
     if (value := _word_value(text, languages)) or (value := _number_value(text)):
-        return _Number(value, token.end())
+        return _behind_unit(folded, _Number(value, token.end()), languages)
     if ten := _ten_value(text, languages):
         after = _TOKEN.match(folded, token.end() + 1)
         if after and after[0] in _CONNECTORS:
             after = _TOKEN.match(folded, after.end() + 1)
-        unit = _word_value(after[0], languages) if after else 0
+        word = after[0] if after else ""
+        unit = _word_value(word, languages)
+        if not unit and word.startswith(_AND_PREFIXES):
+            unit = _word_value(word[1:], languages)
         if after and 0 < unit < 20:
             return _Number(ten + unit, after.end())
         return _Number(ten, token.end())
-    first, hyphen, rest = text.partition("-")
-    if hyphen:
-        unit = _word_value(rest.removeprefix("et-"), languages)
-        if (ten := _ten_value(first, languages)) and 0 < unit < 20:
+    return _hyphenated(text, token, languages)
+
+
+def _behind_unit(folded: str, number: _Number, languages: frozenset[str]) -> _Number:
+    """A number with what belongs to it in the next word, where eleven is 'one ten' or 'ten one'."""
+    after = _TOKEN.match(folded, number.end + 1)
+    if not after or not 0 < number.value <= 10:
+        return number
+    word = after[0]
+    if word in _TEN_BEHIND and number.value < 10:
+        return _Number(10 + number.value, after.end())
+    if word.startswith(_AND_PREFIXES) and (ten := _ten_value(word[1:], languages)):
+        return _Number(ten + number.value, after.end())
+    unit = _word_value(word, languages) if number.value == 10 and languages & _TEENS else 0
+    return _Number(10 + unit, after.end()) if 0 < unit < 10 else number
+
+
+def _vietnamese(folded: str, token: re.Match[str]) -> _Number | None:
+    """A number above ten: 'mười một' is eleven, and 'hai mươi mốt' twenty-one."""
+    match = _VIETNAMESE_TENS.match(folded, token.start())
+    if not match:
+        return None
+    languages = frozenset(("vi",))
+    tens = _word_value(match["tens"], languages) if match["tens"] else 1
+    unit = _word_value(match["unit"] or "", languages) or {"mot": 1, "lam": 5}.get(
+        match["unit"] or "", 0
+    )
+    if not tens or (match["unit"] and not unit):
+        end = match.end("ten")
+        return _Number(10 * tens, end) if tens else None
+    return _Number(10 * tens + unit, match.end())
+
+
+def _hyphenated(text: str, token: re.Match[str], languages: frozenset[str]) -> _Number | None:
+    """A number of several words with hyphens, as 'quatre-vingt-dix-neuf' and 'twenty-first'."""
+    for hyphen in reversed([match.start() for match in re.finditer("-", text)]):
+        unit = _word_value(text[hyphen + 1 :].removeprefix("et-"), languages)
+        if (ten := _ten_value(text[:hyphen], languages)) and 0 < unit < 20:
             return _Number(ten + unit, token.end())
-        if value := _word_value(first, languages) or _number_value(first):
-            return _Number(value, token.start() + len(first))
+    first, hyphen_sign, _ = text.partition("-")
+    if hyphen_sign and (value := _word_value(first, languages) or _number_value(first)):
+        return _Number(value, token.start() + len(first))
     return None
 
 
 def _word_value(word: str, languages: frozenset[str]) -> int:
     """The value of a number word in one of the languages; 0 if it is none."""
-    values = _words().numbers.get(word) or _stem(word)
-    if value := next((values[language] for language in languages if language in values), 0):
-        return value
+    for values in (_words().numbers.get(word, {}), _stem(word)):
+        if value := next((values[language] for language in languages if language in values), 0):
+            return value
     if "de" in languages and (compound := _GERMAN_COMPOUND.fullmatch(word)):
         ten = _ten_value(compound[2], languages)
         unit = _words().numbers.get(compound[1], {}).get("de", 1)
@@ -408,8 +541,8 @@ def _number_value(text: str) -> int:
         return int(match[1])
     if len(text) == 1 and "Ⅰ" <= text <= "ⅿ":
         return int(unicodedata.numeric(text))
-    if _ROMAN.fullmatch(text.casefold()):
-        return _roman(text.casefold())
+    if match := _ROMAN_ORDINAL.fullmatch(text.casefold()):
+        return _roman(match[1] or match[2] or match[3])
     return _hebrew(text) or _greek(text)
 
 
@@ -461,7 +594,11 @@ def _east_asian(line: str) -> ChapterLine | None:
         if not (match := pattern.fullmatch(line)):
             continue
         unit, gap, title = match["unit"], match["gap"], match["title"]
-        if _HAN_SENTENCE.search(title) and (not gap or title[-1] in "。，；,"):
+        if not gap and _NO_HAN_TITLE.match(title):
+            return None
+        if _HAN_QUOTED.fullmatch(title):
+            gap = " "
+        elif _HAN_SENTENCE.search(title) and (not gap or title[-1] in "。，；,"):
             return None
         if title and not gap and unit not in _GLUED_UNITS:
             return None
@@ -485,7 +622,7 @@ def _east_asian_patterns() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[st
         (re.compile(rf"第\s*{_HAN_NUMBER}\s*(?P<unit>{han}){_HAN_REST}"), han_value),
         (re.compile(rf"{_HAN_NUMBER}(?P<unit>章){_HAN_REST}"), han_value),
         (re.compile(rf"(?P<unit>[卷巻])[之の]?{_HAN_NUMBER}{_HAN_REST}"), han_value),
-        (re.compile(rf"(?P<unit>[その其]){_HAN_NUMBER}(?P<gap>)(?P<title>)"), han_value),
+        (re.compile(rf"(?P<unit>その|其の|其){_HAN_NUMBER}(?P<gap>)(?P<title>)"), han_value),
         (
             re.compile(
                 r"(?P<order>[上中下前後后])(?P<unit>[卷巻編编篇部冊册])(?P<gap>\s*)(?P<title>.*)"
@@ -576,9 +713,15 @@ def _split_keyword(word: str) -> tuple[str, str]:
     return word[:end], word[end:]
 
 
+_FOLDED = {"ı": "i", "ँ": "ं", "־": " "}
+"""Letters and signs that are written for each other in headings."""
+
+
 @functools.cache
 def _fold_char(char: str) -> str:
     """A letter in lower case without its accent."""
+    if char in _FOLDED:
+        return _FOLDED[char]
     decomposed = unicodedata.normalize("NFD", char)
     base, marks = decomposed[0], decomposed[1:]
     folded = base if marks and all(map(unicodedata.combining, marks)) else char

@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 from fabula.load.chapters import is_chapter_line
+from fabula.load.doctype import WINDOWS_CONTROLS
 from fabula.load.entries import is_date_line
 from fabula.load.hyphens import SOFT_HYPHEN
 from fabula.load.left_out import count_characters
@@ -14,6 +15,8 @@ from fabula.load.wrap import paragraphs
 
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
 _PAGE_ENDS = re.compile("[\f\v\u2029]")
+_NEXT_LINE = 0x85
+_WINDOWS_ONLY = re.compile("[\x80-\x84\x86-\x9f]")
 # Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word
 # joiners, byte order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and
 # Persian need them.
@@ -27,6 +30,9 @@ _MAX_COMBINING_MARKS = 30
 to normalize a run of them grows with the square of its length."""
 _JOINER = "\u034f"
 _SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_TABS = re.compile(r"^ *\t[ \t]*(?=\S)", re.MULTILINE)
+_INDENT = " " * 3
+"""What a tab before a line becomes: an indent, but none of the four spaces of code in Markdown."""
 _EMPHASIS = re.compile(r"(?<!_)_(?!_)")
 _MARKER = re.compile(r"\[(?:illustration|ilustracja|abbildung)\b", re.IGNORECASE)
 _MAX_MARKER_CHARACTERS = 2000
@@ -60,11 +66,24 @@ def tidy(text: str) -> str:
 
     Indents and blank lines stay, and soft hyphens at the ends of lines, for `prose`.
     """
-    text = _normalize(text)
+    text = _normalize(_read_controls(text))
     text = _PAGE_ENDS.sub("\n\n", _LINE_ENDS.sub("\n", text))
-    text = _SPACES.sub(" ", _INVISIBLE.sub("", text))
+    text = _TABS.sub(_INDENT, _INVISIBLE.sub("", text))
+    text = _SPACES.sub(" ", text)
     text = _SURROGATES.sub("\ufffd", text)
     return _normalize(text)
+
+
+def _read_controls(text: str) -> str:
+    """Read controls as the quotation marks and dashes that Windows has at their places.
+
+    They are in texts that were taken for Latin-1. Of them, the next line may be one, unless the
+    text has other line ends.
+    """
+    if text.isascii():
+        return text
+    text, is_windows = text.translate(WINDOWS_CONTROLS), _WINDOWS_ONLY.search(text) is not None
+    return text.translate({_NEXT_LINE: "…"}) if is_windows or "\n" in text else text
 
 
 def lines(text: str) -> str:

@@ -625,6 +625,7 @@ class _Numbering:
     def __init__(self, root: Element | None) -> None:
         self._levels: dict[str, dict[int, Element]] = {}
         self._starts: dict[tuple[str, int], int] = {}
+        self._begun: set[tuple[str, int]] = set()
         self._counts: dict[str, dict[int, int]] = {}
         self._abstract: dict[str, str] = {}
         if root is None:
@@ -635,11 +636,17 @@ class _Numbering:
             }
             self._levels[_attribute(abstract, "abstractNumId")] = levels
         for number in elements(root, "num"):
-            self._abstract[_attribute(number, "numId")] = _value(number, "abstractNumId")
+            number_id = _attribute(number, "numId")
+            self._abstract[number_id] = _value(number, "abstractNumId")
+            for override in elements(number, "lvlOverride"):
+                if start := _value(override, "startOverride"):
+                    level = _digits(_attribute(override, "ilvl"))
+                    self._starts[number_id, level] = _digits(start)
 
     def restart(self) -> None:
         """Count from the beginning again."""
         self._counts.clear()
+        self._begun.clear()
 
     def label(self, number_id: str, level: int) -> str:
         """The next number of a list with the text around it, and a space; '' if it has none."""
@@ -648,6 +655,11 @@ class _Numbering:
         if level not in levels:
             return ""
         counts = self._counts.setdefault(abstract, {})
+        if (start := self._starts.get((number_id, level))) is not None:
+            # A list that begins anew does so at its first item.
+            if (number_id, level) not in self._begun:
+                counts[level] = start - 1
+            self._begun.add((number_id, level))
         counts[level] = counts.get(level, self._start(levels[level]) - 1) + 1
         for deeper in [key for key in counts if key > level]:
             del counts[deeper]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import webencodings
@@ -96,12 +96,16 @@ _CANDIDATE_NAMES = """
     cp1252 cp1250 iso8859_2 cp1254 cp1257 iso8859_16 iso8859_3 iso8859_4
     cp437 cp850 cp852 cp775 cp857 cp865 cp860 cp861
     mac_roman mac_latin2 mac_turkish mac_romanian mac_croatian cp1258
-    cp1251 koi8_r koi8_u cp866 mac_cyrillic iso8859_5 cp855 cp1125
-    cp1253 cp737 cp869 mac_greek cp1255 cp862 cp1256 iso8859_6 cp864 cp720
+    cp1251 koi8_r koi8_u cp866 mac_cyrillic iso8859_5 cp855 cp1125 kz1048
+    cp1253 iso8859_7 cp737 cp869 mac_greek cp1255 cp862 cp1256 iso8859_6 cp864 cp720
     gb18030 cp932 euc_jp cp949 big5hkscs johab cp874
 """
 _CANDIDATES = tuple(_CANDIDATE_NAMES.split())
 """Encodings from before UTF-8; of equally good ones, the first is taken."""
+_MULTIBYTE = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs", "johab")
+_MIN_PAIRED_WORDS, _MIN_PAIRED_SHARE = 12, 0.9
+"""The fewest different words, and the share of those with an even number of bytes, of a text with
+two bytes a letter. In others it is half of the words."""
 _STATEFUL = (
     (re.compile(rb"\x1b\$[@B]|\x1b\([JI]"), "iso2022_jp_2"),
     (re.compile(rb"\x1b\$\)C"), "iso2022_kr"),
@@ -129,6 +133,7 @@ _SAMPLE_BYTES = 40_000
 _FIRST_SAMPLE_BYTES = 2_000
 _LONG_SAMPLE_BYTES = 8_000
 _MAX_PIECES = 150
+_SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 _MIN_VALID_PER_BROKEN = 20
 _MIN_ASCII_SHARE = 0.01
@@ -177,13 +182,31 @@ def decode(data: bytes, source: str) -> str:
 def decode_text(data: bytes, source: str) -> DecodedText:
     """Return the text in `data`, its encoding, and warnings if that is a doubtful guess.
 
+    What can't be read becomes U+FFFD, and a warning has the number of these characters.
+
     Raises:
         LoadError: It is not text; the message names `source`.
 
     """
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return _mend(data.decode(encoding, errors="replace"), encoding)
+    decoded = _decode(data, source)
+    count = decoded.text.count("\ufffd")
+    if decoded.encoding.startswith("utf-8"):
+        count -= data.count("\ufffd".encode())
+    if count <= 0:
+        return decoded
+    verb = (
+        "character could not be read, and is"
+        if count == 1
+        else "characters could not be read, and are"
+    )
+    warning = f"{count:,} {verb} � in the text: the file is damaged there, or has another encoding."
+    return replace(decoded, warnings=(*decoded.warnings, warning))
+
+
+def _decode(data: bytes, source: str) -> DecodedText:
+    """Decode by a mark, a declaration or a guess."""
+    if (decoded := _by_mark(data)) is not None:
+        return decoded
     if encoding := _utf16(data):
         return DecodedText(data.decode(encoding, errors="replace"), encoding)
     if (decoded := _stateful(data)) is not None:
@@ -192,13 +215,27 @@ def decode_text(data: bytes, source: str) -> DecodedText:
     declared = _declared_encoding(data)
     if declared == "utf-7":
         return DecodedText(data.decode(declared, "replace"), declared)
-    if (text := _strictly(data, "utf-8")) is not None:
-        return _mend(text, "utf-8")
+    for form in (data, _join_surrogates(data)):
+        if (text := _strictly(form, "utf-8")) is not None:
+            return _mend(text, "utf-8")
     if declared:
         text = _strictly(data, declared)
         if text is not None and _is_plausible(text, declared):
             return DecodedText(text, declared)
     return _decode_mixed(data) or _likely(data)
+
+
+def _by_mark(data: bytes) -> DecodedText | None:
+    """Decode a text with a byte order mark; None if it has none."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            text = _strictly(data, encoding)
+            if text is None and encoding == "utf-8-sig":
+                return _decode_mixed(data[len(mark) :]) or _mend(
+                    data.decode(encoding, "replace"), encoding
+                )
+            return _mend(data.decode(encoding, "replace") if text is None else text, encoding)
+    return None
 
 
 def _utf16(data: bytes) -> str:
@@ -288,6 +325,18 @@ def _stateful(data: bytes) -> DecodedText | None:
     return None
 
 
+def _join_surrogates(data: bytes) -> bytes:
+    """The bytes with characters beyond U+FFFF, and zero bytes, as UTF-8 has them.
+
+    Java and some databases write each half of a surrogate pair as a character (CESU-8).
+    """
+    return _SURROGATE_PAIR.sub(
+        lambda pair: pair[0].decode("utf-8", "surrogatepass").encode("utf-16", "surrogatepass")
+        .decode("utf-16").encode(),
+        data.replace(b"\xc0\x80", b"\0"),
+    )  # fmt: skip
+
+
 def _strictly(data: bytes, encoding: str) -> str | None:
     """The text, or None if the bytes are not valid in the encoding."""
     try:
@@ -319,7 +368,7 @@ def _decode_mixed(data: bytes) -> DecodedText | None:
         line.encode("utf-8", "surrogateescape") for line in mojibake.surroundings_of_broken(text)
     )
     guess = _guess(others)
-    mended, count = mojibake.decode_broken(text, guess.encoding)
+    mended, count = mojibake.decode_broken(mojibake.replace_damaged(text), guess.encoding)
     if valid < _MIN_VALID_PER_BROKEN * broken and (
         not count or _implausible(mended[:_SAMPLE_BYTES]) > _MAX_IMPLAUSIBLE
     ):
@@ -377,7 +426,8 @@ def _guess(data: bytes) -> _Guess:
     """The encoding whose reading is the most plausible and the most clearly in some language."""
     sample = _non_ascii_sample(data)
     first = sample[:_FIRST_SAMPLE_BYTES]
-    shares = {name: _implausible(first.decode(name, "replace")) for name in _CANDIDATES}
+    candidates = _MULTIBYTE if _has_byte_pairs(sample) else _CANDIDATES
+    shares = {name: _implausible(first.decode(name, "replace")) for name in candidates}
     least = min(shares.values())
     scores: dict[str, float] = {}
     readings: dict[str, str] = {}
@@ -403,6 +453,13 @@ def _guess(data: bytes) -> _Guess:
         is_sure = scores[best] - scores[rival] >= _MIN_MARGIN * different
         rival = "" if is_sure or different < _MIN_DIFFERENT else rival
     return _Guess(best, rival, implausible[best])
+
+
+def _has_byte_pairs(sample: bytes) -> bool:
+    """Whether words have an even number of bytes beyond ASCII, so that each letter has two."""
+    words = set(_NON_ASCII.findall(sample))
+    even = sum(len(word) % 2 == 0 for word in words)
+    return len(words) >= _MIN_PAIRED_WORDS and even >= _MIN_PAIRED_SHARE * len(words)
 
 
 def _count_different(first: str, second: str) -> int:
@@ -431,6 +488,13 @@ _WITHIN_WORDS = "'’‘-‐–—·ˮ″/.:"
 _OBSOLETE_THAI = "ฃฅ"
 _LEADING_THAI = "เแโใไ"
 """Vowels that are written before their consonant."""
+_THAI_CONSONANTS = ("\u0e01", "\u0e2e")
+_MARKS_OF_THAI = ("\u0e31", "\u0e4e")
+_THAI_WEIGHT = 4
+"""How much a vowel or a mark of Thai weighs that has no consonant: no Thai text has it, but any
+other text has that is read as Thai, where nearly each byte is a letter."""
+_MANY_LATIN = 3
+"""How many times more Latin letters than others a text in Latin script has at least."""
 _BOXES = ("\u2500", "\u259f")
 
 
@@ -444,6 +508,9 @@ def _implausible(text: str) -> float:
     total = 0
     kinds = [_kind(char) for char in text]
     outside = ("", "Zs")
+    latin = sum(char < "\x80" and char.isalpha() for char in text)
+    letters = sum(category[0] == "L" for _, category in kinds) - latin
+    is_latin = latin > _MANY_LATIN * letters
     for index, char in enumerate(text):
         if char < "\x80":
             continue
@@ -451,8 +518,34 @@ def _implausible(text: str) -> float:
         script, category = kinds[index]
         before = kinds[index - 1] if index else outside
         after = kinds[index + 1] if index + 1 < len(text) else outside
+        if script == "sign" and _is_usual_sign(char, before, after):
+            continue
         weight += _weight(char, script, category, before, after)
+        if is_latin and category[0] == "L" and script not in ("LATIN", "sign"):
+            # In English, 'ث825' is no word of Arabic, but '£825'.
+            weight += script not in (before[0], after[0])
+        elif script == "mark" and _MARKS_OF_THAI[0] <= char <= _MARKS_OF_THAI[1]:
+            consonant = _THAI_CONSONANTS[0] <= text[index - 1 : index] <= _THAI_CONSONANTS[1]
+            weight += 0 if consonant or before[0] == "mark" else _THAI_WEIGHT
+        elif char in _LEADING_THAI:
+            consonant = _THAI_CONSONANTS[0] <= text[index + 1 : index + 2] <= _THAI_CONSONANTS[1]
+            weight += 0 if consonant else _THAI_WEIGHT
     return weight / total if total else 0.0
+
+
+def _is_usual_sign(char: str, before: tuple[str, str], after: tuple[str, str]) -> bool:
+    """Whether a sign is where it usually is: '£5', '20°', 'No. 3½', 'Brand®', '1.º'."""
+    follows, precedes = before[1][0] == "L", after[1][0] == "L"
+    is_before_number, is_after_number = after[1] == "Nd", before[1] == "Nd"
+    if char in "£€¥$":
+        return not follows and (is_before_number or is_after_number)
+    if char in "®™":
+        return follows and not precedes
+    if char in "ªº":
+        return (follows or before[1][0] in "PN") and not precedes
+    if char in "°¼½¾":
+        return is_after_number and not precedes
+    return char in "§©¶" and not follows and not precedes
 
 
 def _weight(  # noqa: C901
@@ -466,8 +559,10 @@ def _weight(  # noqa: C901
         is_drawn = _BOXES[0] <= char <= _BOXES[1]
         return 1 if is_drawn or follows or precedes else 0.3
     if script == "mark":
-        is_thai = "\u0e00" <= char <= "\u0e7f"
-        return 1 if is_thai and before[0] not in ("THAI", "mark") else 0
+        return 0
+    if char == "\u2015":
+        # The dash of Greek on the Macintosh: in other texts it is the usual one.
+        return 0.1
     if category[0] == "P":
         inside = follows and precedes and char not in _WITHIN_WORDS
         return 1 if inside and "han" not in (before[0], after[0]) else 0
@@ -478,8 +573,6 @@ def _weight(  # noqa: C901
     if category[0] != "L":
         return 0
     weight = 1.0 if char in _OBSOLETE_THAI else 0.0
-    if char in _LEADING_THAI and after[0] != "THAI":
-        weight += 1
     if follows and before[0] not in (script, "mark"):
         weight += 1
     elif precedes and after[0] not in (script, "mark"):

@@ -74,7 +74,7 @@ def _kind(path: Sequence[Element]) -> Kind:
     name = local_name(path[-1])
     if name in _SKIPPED:
         return "skipped"
-    if name == "v":
+    if name in ("br", "v"):
         return "line"
     above = local_name(path[-2]) if len(path) > 1 else ""
     # Notes are in a separate body; each has its number above it, and is not a chapter.

@@ -51,7 +51,7 @@ _FENCED = re.compile(
     r"(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.{0,20000}?)\n(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|$)",
     re.DOTALL,
 )
-_PANDOC = re.compile(r"%[ \t]*(\S.*)\n(?:%[ \t]*(.*)(?:\n|$))?(?:%[ \t]*(.*)(?:\n|$))?")
+_PANDOC = re.compile(r"%(?!%)[ \t]*(\S.*)\n(?:%[ \t]*(.*)(?:\n|$))?(?:%[ \t]*(.*)(?:\n|$))?")
 _FIELD = re.compile(rf"({'|'.join(_NAMES)}) ?[:：] ?(\S.*)", re.IGNORECASE)
 _YAML_FIELD = re.compile(r"([\w-]{1,40})[ \t]*[:=][ \t]*(.*)")
 _FIRST_BLOCK_CHARACTERS = 2000

@@ -26,6 +26,8 @@ _MIN_ENTRY_SHARE = 0.5
 _WIDE_FACTOR = 3
 """A Chinese or Japanese character counts as this many letters."""
 _MAX_LINES = 3
+_COUNTED_WORD = re.compile(r"(?P<word>[^\W\d_]{2,15}) (?P<number>\S{1,12})")
+_MARKED = re.compile(r"#{1,3} (?P<marked>[^\n]{1,90})|(?P<ruled>[^\n]{1,90})\n[=~-]{3,}")
 _MIN_SHORT_SHARE = 0.6
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*$")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
@@ -69,8 +71,10 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     headings.sort(key=lambda heading: heading.index)
     chosen = _remove_contents(headings, texts)
     if all(heading.kind == "name" for heading in chosen):
-        capitals = _find_by_capitals(texts, {heading.index for heading in chosen})
-        chosen = sorted([*chosen, *capitals], key=lambda heading: heading.index)
+        used = {heading.index for heading in chosen}
+        others = _find_by_capitals(texts, used) or _find_by_counted_words(texts, used)
+        others = others or _find_marked(texts, used)
+        chosen = sorted([*chosen, *others], key=lambda heading: heading.index)
     chosen = _add_entries(chosen, texts)
     chosen = _add_titles(chosen, texts)
     return _with_headings([Block(text) for text in texts], chosen)
@@ -201,7 +205,7 @@ def _find_by_words(texts: Sequence[str]) -> list[_Heading]:
         line = chapters.chapter_line(lines[0])
         if line and all(map(chapters.subtitle_line, lines[1:])) and not _is_list(lines):
             numbered = not line.titled and len(lines) == 1
-            title = join_title(texts[index])
+            title = _title_of(lines)
             heading = _Heading(index, index + 1, title, line.kind, line.key, numbered)
             headings.append(replace(heading, value=line.value, rank=line.rank))
     return headings
@@ -211,18 +215,20 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
     """Headings like 'III' or 'III. A TITLE' that count up, with chapters of text below them."""
     series: list[list[_Heading]] = []
     expected = 0
+    is_small = False
     for index, lines in _short_blocks(texts):
-        line = chapters.numeral_line(lines[0])
+        line = chapters.numeral_line(lines[0]) or chapters.number_word_line(lines[0])
         if not line or index in used or not all(map(chapters.subtitle_line, lines[1:])):
             continue
         # In magazines, only the second part of a story has the first number.
         if line.value == 1 or (line.value == 2 and expected != 2):
             series.append([])
             expected = line.value
-        if line.value == expected:
+            is_small = lines[0].islower()
+        if line.value == expected and lines[0].islower() == is_small:
             numbered = not line.titled and len(lines) == 1
             key = f"number {line.value}"
-            heading = _Heading(index, index + 1, join_title(texts[index]), "number", key, numbered)
+            heading = _Heading(index, index + 1, _title_of(lines), "number", key, numbered)
             series[-1].append(replace(heading, value=line.value, rank=_NUMBER_RANK))
             expected += 1
     return [
@@ -231,6 +237,49 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
         if len(headings) > 1 and median(_gaps(headings, texts)) >= _MIN_NUMBERED_CHARACTERS
         for heading in headings
     ]
+
+
+def _find_by_counted_words(texts: Sequence[str], used: set[int]) -> list[_Heading]:
+    """Lines like 'Day 1' and 'Tale II' that count up, with chapters of text below them."""
+    series: defaultdict[str, list[_Heading]] = defaultdict(list)
+    for index, lines in _short_blocks(texts):
+        match = _COUNTED_WORD.fullmatch(lines[0])
+        text = match["number"] if match and index not in used else ""
+        line = chapters.numeral_line(text) or chapters.number_word_line(text)
+        if not match or not line or not all(map(chapters.subtitle_line, lines[1:])):
+            continue
+        word = match["word"].casefold()
+        if line.value == len(series[word]) + 1:
+            numbered = len(lines) == 1
+            key = f"{word} {line.value}"
+            heading = _Heading(index, index + 1, _title_of(lines), word, key, numbered)
+            series[word].append(replace(heading, value=line.value))
+    return [
+        heading
+        for headings in series.values()
+        if len(headings) >= _MIN_CONTENTS_HEADINGS
+        and median(_gaps(headings, texts)) >= _MIN_NUMBERED_CHARACTERS
+        for heading in headings
+    ]
+
+
+def _find_marked(texts: Sequence[str], used: set[int]) -> list[_Heading]:
+    """Lines that are marked as in Markdown, '# The House', or have a rule below them."""
+    headings: list[_Heading] = []
+    for index, text in enumerate(texts):
+        title = _MARKED.fullmatch(text)
+        if title and index not in used and any(map(str.isalnum, title[0])):
+            name = (title["marked"] or title["ruled"]).strip(" #")
+            if chapters.subtitle_line(name):
+                key = name.casefold()
+                headings.append(_Heading(index, index + 1, name, "marked", key, numbered=False))
+    real = _remove_contents(headings, texts)
+    return real if len(real) > 1 else []
+
+
+def _title_of(lines: Sequence[str]) -> str:
+    """The title on some lines, without the ornaments around it."""
+    return join_title("\n".join(map(chapters.without_ornaments, lines)))
 
 
 def _find_by_capitals(texts: Sequence[str], used: set[int]) -> list[_Heading]:
@@ -256,7 +305,11 @@ def _find_by_capitals(texts: Sequence[str], used: set[int]) -> list[_Heading]:
 def _short_blocks(texts: Sequence[str]) -> list[tuple[int, list[str]]]:
     """The lines of blocks that are short enough for headings, and are not the name of a list."""
     longest = chapters.MAX_HEADING_CHARACTERS * _MAX_LINES
-    split = ((i, text.split("\n")) for i, text in enumerate(texts) if len(text) <= longest)
+    split = (
+        (i, [line for line in text.split("\n") if any(map(str.isalnum, line))] or [text])
+        for i, text in enumerate(texts)
+        if len(text) <= longest
+    )
     return [
         (index, lines)
         for index, lines in split
@@ -369,7 +422,8 @@ def _real_tail(
 ) -> Sequence[_Heading]:
     """The headings at the end of a run that are not lines of a table of contents."""
     first = len(run) - 1
-    while first and _outranks(run[first - 1], run[first]):
+    # In an edition in two languages, a scene has a heading in both.
+    while first and (_outranks(run[first - 1], run[first]) or run[first - 1].key == run[first].key):
         first -= 1
     chain = run[first:]
     is_continued = after is not None and any(

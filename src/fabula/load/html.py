@@ -27,8 +27,9 @@ from fabula.load.wrap import join_source_lines
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
-    "h1 h2 h3 h4 h5 h6 address article aside blockquote body center dd div dl dt fieldset"
-    " figcaption figure footer form header hr main ol p pre section table td th ul"
+    "h1 h2 h3 h4 h5 h6 address article aside blockquote body caption center dd details dialog dir"
+    " div dl dt fieldset figcaption figure footer form header hr legend listing main menu ol p pre"
+    " search section summary table td th ul xmp"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("br", "li", "tr"))
@@ -38,13 +39,24 @@ _GROUPED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "p", "br"))
 """The tags within such a group: it ends at any other block, as files may not close it."""
 _MAX_GROUP_CHARACTERS = 3 * MAX_HEADING_CHARACTERS
 _VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
-"""Classes of a <div> that is one line of a stanza."""
+"""Classes of a <div> or <span> that is one line of a stanza."""
+_QUOTATION_MARKS = {
+    **dict.fromkeys(["cs", "da", "de", "et", "is", "lt", "sk", "sl"], "„“‚‘"),
+    **dict.fromkeys(["bg", "hr", "hu", "pl", "ro", "sr"], "„”’’"),
+    **dict.fromkeys(["ca", "el", "es", "fr", "it", "no", "pt", "ru", "uk"], "«»“”"),
+    **dict.fromkeys(["fi", "sv"], "””’’"),
+    **dict.fromkeys(("ja", "zh"), "「」『』"),
+}
+"""What browsers print around <q>, and around one in another, by language; others have “”‘’."""
+_OPENING_QUOTES = '"“‘„‚«‹「『'
+_ANY_QUOTES = "\"'“”‘’„‚«»‹›「」『』"
 _LEFT_OUT = {
     **dict.fromkeys(("button", "datalist", "select", "textarea"), "forms"),
     **dict.fromkeys(("audio", "canvas", "iframe", "object", "svg", "video"), "pictures"),
     **dict.fromkeys(("noscript", "template"), "hidden text"),
     **dict.fromkeys(("annotation", "annotation-xml"), "formulas again"),
     **dict.fromkeys(("rp", "rt", "rtc"), "readings"),
+    "case": "alternative forms",
     "del": "deleted text",
     "nav": "navigation",
     "script": "",
@@ -91,6 +103,8 @@ _NOTE = frozenset(_NOTE_NAMES.split())
 """Types, roles and classes of a note."""
 _INNER_NOTE = _NOTE - {"note", "fn"}
 """Those of a note within a paragraph, where other names mean other things."""
+_HIDDEN_NOTE = frozenset(_NOTE_NAMES.split()) - {"note", "fn"} | {"footnotes", "endnotes"}
+"""Those of a note that may be hidden until somebody asks for it."""
 _NOTE_ID = re.compile(
     r"(?:foot|end|rear|cite_)?(?:note|fn|ftn|edn|en)[_:-]?(\d{1,4})", re.IGNORECASE
 )
@@ -297,7 +311,9 @@ class _Open:
     """
 
     tag: str
-    role: Literal["", "skipped", "page", "raised", "reference", "link", "aside", "line"] = ""
+    role: Literal[
+        "", "skipped", "page", "raised", "reference", "link", "aside", "line", "quotation", "apart"
+    ] = ""
     label: str = ""
     is_number: bool = False
     start: int = 0
@@ -330,6 +346,8 @@ class _BlockBuilder:
     _page: str = ""
     _initial: str = ""
     """The dropped initial with which the present block begins."""
+    _pictured_heading: str = ""
+    """The words of the picture in the present heading, which may have no others."""
     _carried: str = ""
     """A dropped initial that has a block of its own."""
     _begins_note: bool = False
@@ -343,7 +361,7 @@ class _BlockBuilder:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = _local_name(tag)
-        if tag == "div" and not _VERSE.isdisjoint(attributes.get("class", "").split()):
+        if tag in ("div", "span") and not _VERSE.isdisjoint(attributes.get("class", "").split()):
             tag = "li"
         frame = _Open(tag)
         if tag not in _VOID:
@@ -461,6 +479,7 @@ class _BlockBuilder:
             self._skipped.append(text)
         else:
             # Outside <pre>, a line break is a space; only tags break lines.
+            text = text.replace("\x85", "…")
             self._text.append(text if self._verbatim else join_source_lines(text))
 
     def comment(self, text: str) -> None:
@@ -531,7 +550,8 @@ class _BlockBuilder:
         if not _NAVIGATION.isdisjoint((*names.split(), *kinds)):
             return "navigation"
         style = attributes.get("style", "").replace(" ", "").lower()
-        if (
+        # Readers show a note that the page hides where its number is touched.
+        if not _is_note(attributes, _HIDDEN_NOTE) and (
             "hidden" in attributes
             or "display:none" in style
             or "visibility:hidden" in style
@@ -646,12 +666,23 @@ class _BlockBuilder:
         elif frame.tag == "a" and "#" in attributes.get("href", ""):
             frame.role = "link"
             frame.label = f"{attributes['href']} {attributes.get('id', '')}"
+        elif frame.tag == "q":
+            frame.role = "quotation"
+        elif separator := _separator(style.lower()):
+            frame.role, frame.label = "apart", separator
+            self._text.append(separator)
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
+        if frame.role == "apart":
+            self._text.append(frame.label)
+            return
         text = "".join(self._text[frame.start :])
+        if frame.role == "quotation":
+            self._end_quotation(frame, text)
+            return
         before = without_marks("".join(self._text[max(0, frame.start - 8) : frame.start]))
         label = note_label(text)
         if not label and (letter := _LETTER.fullmatch(text)):
@@ -674,11 +705,24 @@ class _BlockBuilder:
         elif frame.role == "raised":
             self._text[frame.start :] = [mark_raised(text, before[-CONTEXT_CHARACTERS:])]
 
+    def _end_quotation(self, frame: _Open, text: str) -> None:
+        """Print the marks around a quotation, unless the text has them."""
+        before = "".join(self._text[max(0, frame.start - 3) : frame.start]).rstrip()
+        has_marks = before[-1:] in tuple(_OPENING_QUOTES) or text.strip()[:1] in _ANY_QUOTES
+        if not text.strip() or has_marks:
+            return
+        language = self.metadata.get("language", "").partition("-")[0].lower()
+        is_inner = any(around.tag == "q" for around in self._open)
+        marks = _QUOTATION_MARKS.get(language, "“”‘’")[2 * is_inner :]
+        self._text[frame.start :] = [marks[0], text, marks[1]]
+
     def _start_picture(self, alt: str) -> None:
         initial = _INITIAL.fullmatch(one_line(alt))
         if initial and not one_line(without_marks("".join(self._text))):
             self._initial = initial[1]
             self._text.append(initial[1])
+        elif self._heading:
+            self._pictured_heading = one_line(alt)
 
     def _begin_text(self) -> None:
         self._texts += 1
@@ -696,6 +740,9 @@ class _BlockBuilder:
         else:
             block = lines(remove_markers(text))
             self.left_out["pictures"] += _lost(text, block)
+            if self._pictured_heading and not without_marks(block).strip():
+                block += self._pictured_heading
+            self._pictured_heading = ""
             initial, self._initial = self._initial, ""
             if initial and block == initial:
                 self._carried = initial
@@ -725,6 +772,16 @@ class _BlockBuilder:
         if not self._asides and text:
             self.blocks += self._after
             self._after.clear()
+
+
+def _separator(style: str) -> str:
+    """What is between inline text and an element that its style puts apart; '' if it does not.
+
+    A dropped initial floats, and belongs to its word.
+    """
+    if "float:" in style:
+        return ""
+    return "\n" if "display:block" in style else " " if "position:absolute" in style else ""
 
 
 def _local_name(tag: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.load import html
 from fabula.load.blocks import Block, Draft
+from fabula.load.chapters import MAX_HEADING_CHARACTERS
 from fabula.load.clean import lines, prose, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.front_matter import split_front_matter
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 _SOFT_BREAK = "\ufdd0"
 """A non-character for a line break that is a space, or nothing where the script has no spaces."""
+_MIN_SPEECHES = 3
+_MIN_SPEECH_SHARE = 0.6
+"""The fewest items of lists with dashes that are sentences, and their share of all, of a text that
+begins speeches with a dash."""
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
 _BREAKS = {"softbreak": _SOFT_BREAK, "hardbreak": "\n"}
 _HEADINGS = ("h1", "h2", "h3")
 _MAX_NESTING = 50
@@ -41,7 +47,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     tokens = parser.parse(to_commonmark(front.text))
     if any(token.level >= 2 * _MAX_NESTING - 1 for token in tokens):
         return replace(plain(front.text), warnings=decoded.warnings)
-    blocks = tuple(_blocks(tokens, source))
+    blocks = tuple(_blocks(_without_false_headings(tokens), source))
     title = fields.get("title") or real_title(stated_title(blocks))
     return Draft(
         blocks=confirm(blocks, title),
@@ -55,18 +61,25 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def _blocks(tokens: Iterable[Token], source: str) -> Iterator[Block]:
+def _blocks(tokens: Sequence[Token], source: str) -> Iterator[Block]:
     """One block for each paragraph, heading, list, row of a table and block of code."""
     level = 0
     list_lines: list[str] = []
     depth = 0
+    marker = ""
+    has_speeches = _has_speeches(tokens)
     for token in tokens:
         depth += {"list_open": 1, "list_close": -1}.get(token.type.partition("_")[2], 0)
         if token.type == "heading_open":
             level = int(token.tag[1]) if token.tag in _HEADINGS else 0
+        elif token.type == "list_item_open":
+            marker = _marker(token, has_speeches=has_speeches)
         texts = list(_texts(token, source))
         if depth and texts:
-            list_lines += [text for text in texts if text]
+            texts = [text for text in texts if text]
+            if texts and marker:
+                texts[0], marker = f"{marker} {texts[0]}", ""
+            list_lines += texts
             continue
         if list_lines and not depth:
             yield Block("\n".join(list_lines))
@@ -75,6 +88,35 @@ def _blocks(tokens: Iterable[Token], source: str) -> Iterator[Block]:
             if text:
                 yield Block(text, join_title(text) if level else "", level)
         level = 0 if token.type == "heading_close" else level
+
+
+def _marker(item: Token, *, has_speeches: bool) -> str:
+    """What an item begins with: its number, or the dash of a speech; a bullet is no text."""
+    if item.info:
+        return f"{item.info}{item.markup}"
+    return item.markup if item.markup == "-" and has_speeches else ""
+
+
+def _has_speeches(tokens: Sequence[Token]) -> bool:
+    """Whether the items of lists with dashes are what people say, as in French and Polish."""
+    items = [
+        tokens[index + 2].content
+        for index, token in enumerate(tokens[:-2])
+        if token.type == "list_item_open" and token.markup == "-" and not token.info
+    ]
+    speeches = sum(_SENTENCE_END.search(item) is not None for item in items)
+    return speeches >= max(_MIN_SPEECHES, _MIN_SPEECH_SHARE * len(items))
+
+
+def _without_false_headings(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens, with paragraphs for the headings that are text above the rule between scenes."""
+    for opening, inline, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.type != "heading_open" or opening.markup not in ("-", "="):
+            continue
+        is_long = len(inline.content) > MAX_HEADING_CHARACTERS
+        if is_long or (opening.markup == "-" and _SENTENCE_END.search(inline.content)):
+            opening.type, closing.type = "paragraph_open", "paragraph_close"
+    return tokens
 
 
 def _texts(token: Token, source: str) -> Iterator[str]:

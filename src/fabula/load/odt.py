@@ -51,6 +51,12 @@ _KINDS: dict[str, Kind] = {
     "s": "space",
     "tab": "space",
 }
+_DRAWN_NAMES = (
+    "caption circle connector custom-shape ellipse frame g line measure path polygon polyline rect"
+    " regular-polygon"
+)
+_DRAWN = frozenset(_DRAWN_NAMES.split())
+"""The elements of drawings, which may have text in them."""
 _LEVEL = "\ufdd6"
 """A non-character before the level of a heading, at its beginning, until its block is made."""
 _LEVEL_MARK = re.compile(f"{_LEVEL}(\\d)")
@@ -162,14 +168,15 @@ def _with_level(block: Block) -> Block:
 
 
 def _move_text_boxes(root: Element) -> None:
-    """Put the text boxes within a paragraph behind it, as they would divide its sentences."""
+    """Put the text boxes and shapes in a paragraph behind it: they would divide its sentences."""
     stack: list[tuple[Element, Element | None, Element | None]] = [(root, None, None)]
     moves: list[tuple[Element, Element, Element, Element]] = []
     while stack:
         element, paragraph, around = stack.pop()
         for child in element:
-            if paragraph is not None and around is not None and local_name(child) == "frame":
-                if next(iter(elements(child, "text-box")), None) is not None:
+            if paragraph is not None and around is not None and local_name(child) in _DRAWN:
+                within = "text-box" if local_name(child) == "frame" else "p"
+                if next(iter(elements(child, within)), None) is not None:
                     moves.append((element, child, paragraph, around))
             elif paragraph is None and local_name(child) in ("p", "h"):
                 stack.append((child, child, element))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fabula.load.chapters import is_chapter_line
+
 _FENCE = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,})")
 _DIVISION = re.compile(r" {0,3}:{3,}+(?:[ \t]*+[\w-]++)?(?:[ \t]*+\{[^{}]*+\})?(?:[ \t]*+:++)?")
 _MAX_LAYOUT_CHARACTERS = 300
@@ -29,6 +31,9 @@ _INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ATTRIBUTES = r"\{(?:[-.#][^{}\n]*|[\w-]+=[^{}\n]*)\}"
 _IS_ATTRIBUTES = re.compile(_ATTRIBUTES)
+_CROWDED_HEADING = re.compile(r" {0,3}(#{1,6})(?=[^\W_])(.{1,200})")
+_NO_DEFINITION = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]{1,100}\]:[ \t]*[^\s<>/.:#]+[.!?…]*[ \t]*")
+"""What would be the definition of a link, but has a word instead of an address, as a speech."""
 _HEADING = re.compile(r" {0,3}#{1,6} ")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _OF_LINK = re.compile(rf"(\]\([^()\n]*\)){_ATTRIBUTES}")
@@ -73,6 +78,11 @@ def _without_attributes(line: str, after: str) -> Iterator[str]:
         # A note is a paragraph, though there may be no blank line above it.
         yield ""
         line = f"\\[{note[1]}\\] {line[note.end() :]}"
+    if _NO_DEFINITION.fullmatch(line):
+        line = line.replace("[", "\\[", 1)
+    crowded = _CROWDED_HEADING.fullmatch(line)
+    if crowded and (len(crowded[1]) > 1 or is_chapter_line(crowded[2].rstrip(" #"))):
+        line = f"{crowded[1]} {crowded[2]}"
     line = _CALL_OR_CODE.sub(_escape_call, line)
     line = _SPAN.sub(r"\1", _OF_LINK.sub(r"\1", line))
     if _HEADING.match(line) or _UNDERLINE.fullmatch(after):

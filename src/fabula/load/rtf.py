@@ -52,7 +52,7 @@ _CHARACTERS = {
     "zwj": "\u200d", "zwnj": "\u200c",
 }  # fmt: skip
 _SYMBOLS = {"~": " ", "_": "‑", "{": "{", "}": "}", "\\": "\\"}
-_ENDS = frozenset(("par", "sect", "page", "row", "nestrow"))
+_ENDS = frozenset(("par", "sect", "page", "column", "row", "nestrow"))
 """The control words that end a paragraph."""
 _HEAD_GROUPS = "footer footerf footerl footerr header headerf headerl headerr"
 _OTHER_GROUPS = (

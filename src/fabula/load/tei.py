@@ -152,6 +152,8 @@ def _text_kind(path: Sequence[Element], name: str, above: str) -> Kind:
         return "inline" if above in _PROSE else "block"
     if name == "cell":
         return "space"
+    if name == "bibl" and above == "cit":
+        return "line"
     if name in _LINES:
         return "line"
     return "block" if name in _BLOCKS else "inline"

@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from fabula.load.markup import local_name
 
 _CLOSING = re.compile(r"[,.;:!?)\]}»”…،؛؟。，、]+|['’]+$")
 _OPENING = re.compile(r"[(\[{«“„‘¿¡]+")
+_MIN_PAIRS = 4
+"""The fewest words that follow each other directly, in a corpus without white space."""
 _STRAIGHT = re.compile("[\"']+")
 _ENCLITIC = re.compile(r"(?:['’](?:s|d|m|t|ll|re|ve)|n['’]t)", re.IGNORECASE)
 
 
 def join_words(root: Element) -> None:
     """Remove the white space before and after signs that only the layout of the file has there."""
+    are_glued = _are_glued(root)
     for parent in root.iter():
         names = [local_name(child) for child in parent]
         if "w" in names or "pc" in names:
-            _space(parent, names)
+            _space(parent, names, are_glued=are_glued)
+        elif "s" in names:
+            _part_sentences(parent, names)
 
 
-def _space(parent: Element, names: list[str]) -> None:
+def _are_glued(root: Element) -> bool:
+    """Whether a corpus has no white space between words at all, so that all of it is understood."""
+    pairs = glued = 0
+    for parent in root.iter():
+        for child, following in pairwise(parent):
+            if local_name(child) == local_name(following) == "w":
+                pairs += 1
+                glued += not child.tail
+            elif local_name(child) == "c":
+                return False
+    return pairs >= _MIN_PAIRS and glued == pairs
+
+
+def _part_sentences(parent: Element, names: list[str]) -> None:
+    """Put a space between sentences that follow each other directly."""
+    for child, after in zip(list(parent), names[1:], strict=False):
+        if local_name(child) == after == "s" and not child.tail:
+            child.tail = " "
+
+
+def _space(parent: Element, names: list[str], *, are_glued: bool) -> None:
     """Set the white space between the words and signs of one element."""
     has_spaces = any(
         name == "c" and not "".join(child.itertext()).strip()
@@ -34,7 +60,7 @@ def _space(parent: Element, names: list[str]) -> None:
         if names[index] == "pc" and _STRAIGHT.fullmatch(_text(child)):
             in_quotes = not in_quotes
         tail = child.tail or ""
-        if tail.strip() or not tail:
+        if tail.strip() or not (tail or are_glued):
             continue
         if has_spaces:
             # Spaces are elements, too: other white space is the file's.

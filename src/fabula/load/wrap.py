@@ -35,6 +35,10 @@ _MIN_VERSE_CAPITALS = 0.9
 _MIN_UNDIVIDED_LINES = 100
 """In so many lines without a blank one or an indent, paragraphs are found by their short last
 lines: hardly any paragraph is as long."""
+_MIN_DOUBLE_SPACED, _MIN_GOING_ON = 20, 0.4
+"""The fewest lines of a text with a blank line after each, and the least share of those that go on
+in lower case."""
+_BLANK_LINE = re.compile(r"\n(?:[ \t]*\n)+")
 _SENTENCE_END = re.compile(r"[.!?…:][\"'”’»)\]_*]*$")
 _ITEM = re.compile(r"(?:[-*•·‣+]|\(?\d{1,3}[.)]|[IVXLC]+\.) ")
 _WIDE = (
@@ -82,10 +86,37 @@ def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
     A line that `is_heading` at the start of a paragraph becomes a paragraph of its own.
     """
     blocks = list(_blocks(text))
+    if _is_double_spaced(blocks):
+        blocks = list(
+            _blocks(_BLANK_LINE.sub(lambda m: "\n" if m[0].count("\n") == 2 else m[0], text))
+        )
     style = _find_style(blocks)
     for block in _join_divided(blocks, style.hyphens):
         for part in _split_block(block, style, is_heading):
             yield _unwrap(part, style)
+
+
+def _is_double_spaced(blocks: Sequence[Sequence[str]]) -> bool:
+    """Whether there is a blank line between any two lines of wrapped prose.
+
+    Then hardly any line ends a sentence, and many of those that don't go on in lower case.
+    """
+    if len(blocks) < _MIN_DOUBLE_SPACED or any(len(block) > 1 for block in blocks):
+        return False
+    lines = [block[0].strip() for block in blocks]
+    width = sorted(map(_width, lines))[int(0.9 * len(lines))]
+    if not _MIN_WRAP_WIDTH <= width <= _MAX_WRAP_WIDTH:
+        return False
+    full = sum(_width(line) >= _FULL_SHARE * width for line in lines)
+    too_long = sum(_width(line) > _LONG_LINE_FACTOR * width for line in lines)
+    goes_on = sum(
+        after[0].islower() and _SENTENCE_END.search(line) is None for line, after in pairwise(lines)
+    )
+    return (
+        full >= _FULL_SHARE * len(lines)
+        and too_long <= 0.02 * len(lines)
+        and goes_on >= _MIN_GOING_ON * len(lines)
+    )
 
 
 def rejoin(paragraphs: Sequence[str]) -> list[str]:
