@@ -45,6 +45,8 @@ MAX_ANSWER_BYTES = 16 * 2**20
 MAX_BYTES_PER_TEXT = 128 * 2**10
 """Added for each text to embed: 4,096 numbers in decimals are 90 KB."""
 PIECE_BYTES = 2**16
+DONE = b"[DONE]"
+"""What the last event of a stream says."""
 LOSES_BODY = frozenset({301, 302, 303})
 """Statuses of redirects that make a GET of a POST."""
 MIN_SECRET_LENGTH = 4
@@ -195,13 +197,11 @@ class EndpointTransport:
         if kind.endswith("json") or begin[:1] in (b"{", b"["):
             return self.json(content)
         if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ")):
-            events = [
-                self.json(line.removeprefix(b"data:"))
-                for line in content.splitlines()
-                if line.startswith(b"data:")
-                and line.removeprefix(b"data:").strip() not in (b"", b"[DONE]")
-            ]
-            return join_events(list(map(object_or_empty, events)))
+            lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
+            data = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:")]
+            events = [self.json(each) for each in data if each.strip() not in (b"", DONE)]
+            is_done = any(map(_is_done, lines))
+            return join_events(list(map(object_or_empty, events)), is_done=is_done)
         return None
 
     def _without_secrets(self, value: Any) -> Any:
@@ -234,7 +234,7 @@ def _bound_response(response: httpx2.Response) -> None:
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
         body = _Bounded(response.stream, bounds, packed=coding == "gzip")
         is_answer = response.is_success and bounds.is_stream
-        response.stream = _Events(body) if is_answer else body
+        response.stream = EventStream(body) if is_answer else body
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -286,7 +286,7 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class _Events(httpx2.SyncByteStream):
+class EventStream(httpx2.SyncByteStream):
     """A stream of events, also where an endpoint answers with one JSON object instead.
 
     The object becomes the only event. It is known by its first byte, as the content type says
@@ -295,10 +295,16 @@ class _Events(httpx2.SyncByteStream):
     Events without data are left out. Servers and proxies send them to keep the connection open, as
     comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
     each for broken JSON.
+
+    Attributes:
+        is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
+
     """
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:
+        """Read the events of a body."""
         self._body = body
+        self.is_done = False
 
     def __iter__(self) -> Iterator[bytes]:
         pieces, begin = iter(self._body), b""
@@ -312,7 +318,9 @@ class _Events(httpx2.SyncByteStream):
                 "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
             )
         if first != b"{":
-            yield from _with_data(itertools.chain([begin.removeprefix(codecs.BOM_UTF8)], pieces))
+            yield from self._with_data(
+                itertools.chain([begin.removeprefix(codecs.BOM_UTF8)], pieces)
+            )
             return
         content = begin + b"".join(pieces)
         try:
@@ -320,10 +328,18 @@ class _Events(httpx2.SyncByteStream):
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise UnusableAnswer("its answer is no stream of events") from error
+        self.is_done = True
         yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 
     def close(self) -> None:
         self._body.close()
+
+    def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the events of a stream that have data, and note which is the last."""
+        for event in _with_data(pieces):
+            lines = event.splitlines()
+            self.is_done = self.is_done or any(map(_is_done, lines))
+            yield event
 
 
 def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -345,9 +361,26 @@ def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
             elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
                 event.append(text + b"\n")
                 has_data = has_data or text.startswith(b"data:")
+            elif text.startswith(b"error:"):
+                # llama.cpp before September 2025 had a field of its own for errors.
+                event.append(b'data: {"error": %s}\n' % _as_json(text.partition(b":")[2]))
+                has_data = True
     # A stream that ends within an event is for its reader to judge.
     if rest := b"".join([*event, *line]):
         yield rest
+
+
+def _is_done(line: bytes) -> bool:
+    return line.startswith(b"data:") and line.removeprefix(b"data:").strip() == DONE
+
+
+def _as_json(value: bytes) -> bytes:
+    """A value of a stream's field as JSON; what is none becomes a text."""
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return json.dumps(value.decode("utf-8", "replace").strip()).encode()
+    return value
 
 
 _LINE_BREAK = re.compile(rb"\r\n|\n|\r")
