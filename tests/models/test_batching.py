@@ -332,7 +332,7 @@ def test_a_model_that_has_no_base64_is_asked_for_numbers_and_that_is_remembered(
         for _ in range(2):
             answer = batching(endpoint).embed(TEXTS)
             np.testing.assert_allclose(answer.vectors, expected(TEXTS), atol=1e-6)
-    assert server.calls == 3
+    assert server.calls == 4
 
 
 def test_a_vector_for_each_token_is_none_for_the_text() -> None:

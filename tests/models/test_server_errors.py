@@ -457,7 +457,10 @@ def test_a_busy_server_uses_up_no_tries_whatever_its_words(message: str) -> None
 # 0xBakeer/inference-atlas 186, BerriAI/litellm 21647, badlogic/pi-mono.
 TOO_LONG: list[tuple[int, str]] = [
     (400, "The decoder prompt (length 2136) is longer than the maximum model length of 2048."),
-    (500, "[pid=1065] The decoder prompt (length 66501) is longer than the maximum model length of"),
+    (
+        500,
+        "[pid=1065] The decoder prompt (length 66501) is longer than the maximum model length of",
+    ),
     (400, "Input length 131393 exceeds the maximum allowed input length of 131040 tokens."),
     (400, "Input length (265330) exceeds model's maximum context length (262144)."),
     (400, "Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)"),

@@ -276,8 +276,9 @@ class Endpoint:
         answer = self._client.transport.answer(response)
         if isinstance(answer, dict) and (reported := reported_error(answer)):
             raise self._client.error_within(reported, response.headers)
-        if isinstance(answer, dict) and answer.get("data") == [] and "encoding_format" in request:
-            # So OpenRouter answers for models that have no base64.
+        is_packed = "encoding_format" in request
+        if is_packed and tries.failed and isinstance(answer, dict) and answer.get("data") == []:
+            # So OpenRouter answers for models that have no base64, each time.
             raise ErrorResponse(NO_VECTORS, response.headers, in_body=True)
         return answer
 

@@ -100,7 +100,8 @@ CRASHED = re.compile(
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
 BUSY = re.compile(
     r"overloaded|\bbusy\b|\bloading\b|no slots? available|pending requests|queue is full"
-    r"|(?:no|at|over|out of) capacity|capacity (?:temporarily )?exceeded|(?:high|heavy) (?:demand|load)"
+    r"|(?:no|at|over|out of) capacity|capacity (?:temporarily )?exceeded"
+    r"|(?:high|heavy) (?:demand|load)"
     r"|too many (?:concurrent )?(?:requests|connections)|request limit reached|rate.?limit|throttl"
     r"|resource.?exhausted|繁忙|负载",
     re.IGNORECASE,
@@ -498,9 +499,7 @@ def _unit(name: str) -> str:
     return "ms" if name == "milli" else name
 
 
-NO_VECTORS = EndpointError(
-    400, "It answered without a single vector.", parameter="encoding_format"
-)
+NO_VECTORS = EndpointError(400, "It answered without a single vector.", parameter="encoding_format")
 """What an answer without vectors says where they were asked for in base64."""
 
 
@@ -548,9 +547,9 @@ def requested_wait(headers: Mapping[str, str]) -> float | None:
     if value is None:
         return max((reset for left, reset in allowances(headers) if left < 1), default=None)
     # The standard has seconds or a date. Some servers send "60s", or a Unix time.
-    wait = _seconds_until(value.strip())
-    if wait is not None:
-        return wait
+    seconds = _seconds_until(value.strip())
+    if seconds is not None:
+        return seconds
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, TypeError, IndexError, OverflowError, OSError):

@@ -250,11 +250,8 @@ class OpenAIChat:
             raise BadReply(no_text(model, end, refusal, thoughts=has_thoughts, parsed=parsed))
         if last:
             yield Reply(last, cached=tries.cached)
-        if end == "length" and thought_tokens(counts):
-            # This answer is shown already; the next ones get more room.
-            self._allow_thinking(request)
         self._check_prompt(prompt, counts)
-        yield self._last_piece(prompt, counts, tries, end)
+        yield self._last_piece(request, counts, tries, end)
 
     def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
         """Ask once without a stream, after a stream that had nothing in it.
@@ -273,14 +270,17 @@ class OpenAIChat:
             raise BadReply(reply.problem)
         return replace(reply, text=reply.text + CUT_MARK) if reply.incomplete else reply
 
-    def _last_piece(self, prompt: Prompt, counts: Json, tries: Tries, end: End) -> Reply:
+    def _last_piece(self, request: _Request, counts: Json, tries: Tries, end: End) -> Reply:
         """The piece of a stream with the token counts, and a mark if the reply was cut."""
         is_cut = end == "length"
+        if is_cut and thought_tokens(counts):
+            # This answer is shown already; the next ones get more room.
+            self._allow_thinking(request)
         if is_cut:
             LOG.warning(
                 "%s did not finish: its answer ends at its limit of %d tokens, or at its server's "
                 "context. FABULA_ANSWER_TOKENS allows longer answers.",
-                *(self._role.model, prompt.max_tokens),
+                *(self._role.model, request.prompt.max_tokens),
             )
         sent, received = usage(counts)
         return Reply(

@@ -47,6 +47,16 @@ def choice(answer: Json) -> Json:
     return object_or_empty(choices[0]) if isinstance(choices, list) and choices else {}
 
 
+def messages(answer: Json) -> list[Json]:
+    """Return the messages of all choices of a completion.
+
+    One reply is asked for, but GitHub Copilot has its text in one choice, its calls in another.
+    """
+    choices = answer.get("choices")
+    listed = map(object_or_empty, choices if isinstance(choices, list) else ())
+    return [object_or_empty(each.get("message")) for each in listed]
+
+
 def object_or_empty(value: object) -> Json:
     """Return a value that should be an object; an empty object if it is not one."""
     return value if isinstance(value, dict) else {}
@@ -78,26 +88,22 @@ def reasoning_text(message: Json) -> str:
     return ""
 
 
-def tool_calls(answer: Json, most: int) -> str:
-    """Return the calls of tools in a completion as JSON, {"calls": [...]}; '' if there is none.
+def tool_calls(message: Json, most: int) -> str:
+    """Return the calls of tools in a message as JSON, {"calls": [...]}; '' if there is none.
 
     Arguments that are no JSON object stay as the text that they are, for the caller to refuse.
 
     Args:
-        answer: The completion. GitHub Copilot's has the text in one choice, the calls in another.
+        message: The message; the older form with one `function_call` is read, too.
         most: The most characters of arguments that are read as JSON.
 
     """
-    choices = answer.get("choices")
-    listed = map(object_or_empty, choices if isinstance(choices, list) else ())
-    messages = [object_or_empty(each.get("message")) for each in listed]
-    functions = next(filter(None, map(_functions, messages)), [])
     calls = [
         {
             "tool": text_or_empty(each.get("name")),
             "arguments": _arguments(each.get("arguments"), most),
         }
-        for each in functions
+        for each in _functions(message)
     ]
     return json.dumps({"calls": calls}, ensure_ascii=False) if calls else ""
 
@@ -118,7 +124,7 @@ def json_in_call(message: Json) -> str:
 
 
 def _functions(message: Json) -> list[Json]:
-    """The functions that a message calls; the older form with one `function_call` is read, too."""
+    """The functions that a message calls."""
     listed = message.get("tool_calls")
     calls = map(object_or_empty, listed if isinstance(listed, list) else ())
     functions = [object_or_empty(call.get("function")) for call in calls]
@@ -182,14 +188,8 @@ def reply_end(choice: Json) -> End:
     return next((end for end, pattern in _ENDS.items() if pattern.fullmatch(name)), "whole")
 
 
-def join_events(events: list[Json], *, is_done: bool = False) -> Json:
-    """Return the events of a stream as one completion.
-
-    Args:
-        events: The events.
-        is_done: Whether the stream said itself that it has ended, by [DONE].
-
-    """
+def join_events(events: list[Json]) -> Json:
+    """Return the events of a stream as one completion."""
     read = Deltas().read
     deltas = [read(event) for event in events]
     message: Json = {"content": "".join(map(message_text, deltas))}
@@ -205,8 +205,7 @@ def join_events(events: list[Json], *, is_done: bool = False) -> Json:
             return object_or_empty(error)
         if counts := token_counts(event):
             joined["usage"] = counts
-    is_whole = last or (is_done and message["content"])
-    return joined if is_whole else {"error": {"message": "Its stream ended before the reply did."}}
+    return joined if last else {"error": {"message": "Its stream ended before the reply did."}}
 
 
 def _join_calls(deltas: list[Json]) -> list[Json]:
@@ -296,7 +295,9 @@ def usage(answer: Json) -> tuple[int, int]:
     total.
     """
     counts = token_counts(answer)
-    sent, received = map(token_count, (counts.get("prompt_tokens"), counts.get("completion_tokens")))
+    sent, received = map(
+        token_count, (counts.get("prompt_tokens"), counts.get("completion_tokens"))
+    )
     return sent, received + _thoughts_apart(answer)
 
 

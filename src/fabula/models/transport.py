@@ -200,8 +200,7 @@ class EndpointTransport:
             lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
             data = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:")]
             events = [self.json(each) for each in data if each.strip() not in (b"", DONE)]
-            is_done = any(map(_is_done, lines))
-            return join_events(list(map(object_or_empty, events)), is_done=is_done)
+            return join_events(list(map(object_or_empty, events)))
         return None
 
     def _without_secrets(self, value: Any) -> Any:
@@ -332,6 +331,7 @@ class EventStream(httpx2.SyncByteStream):
         yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 
     def close(self) -> None:
+        """Close the body."""
         self._body.close()
 
     def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:

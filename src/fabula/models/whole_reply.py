@@ -11,6 +11,7 @@ from fabula.models.payload import (
     json_in_call,
     json_in_thoughts,
     message_text,
+    messages,
     object_or_empty,
     reasoning_text,
     reply_end,
@@ -75,7 +76,8 @@ def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:
     reasoning, raw = reasoning_text(message), message_text(message)
     text, has_thoughts = split_thoughts(raw)
     if may_call:
-        text = tool_calls(answer, MAX_REPLY_CHARACTERS) or text
+        calls = (tool_calls(each, MAX_REPLY_CHARACTERS) for each in messages(answer))
+        text = next(filter(None, calls), text)
     elif is_json and not text.strip() and end in ("", "whole"):
         text = json_in_call(message)
     if not text.strip() and end in ("", "whole"):

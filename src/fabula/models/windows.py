@@ -28,8 +28,8 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """How a refusal names the window: llama.cpp, OpenAI and vLLM, LM Studio, Mistral, xAI and newer
-vLLM, Anthropic, Gemini, Kimi, GitHub Copilot, OpenAI of GPT-5, Anthropic with its reply, TGI, Atlas.
-"""
+vLLM, Anthropic, Gemini, Kimi, GitHub Copilot, OpenAI of GPT-5, Anthropic of prompt and reply, TGI,
+Atlas."""
 
 
 def known_window(model: str) -> int | None:
