@@ -180,6 +180,9 @@ def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
         "Rate limit reached. Please try again in 7.66s.": 7.66,
         "Please try again in 1h2m3s. Visit": 3723.0,
         "Please try again in 120ms.": 0.12,
+        "Request was throttled. Expected available in 13 seconds.": 13.0,
+        "Individual quota reached. Resets in 164h27m24s.": 592_044.0,
+        "Your limit will reset at 2026-07-14 07:49:08": None,
         "Please wait 40000 seconds before retrying.": 40000.0,
         "Please retry after 1 minute.": 60.0,
         "The model is overloaded. Please try again later.": None,
@@ -333,6 +336,11 @@ def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bo
         ("Invalid model output: the JSON does not end", False),
         ("Unknown model: m", True),
         ("Invalid model name passed in model=m", True),
+        ("The model `m` does not exist.", True),
+        ("The provided model identifier is invalid.", True),
+        ("The chatCompletion operation does not work with the specified model, m.", True),
+        ("No models loaded. Please load a model in the developer page", True),
+        ("The model's response_format was not found in the request", False),
     ],
 )
 def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
@@ -472,6 +480,7 @@ TOO_LONG: list[tuple[int, str]] = [
     (400, "Your input exceeds the context window of this model."),
     (400, "Range of input length should be [1, 30720]"),
     (400, "Prompt 超长"),
+    (400, "the input token count is 40000 but model only supports up to 32768. Reduce the input"),
     (413, "Request body too large for gpt-4o model. Max size: 8000 tokens."),
 ]
 
@@ -515,3 +524,30 @@ def test_an_error_within_an_answer_is_known_by_its_code(
         pytest.raises(ModelError, match=expected),
     ):
         chat(server).complete(SUMMARY)
+
+
+# What Go's servers, FastAPI's, nginx, Express and LM Studio say below an address without /v1.
+NO_SUCH_CALL: list[tuple[int, Any]] = [
+    (404, "404 page not found"),
+    (404, {"detail": "Not Found"}),
+    (404, "<html><head><title>404 Not Found</title></head></html>"),
+    (404, "<!DOCTYPE html><pre>Cannot POST /chat/completions</pre>"),
+    (404, error("Invalid URL (POST /v1/v1/chat/completions)", type="invalid_request_error")),
+    (405, {"detail": "Method Not Allowed"}),
+    (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+]
+
+
+@pytest.mark.parametrize(("status", "value"), NO_SUCH_CALL)
+def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -> None:
+    with (
+        Server(raw=lambda *_: http(status, value)) as server,
+        pytest.raises(ModelError, match=r"no such call .*OPENAI_BASE_URL, which often ends with"),
+    ):
+        chat(server).complete(SUMMARY)
+    assert server.calls == 1
+    with Server(raw=once(2, status, value)) as server:
+        model = chat(server)
+        replies = [model.complete(SUMMARY).text for _ in range(2)]
+    assert replies == ["Marley was dead."] * 2, "a proxy says so while the server is away"
+    assert server.bodies[1] == server.bodies[2]

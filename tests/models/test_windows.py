@@ -75,6 +75,7 @@ def test_any_other_answer_states_none(answer: object) -> None:
         ("Your request exceeded model token limit: 262144 (requested: 566084)", 262_144),
         ("prompt token count of 140000 exceeds the limit of 128000", 128_000),
         ("Input length 131393 exceeds the maximum allowed input length of 131040 tokens.", 131_040),
+        ("token count is 40000 but model only supports up to 32768. Reduce", 32_768),
         ("Input tokens exceed the configured limit of 272000 tokens. Your", 272_000),
         ("Input length (265330) exceeds model's maximum context length (262144).", 262_144),
         ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 8740 `inputs`", 4096),

@@ -69,11 +69,20 @@ UNKNOWN_MODEL = re.compile(
     r"(?!\s+(?:parameter|param|field|setting|output|response|reply|config))"
     r"|\bmodel (?:does )?not exist|not a valid model"
     r"|unknown_model|invalid_model|model_not_found"
-    r"|model_decommissioned|has been decommissioned|end[ -]of[ -]life",
+    r"|model_decommissioned|has been decommissioned|end[ -]of[ -]life"
+    r"|\bmodel\W{1,3}\S{1,100} (?:does not exist|(?:was )?not found)|model identifier is invalid"
+    r"|does not work with the specified model|no models? (?:is |are )?loaded|model is not loaded",
     re.IGNORECASE,
 )
 """How servers say with 400 that they have no model of that name, or none any more, where others say
 404."""
+UNKNOWN_PATH = re.compile(
+    r"\A\W*(?:404:? )?(?:page )?not found\W*\Z|unexpected endpoint|\Ainvalid url\b|cannot post\b"
+    r"|\bno (?:such )?route\b|\A(?:405:? )?method not allowed\W*\Z",
+    re.IGNORECASE,
+)
+"""How servers say that they have no such call, as below an address without /v1. LM Studio does so
+with 200."""
 FILTERED = re.compile(
     r"content[ _-]?filter|content[_ ]?policy|content management policy|invalid_prompt"
     r"|content exists risk|data_?inspection_?failed|inappropriate content|considered high risk"
@@ -130,7 +139,7 @@ CONTEXT = re.compile(
     r"|input length|(?:sequence|prompt|model) length|token limit|tokens \+ \W?max_new_tokens"
     r"|reduce the length of the (?:messages|prompt|input)|too large for model with"
     r"|(?:prompt|input|messages?|request) (?:is )?too (?:long|large)[:;,]|max_(?:seq|model)_len"
-    r"|(?:total )?length of all messages|prompt token count|超长|超过最大长度|上下文长度"
+    r"|(?:total )?length of all messages|(?:prompt|input) token count|超长|超过最大长度|上下文长度"
     r"|exceeds? max(?:imum)? length|max_tokens must be at least 1, got -",
     re.IGNORECASE,
 )
@@ -173,7 +182,7 @@ _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 MAX_SEARCHED = 10_000
 """How many characters of an error's message are searched for a wait."""
 _ASKED_WAIT = re.compile(
-    r"\b(?:try again|retry(?:ing)?|wait|retrydelay)"
+    r"\b(?:try again|retry(?:ing)?|wait|retrydelay|expected available|resets?)"
     r"(?:\s+(?:in|after|for|about|at least)){0,2}\W{0,5}"
     r"((?:\d{1,6}(?:\.\d+)?\s?"
     r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)"
@@ -352,6 +361,11 @@ class EndpointError:
         return self.status in (400, 410, 422) and self._mentions(UNKNOWN_MODEL)
 
     @property
+    def unknown_path(self) -> bool:
+        """Whether the endpoint has no such call, so that its address is probably another one."""
+        return self.status in (404, 405, 500) and bool(UNKNOWN_PATH.search(self.message))
+
+    @property
     def crashed(self) -> bool:
         """Whether the model is gone for a moment, where the server says so with status 400."""
         return self.status == 400 and bool(CRASHED.search(self.message))
@@ -379,6 +393,8 @@ class EndpointError:
             return False
         if self.malformed or self.unauthorized or self.unknown_model or self.crashed:
             return False
+        if self.unknown_path:
+            return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
         unknown_model = self.status == 404 and bool(names_model or names_kind)
@@ -389,6 +405,7 @@ class EndpointError:
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
         is_lasting = self.quota or self.too_long or self.too_many_texts or self.no_numbers
+        is_lasting = is_lasting or self.unknown_path
         is_passing = self.status in TEMPORARY_STATUSES or self.status >= 500 or self.crashed
         return is_passing and not is_lasting
 
@@ -430,6 +447,11 @@ class EndpointError:
             return (
                 f"{url} refuses access to {model} (403): {message} "
                 f"Check OPENAI_API_KEY and {setting}."
+            )
+        if self.unknown_path:
+            return (
+                f"{url} has no such call ({self.status}): {message} Check OPENAI_BASE_URL, which "
+                f"often ends with /v1, and {setting}."
             )
         if self.status == 404 or self.unknown_model:
             return (

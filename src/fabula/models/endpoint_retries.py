@@ -273,6 +273,9 @@ class EndpointRetries:
             # Refusals make the limiter send fewer calls at once, at last this one alone.
             self._limiter.report_refusal(call, after)
             return SharedContextError(message, after)
+        if error.unknown_path and has_answered:
+            # A proxy says so while the server behind it is away.
+            return UnusableAnswerError(message, after)
         if not error.temporary:
             if error.filtered or error.too_long or error.refuses_size(role):
                 return TextRefused(message)
