@@ -399,7 +399,7 @@ def test_a_page_of_titles_that_do_not_end_is_read_at_once() -> None:
 
 
 # Public reports: diegosouzapw/OmniRoute 6980, 12252, 13536, 9269 and 1772, Yeachan-Heo/gajae-code
-# 1821, openclaw/openclaw 142656, Perplexity's forum, one-api.
+# 1821, openclaw/openclaw 142656. The first is OpenAI's with another status.
 SPENT: list[tuple[int, str]] = [
     (401, "You exceeded your current quota, please check your plan and billing details"),
     (403, "You've reached your weekly (7-day) usage limit. Your quota will reset when the"),
