@@ -420,6 +420,19 @@ class EndpointError:
         azure = AZURE_ADDRESSES if "subscription key" in self.message else ""
         return f"{url} refused the key ({self.status}): check OPENAI_API_KEY.{azure}"
 
+    def _explain_missing(self, url: str, role: NamedModel, message: str) -> str:
+        """The line for a call or a model that the endpoint does not have."""
+        if self.unknown_path:
+            return (
+                f"{url} has no such call ({self.status}): {message} Check OPENAI_BASE_URL, which "
+                f"often ends with /v1, and {role.setting}."
+            )
+        azure = AZURE_ADDRESSES if message == "Resource not found." else ""
+        return (
+            f"{url} has no model {role.model!r} ({self.status}): {message} "
+            f"Check {role.setting} and OPENAI_BASE_URL.{azure}"
+        )
+
     def explain(self, url: str, role: NamedModel) -> str:
         """Return one line for the user: what happened, and what to do about it."""
         message = " ".join(self.message.split())[:300]
@@ -448,17 +461,8 @@ class EndpointError:
                 f"{url} refuses access to {model} (403): {message} "
                 f"Check OPENAI_API_KEY and {setting}."
             )
-        if self.unknown_path:
-            return (
-                f"{url} has no such call ({self.status}): {message} Check OPENAI_BASE_URL, which "
-                f"often ends with /v1, and {setting}."
-            )
-        if self.status == 404 or self.unknown_model:
-            return (
-                f"{url} has no model {model!r} ({self.status}): {message} "
-                f"Check {setting} and OPENAI_BASE_URL."
-                f"{AZURE_ADDRESSES if message == 'Resource not found.' else ''}"
-            )
+        if self.unknown_path or self.status == 404 or self.unknown_model:
+            return self._explain_missing(url, role, message)
         if self.status == 429:
             return f"{url} is called too often (429): {message}"
         if self.temporary:

@@ -23,7 +23,8 @@ _REFUSAL = re.compile(
     r"|(?:maximum|max) (?:prompt|model|allowed input|sequence) length (?:is|of) (\d[\d,]*)"
     r"|(\d{3,}) maximum\b|maximum number of tokens allowed \((\d+)\)"
     r"|model token limit: (\d+)|token count of \d+ exceeds the limit of (\d+)"
-    r"|model only supports up to (\d[\d,]*)|configured limit of (\d[\d,]*) tokens|context limit: [\d+ ]+> (\d+)"
+    r"|model only supports up to (\d[\d,]*)|configured limit of (\d[\d,]*) tokens"
+    r"|context limit: [\d+ ]+> (\d+)"
     r"|max_new_tokens\W{1,3}must be <= (\d+)|max_(?:seq|model)_len\W{1,3}(\d+)",
     re.IGNORECASE,
 )
