@@ -276,6 +276,8 @@ class Endpoint:
         answer = self._client.transport.answer(response)
         if isinstance(answer, dict) and (reported := reported_error(answer)):
             raise self._client.error_within(reported, response.headers)
+        if isinstance(answer, list) and "documents" in request:
+            return {"results": answer}
         is_packed = "encoding_format" in request
         if is_packed and tries.failed and isinstance(answer, dict) and answer.get("data") == []:
             # So OpenRouter answers for models that have no base64, each time.

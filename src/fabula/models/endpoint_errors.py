@@ -12,6 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
+from fabula.models.gateway_protocol import VECTORS_CODE
 from fabula.models.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
@@ -393,7 +394,7 @@ class EndpointError:
             return False
         if self.malformed or self.unauthorized or self.unknown_model or self.crashed:
             return False
-        if self.unknown_path:
+        if self.unknown_path or self.code == VECTORS_CODE:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
@@ -405,7 +406,7 @@ class EndpointError:
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
         is_lasting = self.quota or self.too_long or self.too_many_texts or self.no_numbers
-        is_lasting = is_lasting or self.unknown_path
+        is_lasting = is_lasting or self.unknown_path or self.code == VECTORS_CODE
         is_passing = self.status in TEMPORARY_STATUSES or self.status >= 500 or self.crashed
         return is_passing and not is_lasting
 

@@ -23,7 +23,7 @@ from fabula.models.endpoint_errors import (
     Tries,
     requested_wait,
 )
-from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE
+from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE, VECTORS_CODE
 from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
@@ -301,7 +301,7 @@ class EndpointRetries:
             return UnusableAnswerError(message)
         if error.filtered or error.too_long or error.refuses_size(role):
             return TextRefused(message)
-        if error.malformed:
+        if error.malformed or error.code == VECTORS_CODE:
             return BadReply(message)
         # If the model has answered other calls, it is this one text that it refuses.
         is_about_text = has_answered and error.about_request(role.model)

@@ -13,7 +13,7 @@ from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batching import BatchRefused
 from fabula.models.cache import chat_key
 from fabula.models.endpoint_errors import EmptyStream, NamedModel, Tries, error_reported
-from fabula.models.gateway_protocol import NO_HINTS, GatewayHints
+from fabula.models.gateway_protocol import NO_HINTS, VECTORS_CODE, GatewayHints
 from fabula.models.learned_behaviour import RAISE_CONTEXT
 from fabula.models.model_call import CallsModels, ModelCall
 from fabula.models.parameters import Parameters
@@ -41,6 +41,7 @@ from fabula.models.replies import shorten
 from fabula.models.thoughts import ThoughtFilter
 from fabula.models.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
 from fabula.text import tokens
+from fabula.text.document import Vectors
 
 LOG = logging.getLogger("fabula")
 CHAT_PATH, EMBEDDINGS_PATH = "/chat/completions", "/embeddings"
@@ -59,17 +60,12 @@ MIN_TEXT_TOKENS = 16
 
 
 class UnusableVectors(BadReply):
-    """No answer had a usable vector for each text.
+    """No answer had a usable vector for each text."""
 
-    Args:
-        message: What was wrong with the last one.
-        count: How many vectors it had.
-
-    """
-
-    def __init__(self, message: str, count: int) -> None:
-        super().__init__(message)
-        self.count = count
+    @property
+    def is_one_vector(self) -> bool:
+        """Whether one vector came for several texts."""
+        return "returned 1 vectors" in str(self)
 
 
 class OpenAIChat:
@@ -393,7 +389,7 @@ class OpenAIEmbedder:
                 # One text of which the model makes no numbers spoils the call, or the server makes
                 # one vector of all texts, or leaves texts out.
                 behaviour.spoil_batches(self.model)
-                raise BatchRefused(str(error), 1 if error.count == 1 else None) from error
+                raise BatchRefused(str(error), 1 if error.is_one_vector else None) from error
             return self._embed_beginning(texts[0], error, tries, GUESSED_CUTS)
         except ModelError as error:
             reported = error_reported(error)
@@ -450,15 +446,12 @@ class OpenAIEmbedder:
             self._hints,
         )
         for attempt in range(1, attempts + 1):
-            answer = self._endpoint.ask(call)
-            data = answer.get("data")
             try:
-                vectors = unit_rows(data, len(texts))
-            except BadReply as error:
+                answer, vectors = self._read_vectors(call, len(texts))
+            except UnusableVectors:
                 tries.failed += 1
                 if attempt == attempts:
-                    count = len(data) if isinstance(data, list) else 0
-                    raise UnusableVectors(str(error), count) from error
+                    raise
             else:
                 counts = object_or_empty(answer.get("usage"))
                 return Embeddings(
@@ -470,3 +463,17 @@ class OpenAIEmbedder:
                     saved_tokens=token_count(counts.get("saved_tokens")),
                 )
         raise AssertionError("the last try returns or raises")
+
+    def _read_vectors(self, call: ModelCall, count: int) -> tuple[Json, Vectors]:
+        """The answer to a call and its vectors. Raises UnusableVectors."""
+        try:
+            answer = self._endpoint.ask(call)
+        except BadReply as error:
+            reported = error_reported(error)
+            if reported is None or reported.code != VECTORS_CODE:
+                raise
+            raise UnusableVectors(reported.message) from error
+        try:
+            return answer, unit_rows(answer.get("data"), count)
+        except BadReply as error:
+            raise UnusableVectors(str(error)) from error

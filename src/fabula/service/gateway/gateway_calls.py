@@ -24,7 +24,13 @@ from fabula.models import Reply
 from fabula.models.cache import ResponseCache, embedding_key, wire_key
 from fabula.models.endpoint_errors import EndpointError, allowances, requested_wait
 from fabula.models.endpoint_retries import FIRST_REFUSAL_SECONDS, MAX_WAIT_SECONDS
-from fabula.models.gateway_protocol import BUDGET_CODE, HIT, MISS, SHARED, UNUSABLE_CODE
+from fabula.models.gateway_protocol import (
+    BUDGET_CODE,
+    HIT,
+    MISS,
+    SHARED,
+    VECTORS_CODE,
+)
 from fabula.models.limiter import RetryPolicy
 from fabula.models.payload import (
     Json,
@@ -333,7 +339,7 @@ class GatewayCalls:
             LOG.warning("%s", error)
             return error.answer
         except BadReply as error:
-            return error_answer(502, f"The endpoint behind the gateway: {error}", UNUSABLE_CODE)
+            return error_answer(502, f"The endpoint behind the gateway: {error}", VECTORS_CODE)
         except Exception:
             LOG.exception("A call of the gateway ended with an unexpected error.")
             return error_answer(500, "Unexpected error in the gateway: see its log.", "unexpected")
