@@ -373,6 +373,25 @@ def test_a_stream_without_a_reason_is_passed_on_and_not_cached() -> None:
         assert endpoint.calls == 2
 
 
+@pytest.mark.parametrize("ends", [("\n\n", "\n\n"), ("\r\n\r\n", "\n"), ("\n", ""), ("\r\r", "\r")])
+def test_a_stream_is_kept_and_charged_however_its_lines_end(ends: tuple[str, str]) -> None:
+    pieces: list[dict[str, Any]] = [{"delta": {"content": text}} for text in ("A", " b.")]
+    pieces.append({"delta": {}, "finish_reason": "stop"})
+    usage = {"prompt_tokens": 40, "completion_tokens": 7}
+    values = [json.dumps({"choices": [each], "usage": usage}) for each in pieces]
+    between, last = ends
+    stream = "\ufeff" + between.join(f"data: {value}" for value in [*values, "[DONE]"]) + last
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n\r\n"
+    answer = head + stream.encode()
+
+    with Endpoint(raw=lambda *_: [answer]) as endpoint, gateway_before(endpoint) as gateway:
+        for _ in range(2):
+            with models_behind(gateway) as (models, meter):
+                pieces_read = models.chat(meter, "x").stream(SUMMARY)
+                assert "".join(piece.text for piece in pieces_read) == "A b."
+        assert endpoint.calls == 1, "the second is from the cache"
+
+
 def test_a_check_of_the_models_asks_the_models(endpoint: Endpoint, gateway: RunningGateway) -> None:
     with models_behind(gateway) as (models, _):
         for _ in range(2):

@@ -352,13 +352,13 @@ def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 yield b"".join([*event, b"\n"])
             event = []
         elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
-            if text.startswith(b"data:") and _is_whole(event):
+            if text.startswith(b"data:") and is_whole_event(event):
                 yield b"".join([*event, b"\n"])
                 event = []
             event.append(text + b"\n")
     # A stream that ends within an event is for its reader to judge.
     if event:
-        yield b"".join([*event, b"\n" if _is_whole(event) else b""])
+        yield b"".join([*event, b"\n" if is_whole_event(event) else b""])
 
 
 def _error_as_data(line: bytes) -> bytes:
@@ -390,8 +390,8 @@ def _data(event: Iterable[bytes]) -> bytes:
     )
 
 
-def _is_whole(event: Iterable[bytes]) -> bool:
-    """Whether the data of an event's lines is all JSON, or says that the stream has ended."""
+def is_whole_event(event: Iterable[bytes]) -> bool:
+    """Return whether the data of an event's lines is whole JSON, or says that the stream ends."""
     data = _data(event)
     return data == DONE or (bool(data) and _is_json(data))
 
