@@ -551,3 +551,22 @@ def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -
         replies = [model.complete(SUMMARY).text for _ in range(2)]
     assert replies == ["Marley was dead."] * 2, "a proxy says so while the server is away"
     assert server.bodies[1] == server.bodies[2]
+
+
+@pytest.mark.parametrize("status", [504, 524])
+def test_a_long_reply_that_a_proxy_did_not_wait_for_is_streamed_from_then_on(status: int) -> None:
+    page = f"<html><head><title>{status} Gateway Time-out</title></head></html>"
+
+    def raw(_: int, body: dict[str, Any]) -> list[bytes] | None:
+        return None if body.get("stream") or "input" in body else http(status, page)
+
+    with Server(raw=raw) as server:
+        model = chat(server)
+        assert [model.complete(SUMMARY).text for _ in range(3)] == ["Marley was dead."] * 3
+    assert [body.get("stream", False) for body in server.bodies] == [False, True, True, True]
+    with (
+        Server(raw=lambda *_: http(status, page)) as server,
+        pytest.raises(ModelError, match="Given up after 2 tries"),
+    ):
+        chat(server, attempts=2).complete(SUMMARY)
+    assert server.calls == 4, "where it is not that, each try is made both ways"

@@ -22,6 +22,8 @@ NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 424, 425, 429,
 """Statuses that are about the key, the account or the load, and never about a parameter."""
 PROXY_STATUSES = range(520, 531)
 """Those of Cloudflare, and Anthropic's 529: the request did not come to a model."""
+PROXY_TIMEOUTS = frozenset({504, 524})
+"""Those of a proxy that did not wait for a reply: nginx after 60 s, Cloudflare after 100 s."""
 KINDS = {
     "authentication_error": 401,
     "billing_error": 402,
