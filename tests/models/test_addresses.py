@@ -15,7 +15,7 @@ from fabula.models.address import EndpointAddress, normalize_url, redact_url
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from reach import SUMMARY, reach, text_of
 
-AZURE = "https://books.openai.azure.com"
+AZURE, FOUNDRY = "https://books.openai.azure.com", "https://books.services.ai.azure.com"
 VERSION = "?api-version=2024-10-21"
 
 
@@ -133,7 +133,15 @@ def test_other_endpoints_get_a_bearer_and_no_other_header() -> None:
         (f"{AZURE}/openai/v1/", f"{AZURE}/openai/v1"),
         (f"{AZURE}{VERSION}", f"{AZURE}/openai/deployments{VERSION}"),
         (f"{AZURE}/openai/deployments/gpt", f"{AZURE}/openai/deployments/gpt{VERSION}"),
+        (f"{AZURE}/openai/responses{VERSION}", f"{AZURE}/openai/deployments{VERSION}"),
+        (f"{AZURE}/openai/v1/responses", f"{AZURE}/openai/v1"),
+        (f"{FOUNDRY}/api/projects/tales", f"{FOUNDRY}/openai/v1"),
+        (f"{FOUNDRY}/models", f"{FOUNDRY}/models?api-version=2024-05-01-preview"),
+        (f"{FOUNDRY}/models/chat/completions{VERSION}", f"{FOUNDRY}/models{VERSION}"),
+        ("https://llama.eastus.models.ai.azure.com", "https://llama.eastus.models.ai.azure.com"),
+        ("https://models.inference.ai.azure.com", "https://models.inference.ai.azure.com"),
         ("http://host/v1/chat/completions", "http://host/v1"),
+        ("http://host/v1/responses", "http://host/v1"),
         ("http://host/v1/embeddings/", "http://host/v1"),
         ("http://host/v1?key=a", "http://host/v1?key=a"),
         ("http://host/v1", "http://host/v1"),

@@ -258,3 +258,87 @@ def test_vectors_in_base64_are_read_in_single_and_double_precision(type: str, sc
         with Server(raw=answered([text], [0])) as server:
             [read] = OpenAIEmbedder(reach(server.url), "e").embed(["a"]).vectors
         np.testing.assert_allclose(read, row / np.linalg.norm(row.astype(float)), atol=1e-3)
+
+
+# Answers without one usable vector for each text
+
+
+def spoil(answer: Callable[[list[str], list[Any]], list[Any]]) -> Any:
+    """What makes an endpoint answer with other rows than it should."""
+
+    def raw(_: int, body: dict[str, Any]) -> list[bytes]:
+        rows: list[Any] = [vector(text, 64).tolist() for text in body["input"]]
+        data = [{"index": n, "embedding": e} for n, e in enumerate(answer(body["input"], rows))]
+        content = json.dumps({"data": data}).encode()
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        return [head + b"Content-Length: %d\r\n\r\n" % len(content) + content]
+
+    return raw
+
+
+# qdrant/landing_page 2294 and langchain-ai/docs 3656, of gemini-embedding-2.
+def test_a_server_that_makes_one_vector_of_all_texts_is_sent_one_text_a_call() -> None:
+    with Server(raw=spoil(lambda _, rows: [np.mean(rows, axis=0).tolist()])) as server:
+        endpoint = reach(server.url)
+        answer = batching(endpoint).embed(TEXTS)
+        np.testing.assert_allclose(answer.vectors, expected(TEXTS), atol=1e-6)
+        assert (batching(endpoint).batch, server.calls) == (1, len(TEXTS) + 4)
+        batching(endpoint).embed(TEXTS)
+        assert server.calls == 2 * len(TEXTS) + 4, "it is remembered"
+
+
+def test_a_server_that_leaves_texts_out_is_sent_as_many_as_it_takes() -> None:
+    with Server(raw=spoil(lambda _, rows: rows[:30])) as server:
+        endpoint = reach(server.url)
+        answer = batching(endpoint).embed(TEXTS)
+        np.testing.assert_allclose(answer.vectors, expected(TEXTS), atol=1e-6)
+        assert 15 <= batching(endpoint).batch <= 30
+
+
+# ggml-org/llama.cpp 13854, huggingface/text-embeddings-inference 51, hang-in/seCall 5.
+@pytest.mark.parametrize("number", [None, float("nan"), 0.0])
+def test_a_text_of_which_a_model_makes_no_numbers_spoils_no_other(number: Any) -> None:
+    bad = "Let me see. " * 20
+
+    def answer(texts: list[str], rows: list[Any]) -> list[Any]:
+        return [[number] * 64 if t == bad else row for t, row in zip(texts, rows, strict=True)]
+
+    texts = [*TEXTS[:20], bad, *TEXTS[20:]]
+    with Server(raw=spoil(answer)) as server:
+        endpoint = reach(server.url)
+        answer_of = batching(endpoint).embed(texts)
+        assert [*answer_of.cut] == [bad], "its beginning stands for it, and that is told"
+        rows = [*answer_of.vectors[:20], *answer_of.vectors[21:]]
+        np.testing.assert_allclose(rows, expected(TEXTS), atol=1e-6)
+        assert batching(endpoint).batch == 128, "the number of texts was not the reason"
+        assert server.calls < 30
+
+
+def test_a_model_that_makes_no_numbers_at_all_is_an_error_after_a_few_calls() -> None:
+    with Server(raw=spoil(lambda _, rows: [[None] * 64] * len(rows))) as server:
+        with pytest.raises(BadReply, match="Restart or update the server"):
+            batching(reach(server.url)).embed(TEXTS)
+        assert server.calls < 30
+
+
+# plastic-labs/honcho 938, of OpenRouter.
+def test_a_model_that_has_no_base64_is_asked_for_numbers_and_that_is_remembered() -> None:
+    def raw(_: int, body: dict[str, Any]) -> list[bytes] | None:
+        packed = "encoding_format" in body
+        return list(spoil(lambda *_: [])(0, body)) if packed else None
+
+    with Server(raw=raw) as server:
+        endpoint = reach(server.url)
+        for _ in range(2):
+            answer = batching(endpoint).embed(TEXTS)
+            np.testing.assert_allclose(answer.vectors, expected(TEXTS), atol=1e-6)
+    assert server.calls == 4
+
+
+def test_a_vector_for_each_token_is_none_for_the_text() -> None:
+    rows = [[[1.0, 0.0], [0.0, 1.0]]]
+    with (
+        Server(raw=spoil(lambda *_: rows)) as server,
+        pytest.raises(BadReply, match="each token"),
+    ):
+        OpenAIEmbedder(reach(server.url), "e").embed(["a ghost"])

@@ -74,6 +74,39 @@ def test_a_stream_in_answer_to_a_request_for_a_whole_reply_is_put_together(
         chat(server, attempts=2).complete(SUMMARY)
 
 
+def lines_as(form: str) -> bytes:
+    """A stream whose lines are set in another way than the standard's, or seldom seen."""
+    content = events("Marley was", " dead.").replace(b": comment\n\n", b"")
+    values = [line for line in content.split(b"\n\n") if line]
+    match form:
+        case "no blank lines":
+            return b"\n".join(values) + b"\n"
+        case "several lines of data":
+            spread = [value.replace(b", ", b",\ndata: ") for value in values]
+            return b"\n\n".join(spread) + b"\n\n"
+        case "no end of the last line":
+            return b"\n\n".join(values[:-1])
+        case "returns":
+            return b"\r\r".join(values) + b"\r\r"
+        case _:
+            return b"\xef\xbb\xbf\n\n" + b"\r\n\r\n".join(values).replace(b"data: ", b"data:")
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize(
+    "form",
+    ["no blank lines", "several lines of data", "no end of the last line", "returns", "a mark"],
+)
+def test_a_stream_is_read_however_its_lines_are_set(form: str, size: int) -> None:
+    content = lines_as(form)
+    [raw] = http(content, b"text/event-stream")
+    pieces = [raw[start : start + size] for start in range(0, len(raw), size)]
+    with Server(raw=lambda *_: pieces) as server:
+        assert text_of(chat(server).stream(SUMMARY)) == "Marley was dead."
+        assert chat(server).complete(SUMMARY).text == "Marley was dead."
+    assert server.calls == 2, "each is asked for once"
+
+
 def events(*texts: str, finish: str | None = "stop") -> bytes:
     values: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts

@@ -25,9 +25,16 @@ WHOLE = "The miller kept a lantern."
 FAILED = (
     *("error", "abort", "insufficient_system_resource", "network_error"),
     *("function_call_filter: MALFORMED_FUNCTION_CALL", "malformed_model_output"),
+    *("USER_CANCEL", "modelUnloaded", "unload", "MISSING_THOUGHT_SIGNATURE"),
 )
-FILTERED = ("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive")
-CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3})
+FILTERED = (
+    *("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive"),
+    *("content_filtered", "OTHER", "ESCALATION"),
+)
+CUT = (
+    *("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3}),
+    *("compaction", "ERROR_LIMIT"),
+)
 ENDED = ("stop", "eos", "end_turn", "STOP", "COMPLETE", "stop_sequence", None, "")
 
 Choice = dict[str, Any]
@@ -287,3 +294,200 @@ def test_a_stream_and_a_reply_without_text_are_an_empty_reply() -> None:
     with Server(raw=raw) as server, pytest.raises(BadReply, match="empty reply"):
         text_of(chat(server).stream(SUMMARY))
     assert server.calls == 2
+
+
+# Streams without a reason for their end: qualcomm/GenieX 1243, alfredapp/openai-workflow 52
+
+
+def piece(text: str, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, **more}]}
+
+
+PIECES = [piece("The miller kept "), piece("a lantern.")]
+REASONED = [*PIECES, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
+
+
+@pytest.mark.parametrize("reason", [{}, {"finish_reason": None}, {"finish_reason": ""}], ids=str)
+def test_a_stream_that_says_done_and_gives_no_reason_is_whole(reason: dict[str, Any]) -> None:
+    events = [{"choices": [each["choices"][0] | reason]} for each in PIECES]
+    with Server(raw=lambda *_: streamed(events)) as server:
+        model = chat(server)
+        assert [text_of(model.stream(SUMMARY)) for _ in range(2)] == [WHOLE] * 2
+    with (
+        Server(raw=lambda *_: streamed(events, end=b"")) as server,
+        pytest.raises(BadReply, match="cut the answer short"),
+    ):
+        text_of(chat(server).stream(SUMMARY))
+
+
+def test_a_model_that_gives_reasons_and_gave_none_was_cut() -> None:
+    def raw(number: int, _: dict[str, Any]) -> list[bytes]:
+        return streamed(REASONED if number == 1 else PIECES)
+
+    with Server(raw=raw) as server:
+        model = chat(server)
+        assert text_of(model.stream(SUMMARY)) == WHOLE
+        with pytest.raises(BadReply, match="cut the answer short"):
+            text_of(model.stream(SUMMARY))
+
+
+def test_a_stream_without_a_reason_is_not_cached(tmp_path: Path, open_cache: OpenCache) -> None:
+    cache = open_cache(tmp_path)
+    with Server(raw=lambda *_: streamed(PIECES)) as server:
+        assert text_of(cached(server, cache).stream(SUMMARY)) == WHOLE
+    assert cache.info().replies == 0, "a proxy may have ended it"
+
+
+def test_done_within_a_text_is_no_end() -> None:
+    events = [piece("data: [DONE]\n\ndata: [DONE]")]
+    with (
+        Server(raw=lambda *_: streamed(events, end=b"")) as server,
+        pytest.raises(BadReply, match="cut the answer short"),
+    ):
+        text_of(chat(server).stream(SUMMARY))
+
+
+# abundantbeing/hermes-browser-extension 11, infiniflow/ragflow 15443
+@pytest.mark.parametrize("delta", [{}, {"delta": {}}, {"delta": None}], ids=str)
+def test_a_stream_that_ends_with_the_whole_message_has_it_once(delta: dict[str, Any]) -> None:
+    last = {"index": 0, "message": {"content": WHOLE}, "finish_reason": "stop", **delta}
+    with Server(raw=lambda *_: streamed([*PIECES, {"choices": [last]}])) as server:
+        assert text_of(chat(server).stream(SUMMARY)) == WHOLE
+        assert chat(server).complete(SUMMARY).text == WHOLE
+    with Server(raw=lambda *_: streamed([{"choices": [last]}])) as server:
+        assert text_of(chat(server).stream(SUMMARY)) == WHOLE
+
+
+# ggml-org/llama.cpp 16109, lucasjinreal/Crane 121, davidmigloz/ai_clients_dart 88
+@pytest.mark.parametrize(
+    "end",
+    [
+        b'error: {"code": 500, "message": "Overloaded", "type": "server_error"}\n\n',
+        b"error: Overloaded\n\n",
+        b"data: error: Overloaded\n\n",
+        b"event: error\ndata: Overloaded\n\n",
+    ],
+)
+def test_an_error_of_any_form_within_a_stream_is_told(end: bytes) -> None:
+    with (
+        Server(raw=lambda *_: streamed([PIECES[0]], end=end)) as server,
+        pytest.raises(BadReply, match=r"cut the answer short: .*Overloaded"),
+    ):
+        text_of(chat(server).stream(SUMMARY))
+    with Server(raw=first(lambda *_: streamed([], end=end))) as server:
+        assert text_of(chat(server).stream(SUMMARY)) == WHOLE, "before a piece it is tried again"
+
+
+def test_a_prompt_that_is_too_long_is_known_from_a_streams_own_error() -> None:
+    end = b"error: " + json.dumps(TOO_LONG["error"]).encode() + b"\n\n"
+    with (
+        Server(raw=lambda *_: streamed([], end=end)) as server,
+        pytest.raises(TextRefused, match=r"too long.*context size"),
+    ):
+        text_of(chat(server).stream(SUMMARY))
+    assert server.calls == 1
+
+
+# JSON as the arguments of a tool that nobody offered: BerriAI/litellm 6741
+
+
+@pytest.mark.parametrize("content", [None, "", "<think>Hm.</think>"])
+@pytest.mark.parametrize("arguments", ['{"details": ["Marley was dead."]}', {"details": []}])
+def test_json_in_a_call_of_a_tool_is_the_reply(content: Any, arguments: Any) -> None:
+    call = {"id": "1", "function": {"name": "json_tool_call", "arguments": arguments}}
+    message = {"content": content, "tool_calls": [call]}
+    given = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    with Server(raw=lambda *_: whole({"choices": [given]})) as server:
+        reply = chat(server).complete(DETAILS)
+        assert json.loads(reply.text) == (
+            arguments if isinstance(arguments, dict) else json.loads(arguments)
+        )
+        assert not chat(server).complete(SUMMARY).text, "no text was asked for by a tool"
+        message["tool_calls"] = [call, call]
+        assert not chat(server).complete(DETAILS).text, "which of two would it be"
+
+
+# Tokens
+
+# vectorize-io/hindsight 3365, router-for-me/CLIProxyAPI 5733, of Gemini; xAI's documentation.
+COUNTS: dict[str, tuple[dict[str, Any], int]] = {
+    "Gemini": ({"prompt_tokens": 90, "completion_tokens": 18, "total_tokens": 204}, 114),
+    "xAI": (
+        {
+            "prompt_tokens": 90,
+            "completion_tokens": 18,
+            "total_tokens": 204,
+            "completion_tokens_details": {"reasoning_tokens": 96},
+        },
+        114,
+    ),
+    "OpenAI": (
+        {
+            "prompt_tokens": 90,
+            "completion_tokens": 100,
+            "total_tokens": 190,
+            "completion_tokens_details": {"reasoning_tokens": 82},
+        },
+        100,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_thoughts_that_nobody_sees_are_paid_for_and_get_more_room(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    counts, received = COUNTS[name]
+    cut = answered(choice(HALF, "length"), counts)
+    with Server(raw=first(cut)) as server:
+        assert chat(server).complete(SUMMARY).text == WHOLE
+    assert [body["max_tokens"] for body in server.bodies] == [100, 4196]
+    with Server(raw=answered(choice(WHOLE, "stop"), counts)) as server:
+        assert chat(server).complete(SUMMARY).completion_tokens == received
+    # Cut again, after all that there was room for.
+    more = {**counts, "total_tokens": 4280, "completion_tokens": counts["completion_tokens"]}
+    more |= {"completion_tokens": 4190} if name == "OpenAI" else {}
+    with Server(
+        raw=lambda n, b: (cut if n == 1 else answered(choice(HALF, "length"), more))(n, b)
+    ) as server:
+        reply = chat(server).complete(SUMMARY)
+    assert reply.completion_tokens == 4190
+    assert "context" not in reply.problem + caplog.text
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"prompt_tokens": 90, "completion_tokens": 18, "total_tokens": 0},
+        {"completion_tokens": 18, "total_tokens": 108},
+        {"prompt_tokens": 90, "completion_tokens": 18, "total_tokens": 108},
+        {
+            "prompt_tokens": 10,
+            "completion_tokens": 18,
+            "total_tokens": 108,
+            "cache_read_input_tokens": 80,
+        },
+    ],
+)
+def test_a_total_without_thoughts_adds_nothing(counts: dict[str, Any]) -> None:
+    with Server(raw=answered(choice(WHOLE, "stop"), counts)) as server:
+        assert chat(server).complete(SUMMARY).completion_tokens == 18
+
+
+# earendil-works/pi 2017, of Moonshot; Groq's documentation.
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda counts: {"choices": [{"delta": {}, "finish_reason": "stop", "usage": counts}]},
+        lambda counts: REASONED[-1] | {"x_groq": {"id": "req", "usage": counts}},
+        lambda counts: REASONED[-1] | {"usage": counts},
+    ],
+    ids=["in the choice", "x_groq", "usage"],
+)
+def test_the_counts_of_a_stream_are_found_where_they_stand(place: Any) -> None:
+    counts = {"prompt_tokens": 90, "completion_tokens": 18}
+    with Server(raw=lambda *_: streamed([*PIECES, place(counts)])) as server:
+        *_, last = chat(server).stream(SUMMARY)
+        reply = chat(server).complete(SUMMARY)
+    for each in (last, reply):
+        assert (each.prompt_tokens, each.completion_tokens) == (90, 18)

@@ -1,5 +1,6 @@
 """A model's reply is read into a value, or refused with the reason and asked again."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +9,7 @@ from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_aspects, read_details
 from fabula.graphs.aspects.schemas import aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.replies import ask, is_empty_value, read_summary, shorten
+from fabula.models.replies import ask, is_empty_value, read_lists, read_summary, shorten
 from fabula.text import tokens
 
 KNOWN = ("plot", "character", "point of view")
@@ -47,6 +48,15 @@ class Script:
         '{"aspects": ["plot", "point of view"',
         "{'aspects': ['plot', 'point of view']}",
         '["plot", "point of view"]',
+        'As passage [1] and {so on} say: {"aspects": ["plot", "point of view"]} [2]',
+        'As [1] says: ["plot", "point of view"]',
+        '```python\nprint()\n```\n```json\n{"aspects": ["plot", "point of view"]}\n```',
+        '{"aspects": ["plot"]}\n{"aspects": ["point of view"]}',
+        '[{"aspects": ["plot"]}, {"aspects": ["point of view"]}]',
+        '{"AspectsReply": {"aspects": ["plot", "point of view"]}}',
+        '<tool_call>{"name": "a", "arguments": {"aspects": ["plot", "point of view"]}}</tool_call>',
+        '"{\\"aspects\\": [\\"plot\\", \\"point of view\\"]}"',
+        '{"aspects": ["plot", // of course\n"point of view"]}',
         "- plot\n- point of view",
         "1. **Plot**\n2. Point-of-view",
     ],
@@ -74,6 +84,35 @@ def test_no_aspect_at_all_is_an_answer() -> None:
 def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, said: str) -> None:
     with pytest.raises(BadReply, match=said):
         read_aspects(reply, KNOWN)
+
+
+# LM Studio, Ollama and llama.cpp say "stop" for a reply that met the end of their context.
+@pytest.mark.parametrize(
+    "cut",
+    [
+        '{"details": ["Marley: dead seven years", "Scrooge: sole mour',
+        '```json\n{"details": ["Marley: dead seven years", "Scro',
+        '{"details": ["Marley: dead seven years"], "mo',
+        'Here [1] it is: {"details": ["Marley: dead seven years", "a \\"',
+    ],
+)
+def test_json_that_was_cut_within_a_text_is_not_whole(cut: str) -> None:
+    with pytest.raises(BadReply, match="not whole"):
+        read_details(cut, 2)
+
+
+def test_items_with_brackets_in_lines_are_no_json() -> None:
+    reply = "- Scrooge [the miser]: alone\n- Marley: dead seven years"
+    assert read_details(reply, 2) == ("Scrooge [the miser]: alone", "Marley: dead seven years")
+
+
+def test_records_that_have_lists_are_not_taken_for_the_reply() -> None:
+    records = [{"name": "Scrooge", "relations": ["Marley"]}]
+    reply = json.dumps(records)
+    names = ("characters", "relations")
+    assert read_lists(reply, names) == {"characters": records, "relations": []}
+    wrapped = json.dumps({"result": {"characters": records}})
+    assert read_lists(wrapped, names) == {"characters": records, "relations": []}
 
 
 def test_the_schema_tells_the_closed_list() -> None:

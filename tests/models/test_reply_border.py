@@ -307,6 +307,23 @@ def test_a_ranking_that_is_not_one_a_text_is_refused(results: Any) -> None:
         EndpointRanker(reach(server.url), "r", Budget(None, None), Meter()).rank("a", ["b", "c"])
 
 
+# Voyage's documentation, SGLang's and Cohere's.
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda rows: {"results": rows},
+        lambda rows: {"object": "list", "data": rows},
+        lambda rows: [{"index": row["index"], "score": row["relevance_score"]} for row in rows],
+    ],
+)
+def test_a_ranking_is_read_in_any_form(form: Any) -> None:
+    rows = [{"index": 1, "relevance_score": 0.75}, {"index": 0, "relevance_score": -2}]
+    raw = always(lambda: answered(form(rows)))
+    with Server(raw=raw) as server:
+        ranker = EndpointRanker(reach(server.url), "r", Budget(None, None), Meter())
+        assert ranker.rank("a", ["b", "c"]) == [-2, 0.75]
+
+
 # Place, and secrets
 
 

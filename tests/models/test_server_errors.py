@@ -180,6 +180,9 @@ def test_the_wait_that_is_asked_for_is_read_from_the_error_too() -> None:
         "Rate limit reached. Please try again in 7.66s.": 7.66,
         "Please try again in 1h2m3s. Visit": 3723.0,
         "Please try again in 120ms.": 0.12,
+        "Request was throttled. Expected available in 13 seconds.": 13.0,
+        "Individual quota reached. Resets in 164h27m24s.": 592_044.0,
+        "Your limit will reset at 2026-07-14 07:49:08": None,
         "Please wait 40000 seconds before retrying.": 40000.0,
         "Please retry after 1 minute.": 60.0,
         "The model is overloaded. Please try again later.": None,
@@ -333,6 +336,11 @@ def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bo
         ("Invalid model output: the JSON does not end", False),
         ("Unknown model: m", True),
         ("Invalid model name passed in model=m", True),
+        ("The model `m` does not exist.", True),
+        ("The provided model identifier is invalid.", True),
+        ("The chatCompletion operation does not work with the specified model, m.", True),
+        ("No models loaded. Please load a model in the developer page", True),
+        ("The model's response_format was not found in the request", False),
     ],
 )
 def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
@@ -388,3 +396,177 @@ def test_a_page_of_titles_that_do_not_end_is_read_at_once() -> None:
         with pytest.raises(ModelError, match="400"):
             model.complete(SUMMARY)
         assert time.process_time() - began < 0.5
+
+
+# Public reports: diegosouzapw/OmniRoute 6980, 12252, 13536, 9269 and 1772, Yeachan-Heo/gajae-code
+# 1821, openclaw/openclaw 142656. The first is OpenAI's with another status.
+SPENT: list[tuple[int, str]] = [
+    (401, "You exceeded your current quota, please check your plan and billing details"),
+    (403, "You've reached your weekly (7-day) usage limit. Your quota will reset when the"),
+    (403, "NOT_ENOUGH_BALANCE: not enough balance"),
+    (403, "insufficient_user_quota: 用户额度不足, 剩余额度: 0"),
+    (403, "The request failed because your account has an overdue balance."),
+    (429, "you have used up your daily free allocation of 10,000 neurons, please upgrade"),
+    (429, "You are using a Trial key, which is limited to 1000 API calls / month."),
+    (429, "[1310][Weekly/Monthly Limit Exhausted. Your limit will reset at 2026-07-14 07:49:08]"),
+    (429, "已达到 5 小时的使用上限。您的限额将在 2026-09-10 19:01:19 重置。"),
+    (429, "Subscription quota exceeded. You can continue using free models."),
+    (429, "request reached organization TPD rate limit, current: 1500012, limit: 1500000"),
+    (429, "usage limit reached"),
+]
+PASSING = [
+    "You are using a Trial key, which is limited to 40 API calls / minute.",
+    "Rate limit reached on tokens per day (TPD): Limit 9, Used 9. Please try again in 7m12s.",
+    "Rate limit reached on requests per minute (RPM): Limit 3",
+    "请求过于频繁，请稍后重试。",
+    "Monthly spend is not the reason: requests rate limit exceeded",
+]
+
+
+@pytest.mark.parametrize(("status", "message"), SPENT)
+def test_an_allowance_that_is_spent_ends_the_run_at_once(status: int, message: str) -> None:
+    with Server(raw=later(status, error(message))) as server:
+        model = chat(server)
+        assert model.complete(SUMMARY).text
+        with pytest.raises(ModelError, match="has no quota left") as raised:
+            model.complete(SUMMARY)
+    assert not isinstance(raised.value, BadReply)
+    assert server.calls == 2
+
+
+@pytest.mark.parametrize("message", PASSING)
+def test_a_limit_that_is_lifted_soon_is_waited_for(message: str) -> None:
+    reported = EndpointError.of(429, error(message))
+    assert (reported.quota, reported.busy, reported.temporary) == (False, True, True)
+
+
+# continuedev/continue 10639, of Gemini; Groq's and NVIDIA's errors.
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model is currently experiencing high demand. Spikes in demand are usually temporary.",
+        "m is currently over capacity. Please try again and back off exponentially.",
+        "ResourceExhausted: Worker local total request limit reached (33/32)",
+        "Too many connections, please wait before trying again.",
+        "服务繁忙，请稍后重试",
+    ],
+)
+def test_a_busy_server_uses_up_no_tries_whatever_its_words(message: str) -> None:
+    def raw(number: int, _: dict[str, Any]) -> list[bytes] | None:
+        return http(503, error(message, code=503)) if 1 < number <= 8 else None
+
+    with Server(raw=raw) as server:
+        model = chat(server, attempts=2)
+        assert [model.complete(SUMMARY).text for _ in range(2)] == ["Marley was dead."] * 2
+    assert server.calls == 9
+
+
+# xorbitsai/inference 3785, langchain-ai/deepagents 468, earendil-works/pi 4943 and 5677,
+# 0xBakeer/inference-atlas 186, BerriAI/litellm 21647, badlogic/pi-mono.
+TOO_LONG: list[tuple[int, str]] = [
+    (400, "The decoder prompt (length 2136) is longer than the maximum model length of 2048."),
+    (
+        500,
+        "[pid=1065] The decoder prompt (length 66501) is longer than the maximum model length of",
+    ),
+    (400, "Input length 131393 exceeds the maximum allowed input length of 131040 tokens."),
+    (400, "Input length (265330) exceeds model's maximum context length (262144)."),
+    (400, "Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)"),
+    (400, "The total length of all messages is too long."),
+    (400, "Please reduce the length of the messages or completion."),
+    (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens"),
+    (400, "Your request exceeded model token limit: 262144 (requested: 566084)"),
+    (400, "prompt token count of 140000 exceeds the limit of 128000"),
+    (400, "Your input exceeds the context window of this model."),
+    (400, "Range of input length should be [1, 30720]"),
+    (400, "Prompt 超长"),
+    (400, "the input token count is 40000 but model only supports up to 32768. Reduce the input"),
+    (413, "Request body too large for gpt-4o model. Max size: 8000 tokens."),
+]
+
+
+@pytest.mark.parametrize(("status", "message"), TOO_LONG)
+def test_a_text_that_is_too_long_is_recognised_by_any_words(status: int, message: str) -> None:
+    reported = EndpointError.of(status, error(message))
+    assert (reported.too_long, reported.temporary) == (True, False)
+    assert "too long for m" in reported.explain("http://x", NamedModel("m", "FABULA_MODEL"))
+
+
+def test_a_model_that_is_no_longer_served_ends_the_run() -> None:
+    gone = {
+        400: error("The model `m` has been decommissioned.", code="model_decommissioned"),
+        410: {"title": "Gone", "detail": "The model m has reached its end of life on 2026-05-26"},
+    }
+    for status, value in gone.items():
+        with Server(raw=later(status, value)) as server:
+            model = chat(server)
+            model.complete(SUMMARY)
+            with pytest.raises(ModelError, match=rf"has no model 'm' \({status}\)") as raised:
+                model.complete(SUMMARY)
+        assert not isinstance(raised.value, BadReply)
+        assert server.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"code": "insufficient_quota", "message": "x"}, "no quota left"),
+        ({"code": "context_length_exceeded", "message": "x"}, "too long for m"),
+        ({"code": "invalid_api_key", "message": "x"}, "refused the key"),
+        ({"type": "invalid_request_error", "message": "max_tokens must be > 0"}, "400"),
+    ],
+)
+def test_an_error_within_an_answer_is_known_by_its_code(
+    fields: dict[str, Any], expected: str
+) -> None:
+    with (
+        Server(raw=lambda *_: http(200, {"error": fields})) as server,
+        pytest.raises(ModelError, match=expected),
+    ):
+        chat(server).complete(SUMMARY)
+
+
+# What Go's servers, FastAPI's, nginx, Express and LM Studio say below an address without /v1.
+NO_SUCH_CALL: list[tuple[int, Any]] = [
+    (404, "404 page not found"),
+    (404, {"detail": "Not Found"}),
+    (404, "<html><head><title>404 Not Found</title></head></html>"),
+    (404, "<!DOCTYPE html><pre>Cannot POST /chat/completions</pre>"),
+    (404, error("Invalid URL (POST /v1/v1/chat/completions)", type="invalid_request_error")),
+    (405, {"detail": "Method Not Allowed"}),
+    (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+]
+
+
+@pytest.mark.parametrize(("status", "value"), NO_SUCH_CALL)
+def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -> None:
+    with (
+        Server(raw=lambda *_: http(status, value)) as server,
+        pytest.raises(ModelError, match=r"no such call .*OPENAI_BASE_URL, which often ends with"),
+    ):
+        chat(server).complete(SUMMARY)
+    assert server.calls == 1
+    with Server(raw=once(2, status, value)) as server:
+        model = chat(server)
+        replies = [model.complete(SUMMARY).text for _ in range(2)]
+    assert replies == ["Marley was dead."] * 2, "a proxy says so while the server is away"
+    assert server.bodies[1] == server.bodies[2]
+
+
+@pytest.mark.parametrize("status", [504, 524])
+def test_a_long_reply_that_a_proxy_did_not_wait_for_is_streamed_from_then_on(status: int) -> None:
+    page = f"<html><head><title>{status} Gateway Time-out</title></head></html>"
+
+    def raw(_: int, body: dict[str, Any]) -> list[bytes] | None:
+        return None if body.get("stream") or "input" in body else http(status, page)
+
+    with Server(raw=raw) as server:
+        model = chat(server)
+        assert [model.complete(SUMMARY).text for _ in range(3)] == ["Marley was dead."] * 3
+    assert [body.get("stream", False) for body in server.bodies] == [False, True, True, True]
+    with (
+        Server(raw=lambda *_: http(status, page)) as server,
+        pytest.raises(ModelError, match="Given up after 2 tries"),
+    ):
+        chat(server, attempts=2).complete(SUMMARY)
+    assert server.calls == 4, "where it is not that, each try is made both ways"

@@ -58,6 +58,7 @@ REFUSALS: dict[str, tuple[int, Any]] = {
             ]
         },
     ),
+    "Gemini": (400, {"error": {"code": 400, "message": "Please use a valid role: user, model."}}),
     "system messages": (400, {"error": {"message": "This model does not support system messages"}}),
     "no reason": (400, {"error": {"message": "Bad Request"}}),
     "SGLang": (500, "Internal Server Error"),

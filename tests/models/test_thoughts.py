@@ -49,6 +49,13 @@ FORMS = {
     "Open WebUI": f'<details type="reasoning">\n<summary>x</summary>{THOUGHTS}</details>{REPLY}',
     "OpenThinker": f"<|begin_of_thought|>{THOUGHTS}<|end_of_thought|>\n\n<|begin_of_solution|>"
     f"{REPLY}<|end_of_solution|>",
+    "LongCat": f"<longcat_think>\n{THOUGHTS}</longcat_think>\n{REPLY}",
+    "Apriel": f"Here are my reasoning steps:\n{THOUGHTS}[BEGIN FINAL RESPONSE]\n{REPLY}\n"
+    "[END FINAL RESPONSE]\n<|end|>",
+    "Solar": f"<|think|>{THOUGHTS}<|end|><|begin|>assistant<|content|>{REPLY}<|flush|>",
+    "a box of GLM": f"<think>{THOUGHTS}</think><|begin_of_box|>{REPLY}<|end_of_box|>",
+    "a turn that begins and ends": f"<|im_start|>assistant\n<think>{THOUGHTS}</think>{REPLY}"
+    f"<|im_end|>\n<|im_start|>user\n{THOUGHTS}",
     "no thoughts between the tags": f"<think>\n\n</think>\n\n{REPLY}",
     "in the middle": f"Marley <think>{THOUGHTS}</think>was dead [1].",
     "after the reply": f"{REPLY}\n<think>{THOUGHTS}</think>",
@@ -113,6 +120,25 @@ def test_neither_a_whole_reply_nor_a_stream_of_an_endpoint_has_thoughts(form: st
     with serving({"content": form}) as server:
         assert ask(chat(server), SUMMARY, read_summary) == REPLY
         assert text_of(chat(server).stream(SUMMARY)).strip() == REPLY
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+@pytest.mark.parametrize(
+    "form",
+    [
+        f"{REPLY}<|im_end|>",
+        f"{REPLY}<|endoftext|>Human: {THOUGHTS}",
+        f"{REPLY}<end_of_turn>\n<start_of_turn>user\n{THOUGHTS}",
+        f"{REPLY}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{THOUGHTS}",
+        f"{REPLY}<｜end▁of▁sentence｜>",
+        f"{REPLY}</s>",
+        f"<|im_start|>assistant\n{REPLY}",
+        f"<|start_header_id|>assistant<|end_header_id|>\n\n{REPLY}",
+    ],
+)
+def test_the_tokens_of_a_template_and_made_up_turns_are_no_reply(form: str, size: int) -> None:
+    assert split_thoughts(form)[0].strip() == REPLY
+    assert filtered(in_pieces(form, size), ThoughtFilter()).strip() == REPLY
 
 
 def test_a_reply_without_thoughts_is_passed_on_as_it_comes() -> None:

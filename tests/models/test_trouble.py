@@ -132,6 +132,10 @@ def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
     date = formatdate(time.time() + 300, usegmt=True)
     assert 200 < (requested_wait({"retry-after": date}) or 0) <= 300
     assert requested_wait({"retry-after": formatdate(0, usegmt=True)}) == 0
+    # Not of the standard: Groq's form, and openclaw/clawhub 407.
+    assert requested_wait({"retry-after": "60s"}) == 60
+    assert requested_wait({"retry-after": " 1m30s "}) == 90
+    assert 200 < (requested_wait({"retry-after": str(int(time.time()) + 300)}) or 0) <= 300
     for nonsense in ("soon", "nan", "inf", "", "Wed, 99 Foo 99999 00:00:00 GMT"):
         assert requested_wait({"retry-after": nonsense}) is None
     assert requested_wait({"retry-after-ms": "inf"}) is None
@@ -165,6 +169,8 @@ def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
     assert left == 9
     assert 200 < seconds <= 300
     assert allowances({"ratelimit-remaining": "many", "ratelimit-reset": "1"}) == []
+    # openai/openai-dotnet 838, of Azure: no limit.
+    assert allowances({"x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "9"}) == []
 
 
 def test_no_call_is_made_where_an_answer_says_that_nothing_is_left() -> None:

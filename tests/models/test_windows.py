@@ -49,6 +49,7 @@ def test_only_models_that_their_makers_serve_are_known_by_name(
 )
 def test_a_list_of_models_may_state_the_window(entry: dict[str, Any], window: int | None) -> None:
     assert stated_window({"object": "list", "data": [7, entry]}, "m") == window
+    assert stated_window([7, entry], "m") == window, "Together's list stands alone"
 
 
 @pytest.mark.parametrize("answer", [None, [], "no", {"data": {"id": "m"}}, {"models": []}])
@@ -65,6 +66,21 @@ def test_any_other_answer_states_none(answer: object) -> None:
         ("the request exceeds the available context size (4096 tokens), try increasing it", 4096),
         ("Trying to keep the first 9000 tokens when context the overflows", None),
         ("maximum context length is 9 tokens", None),
+        ("too large for model with 32768 maximum context length", 32768),
+        ("prompt is too long: 213462 tokens > 200000 maximum", 200_000),
+        ("`max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease", 200_000),
+        ("(1196265) exceeds the maximum number of tokens allowed (1048575).", 1_048_575),
+        ("maximum prompt length is 131072 but the request contains 537812 tokens", 131_072),
+        ("(length 21535) is longer than the maximum model length of 16384. Make", 16_384),
+        ("Your request exceeded model token limit: 262144 (requested: 566084)", 262_144),
+        ("prompt token count of 140000 exceeds the limit of 128000", 128_000),
+        ("Input length 131393 exceeds the maximum allowed input length of 131040 tokens.", 131_040),
+        ("token count is 40000 but model only supports up to 32768. Reduce", 32_768),
+        ("Input tokens exceed the configured limit of 272000 tokens. Your", 272_000),
+        ("Input length (265330) exceeds model's maximum context length (262144).", 262_144),
+        ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 8740 `inputs`", 4096),
+        ("Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room)", 2048),
+        ("the prompt has 5152 tokens, but the configured context size is 4096 tokens", 4096),
         ("input is too long", None),
     ],
 )

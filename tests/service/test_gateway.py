@@ -29,7 +29,7 @@ import pytest
 from click.testing import CliRunner
 
 from endless import HEAD, begin_to_answer, event
-from endpoint import Endpoint, listed
+from endpoint import Endpoint, listed, vector
 from fabula.app import App
 from fabula.cli import main
 from fabula.cli.shared.workers import open_cluster
@@ -338,6 +338,58 @@ def test_texts_under_way_are_not_asked_for_by_others() -> None:
         assert sorted(text for body in endpoint.bodies for text in body["input"]) == ["a", "b", "c"]
     assert np.array_equal(rows[0][1], rows[1][0])
     assert np.array_equal(rows[1][1], rows[2][0])
+
+
+def test_one_vector_of_all_texts_is_known_behind_a_gateway_too() -> None:
+    def raw(_: int, body: dict[str, Any]) -> list[bytes]:
+        rows = [vector(text, 64).tolist() for text in body["input"]]
+        data = [{"index": 0, "embedding": np.mean(rows, axis=0).tolist()}]
+        content = json.dumps({"data": data}).encode()
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        return [head + b"Content-Length: %d\r\n\r\n" % len(content) + content]
+
+    texts = [f"{number} ghosts" for number in range(5)]
+    with Endpoint(raw=raw) as endpoint, gateway_before(endpoint) as gateway:
+        with models_behind(gateway) as (models, meter):
+            rows = models.counted_embedder(meter).embed(texts).vectors
+        calls = endpoint.calls
+    np.testing.assert_allclose(rows, [vector(text, 64) for text in texts], atol=1e-6)
+    assert calls == len(texts) + 4
+
+
+def test_a_stream_without_a_reason_is_passed_on_and_not_cached() -> None:
+    def raw(_: int, body: dict[str, Any]) -> list[bytes]:
+        events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("A", " b.")]
+        data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+        data += b"data: [DONE]\n\n"
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n"
+        return [head + b"Content-Length: %d\r\n\r\n" % len(data) + data]
+
+    with Endpoint(raw=raw) as endpoint, gateway_before(endpoint) as gateway:
+        with models_behind(gateway) as (models, meter):
+            chat = models.chat(meter, "x")
+            for _ in range(2):
+                assert "".join(piece.text for piece in chat.stream(SUMMARY)) == "A b."
+        assert endpoint.calls == 2
+
+
+@pytest.mark.parametrize("ends", [("\n\n", "\n\n"), ("\r\n\r\n", "\n"), ("\n", ""), ("\r\r", "\r")])
+def test_a_stream_is_kept_and_charged_however_its_lines_end(ends: tuple[str, str]) -> None:
+    pieces: list[dict[str, Any]] = [{"delta": {"content": text}} for text in ("A", " b.")]
+    pieces.append({"delta": {}, "finish_reason": "stop"})
+    usage = {"prompt_tokens": 40, "completion_tokens": 7}
+    values = [json.dumps({"choices": [each], "usage": usage}) for each in pieces]
+    between, last = ends
+    stream = "\ufeff" + between.join(f"data: {value}" for value in [*values, "[DONE]"]) + last
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n\r\n"
+    answer = head + stream.encode()
+
+    with Endpoint(raw=lambda *_: [answer]) as endpoint, gateway_before(endpoint) as gateway:
+        for _ in range(2):
+            with models_behind(gateway) as (models, meter):
+                pieces_read = models.chat(meter, "x").stream(SUMMARY)
+                assert "".join(piece.text for piece in pieces_read) == "A b."
+        assert endpoint.calls == 1, "the second is from the cache"
 
 
 def test_a_check_of_the_models_asks_the_models(endpoint: Endpoint, gateway: RunningGateway) -> None:

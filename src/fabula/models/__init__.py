@@ -88,7 +88,8 @@ class Reply:
         text: The text of the reply or of the piece.
         prompt_tokens: The tokens of the prompt as the endpoint counted them; 0 if it did not say.
         completion_tokens: The tokens of the reply, likewise.
-        problem: Why the reply has no usable text, though it was paid for; '' if it has.
+        problem: Why the reply has no usable text, though it was paid for; '' if it has. Of the last
+            piece of a stream, why the reply is not cached.
         faults: The number of failed tries before this reply.
         cached: Whether the reply comes from the response cache, and was paid for earlier.
         cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.

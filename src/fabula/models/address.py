@@ -15,13 +15,19 @@ OPENAI = "https://api.openai.com/v1"
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 AZURE = re.compile(
-    r"\.(?:openai\.azure\.(?:com|us|cn)|cognitiveservices\.azure\.(?:com|us|cn)|ai\.azure\.com)\Z"
+    r"\.(?:(?:openai|cognitiveservices)\.azure\.(?:com|us|cn)|services\.ai\.azure\.(?:com|us))\Z"
 )
-"""The hosts of Azure."""
+"""The hosts of Azure's resources. Those of single models (models.ai.azure.com) have paths of their
+own."""
 AZURE_API_VERSION = "2024-10-21"
 """The version of Azure's deployments that is asked for where the URL names none."""
 _DEPLOYMENTS = re.compile(r"(?P<before>.*/openai)/deployments(?:/(?P<name>[^/]+))?\Z")
-_OPERATION = re.compile(r"/(?:chat/completions|embeddings)\Z")
+AZURE_MODELS_VERSION = "2024-05-01-preview"
+"""The same for Azure's address of all models of a resource."""
+_MODELS = "/models"
+_PROJECT = re.compile(r"/api/projects/[^/]+")
+"""The path of a project of Azure AI Foundry, as its portal shows it."""
+_OPERATION = re.compile(r"/(?:chat/completions|completions|embeddings|responses)\Z")
 """What a URL ends with that was copied with the name of a call."""
 _PUBLIC_PARAMETER = "api-version"
 """The one parameter of a URL that is no secret."""
@@ -107,10 +113,15 @@ def normalize_url(url: str | None) -> str:
     host = host.lower().removesuffix(DEFAULT_PORTS[parts.scheme])
     path = _OPERATION.sub("", parts.path.rstrip("/")).rstrip("/")
     query = parts.query
-    if AZURE.search(host.partition(":")[0]) and path in ("", "/openai"):
+    is_azure = AZURE.search(host.partition(":")[0]) is not None
+    if is_azure and path in ("", "/openai"):
         path = "/openai/deployments" if query else "/openai/v1"
-    if _DEPLOYMENTS.fullmatch(path) and _PUBLIC_PARAMETER not in dict(parse_qsl(query)):
-        query = "&".join(filter(None, [query, f"{_PUBLIC_PARAMETER}={AZURE_API_VERSION}"]))
+    elif is_azure and _PROJECT.fullmatch(path):
+        path, query = "/openai/v1", ""
+    version = AZURE_MODELS_VERSION if is_azure and path == _MODELS else AZURE_API_VERSION
+    needs_version = _DEPLOYMENTS.fullmatch(path) or version == AZURE_MODELS_VERSION
+    if needs_version and _PUBLIC_PARAMETER not in dict(parse_qsl(query)):
+        query = "&".join(filter(None, [query, f"{_PUBLIC_PARAMETER}={version}"]))
     netloc = f"{user}{at}{host}"
     return urlunsplit(parts._replace(netloc=netloc, path=path, query=query)).rstrip("/")
 

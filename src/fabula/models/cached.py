@@ -113,7 +113,7 @@ class CachedChat:
             with closing(self._open(stop).stream(prompt)) as pieces:
                 for piece in pieces:
                     text.append(piece.text)
-                    is_whole = is_whole and not piece.incomplete
+                    is_whole = is_whole and not (piece.incomplete or piece.problem)
                     if piece.prompt_tokens or piece.completion_tokens:
                         counts = piece
                     yield piece

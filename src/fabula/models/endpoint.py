@@ -20,6 +20,7 @@ from fabula.models.address import EndpointAddress, validate_key
 from fabula.models.batch_interface import BatchInterface
 from fabula.models.endpoint_client import BROKEN, AnswerEvents, EndpointClient
 from fabula.models.endpoint_errors import (
+    NO_VECTORS,
     EmptyStream,
     ErrorResponse,
     NamedModel,
@@ -177,7 +178,7 @@ class Endpoint:
         """
         cut = Stop()
         with (call.purpose.cut or Stop()).calling(cut.set):
-            first, rest, slot = self._retries.run(
+            first, stream, rest, slot = self._retries.run(
                 lambda: self._open(call, cut), call.role, call.tries, call.purpose
             )
             # Unbounded: a reply's length is bounded, and waiting for the reader would hold the
@@ -187,7 +188,9 @@ class Endpoint:
             def receive() -> None:
                 try:
                     with slot:
-                        self._receive(rest, arrived, cut, finished=ends_reply(first[-1]))
+                        finished = ends_reply(first[-1])
+                        finished = self._receive(rest, arrived, cut, finished=finished)
+                        self._check_end(call.role.model, stream, cut, finished=finished)
                 except BaseException as error:  # noqa: BLE001  it is raised to the reader
                     arrived.put(error)
                 else:
@@ -207,8 +210,10 @@ class Endpoint:
             finally:
                 cut.set()
 
-    def _open(self, call: ModelCall, cut: Stop) -> tuple[list[Json], Iterator[Json], ExitStack]:
-        """Open a stream: its events up to the first with content, the others, and its slot.
+    def _open(
+        self, call: ModelCall, cut: Stop
+    ) -> tuple[list[Json], AnswerEvents, Iterator[Json], ExitStack]:
+        """Open a stream: its events up to the first with content, itself, the others, and its slot.
 
         The slot is held until the last event has come, unless this try fails.
         """
@@ -223,23 +228,37 @@ class Endpoint:
                 for event in events:
                     first.append(event)
                     if has_content(event):
-                        return first, events, stack.pop_all()
+                        return first, stream, events, stack.pop_all()
                 raise EmptyStream(f"{self.url} sent nothing.")
 
     def _receive(
         self, events: Iterator[Json], arrived: _Arrived, cut: Stop, *, finished: bool
-    ) -> None:
-        """Pass on the events until the end, or until the call is cut off."""
+    ) -> bool:
+        """Pass on the events until the end, or until the call is cut off.
+
+        Returns:
+            Whether one of them gave the reason for which the reply ended.
+
+        """
         try:
             for event in events:
                 finished = finished or ends_reply(event)
                 arrived.put(event)
         except (*BROKEN, UnusableAnswer, ErrorResponse) as error:
-            if cut.is_set():
-                return
-            why = self._client.transport.line(error).rstrip(".")
-            raise BadReply(f"{self.url} cut the answer short: {why}.") from error
-        if not finished:
+            if not cut.is_set():
+                why = self._client.transport.line(error).rstrip(".")
+                raise BadReply(f"{self.url} cut the answer short: {why}.") from error
+        return finished
+
+    def _check_end(self, model: str, stream: AnswerEvents, cut: Stop, *, finished: bool) -> None:
+        """Raise BadReply if a stream ended before its reply did.
+
+        Some servers never give a reason for the end (GenieX, several proxies), and only say [DONE].
+        If a model's streams have had one before, its absence says that the reply is not whole.
+        """
+        if finished:
+            self.behaviour.note_end(model)
+        elif not cut.is_set() and (not stream.is_done or self.behaviour.ends_streams(model)):
             raise BadReply(f"{self.url} cut the answer short: ask again.")
 
     def _send(self, call: ModelCall, send: Callable[[Json], Answer]) -> Answer:
@@ -257,6 +276,12 @@ class Endpoint:
         answer = self._client.transport.answer(response)
         if isinstance(answer, dict) and (reported := reported_error(answer)):
             raise self._client.error_within(reported, response.headers)
+        if isinstance(answer, list) and "documents" in request:
+            return {"results": answer}
+        is_packed = "encoding_format" in request
+        if is_packed and tries.failed and isinstance(answer, dict) and answer.get("data") == []:
+            # So OpenRouter answers for models that have no base64, each time.
+            raise ErrorResponse(NO_VECTORS, response.headers, in_body=True)
         return answer
 
     def _begin_stream(

@@ -7,6 +7,7 @@ read, as one of `BROKEN`, or as an `UnusableAnswer`. Whether to try again is dec
 from __future__ import annotations
 
 import html
+import json
 import re
 import threading
 import time
@@ -30,6 +31,7 @@ from fabula.models.transport import (
     TIMEOUTS_PER_CALL,
     Bounds,
     EndpointTransport,
+    EventStream,
     UnusableAnswer,
 )
 
@@ -231,7 +233,7 @@ class EndpointClient:
         error = object_or_empty(object_or_empty(body).get("error"))
         named = (reported.code, error.get("status_code"), error.get("http_status_code"))
         status = next((int(n) for n in map(str, named) if re.fullmatch(r"[45]\d\d", n)), None)
-        status = status or KINDS.get(reported.kind)
+        status = status or KINDS.get(reported.code) or KINDS.get(reported.kind)
         if status is not None:
             reported = replace(reported, status=status)
         return ErrorResponse(reported, headers, in_body=True)
@@ -273,6 +275,12 @@ class AnswerEvents:
         """Close its connection."""
         self._stream.close()
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the stream has said that it ends, by [DONE]."""
+        body = self._stream.response.stream
+        return isinstance(body, EventStream) and body.is_done
+
     def events(self) -> Iterator[Json]:
         """Yield the events. Raises UnusableAnswer for a stream that can't be read."""
         transport, headers = self._client.transport, self.headers
@@ -295,6 +303,10 @@ class AnswerEvents:
             raise
         except (*BROKEN, UnusableAnswer):
             raise
+        except json.JSONDecodeError as error:
+            # Some servers send their errors as plain text.
+            text = transport.line(error.doc) or transport.line(error)
+            raise UnusableAnswer(f"its stream has something else than JSON: {text}") from error
         except Exception as error:
             # The client's parser raises whatever its JSON or Unicode decoder does.
             raise UnusableAnswer(f"its stream can't be read: {transport.line(error)}") from error

@@ -12,6 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
+from fabula.models.gateway_protocol import VECTORS_CODE
 from fabula.models.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
@@ -21,6 +22,8 @@ NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 424, 425, 429,
 """Statuses that are about the key, the account or the load, and never about a parameter."""
 PROXY_STATUSES = range(520, 531)
 """Those of Cloudflare, and Anthropic's 529: the request did not come to a model."""
+PROXY_TIMEOUTS = frozenset({504, 524})
+"""Those of a proxy that did not wait for a reply: nginx after 60 s, Cloudflare after 100 s."""
 KINDS = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -28,19 +31,34 @@ KINDS = {
     "not_found_error": 404,
     "rate_limit_error": 429,
     "overloaded_error": 529,
+    "insufficient_quota": 429,
+    "rate_limit_exceeded": 429,
+    "invalid_api_key": 401,
+    "model_not_found": 404,
+    "context_length_exceeded": 400,
+    "content_filter": 400,
+    "invalid_request_error": 400,
 }
-"""The statuses of errors that an endpoint names within an answer of status 200."""
+"""The statuses of errors that an endpoint names within an answer of status 200, by code or type."""
 QUOTA = re.compile(
-    r"insufficient[_ ](?:quota|balance|credits?|funds)|exceeded[_ ](?:your )?current[_ ]quota"
+    r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credits?|funds)"
+    r"|exceeded[_ ](?:your )?current[_ ]quota|(?:subscription|monthly) quota (?:is )?exceeded"
+    r"|exhausted their quota|individual quota reached|quota is not enough"
     r"|billing_(?:hard_limit_reached|not_active)|credit balance is too low"
-    r"|balance is (?:insufficient|too low|not enough)|out of credits"
+    r"|balance is (?:insufficient|too low|not enough)|not[_ ]enough[_ ]balance|overdue[_ ]?balance"
+    r"|(?:need|requires?) (?:a )?positive balance|out of credits|accountoverdue"
     r"|(?:requires? more|have any|used all available) credits|budget_exceeded"
-    r"|budget has been exceeded|exceeded(?:token)?budget|spending limit|arrearage"
-    r"|account \S+ is suspended|reached your specified api usage limits|余额不足|欠费",
+    r"|budget has been exceeded|exceeded(?:token)?budget|spend(?:ing)? limit|arrearage"
+    r"|account \S+ is suspended|reached your specified api usage limits"
+    # Allowances of a day, a week or a month: Cloudflare, Cohere's trials, Z.AI, Kimi, Moonshot.
+    r"|daily free allocation|(?:calls?|requests?) ?(?:/|per|a) ?month\b"
+    r"|(?:weekly|monthly)[^.:]{0,20} (?:usage )?limit (?:is |was |has been )?(?:exhausted|reached)"
+    r"|reached your (?:daily|weekly|monthly)[^.]{0,20} (?:usage )?limit|\bTPD rate limit"
+    r"|usage limit reached|余额不足|欠费|额度不足|额度已用|[使调]用上限|限额将在.{0,40}重置",
     re.IGNORECASE,
 )
-"""How servers say that an account has no credit left, or no more of its budget. Some do so with
-400, or with the 429 that elsewhere asks for patience."""
+"""How servers say that an account has no credit left, or no more of its budget or allowance. Some
+do so with 400 or 401, or with the 429 that elsewhere asks for patience."""
 DAILY = re.compile(r"per[ _-]?day|limit: 0\b", re.IGNORECASE)
 """What Gemini's quota is by where waiting does not help; it has the same words for each minute."""
 KEY = re.compile(
@@ -53,15 +71,26 @@ UNKNOWN_MODEL = re.compile(
     r"(?:invalid|unknown|no such) model\b"
     r"(?!\s+(?:parameter|param|field|setting|output|response|reply|config))"
     r"|\bmodel (?:does )?not exist|not a valid model"
-    r"|unknown_model|invalid_model|model_not_found",
+    r"|unknown_model|invalid_model|model_not_found"
+    r"|model_decommissioned|has been decommissioned|end[ -]of[ -]life"
+    r"|\bmodel\W{1,3}\S{1,100} (?:does not exist|(?:was )?not found)|model identifier is invalid"
+    r"|does not work with the specified model|no models? (?:is |are )?loaded|model is not loaded",
     re.IGNORECASE,
 )
-"""How servers say with 400 that they have no model of that name, where others say 404."""
+"""How servers say with 400 that they have no model of that name, or none any more, where others say
+404."""
+UNKNOWN_PATH = re.compile(
+    r"\A\W*(?:404:? )?(?:page )?not found\W*\Z|unexpected endpoint|\Ainvalid url\b|cannot post\b"
+    r"|\bno (?:such )?route\b|\A(?:405:? )?method not allowed\W*\Z",
+    re.IGNORECASE,
+)
+"""How servers say that they have no such call, as below an address without /v1. LM Studio does so
+with 200."""
 FILTERED = re.compile(
     r"content[ _-]?filter|content[_ ]?policy|content management policy|invalid_prompt"
     r"|content exists risk|data_?inspection_?failed|inappropriate content|considered high risk"
     r"|moderation block|requires moderation|input was flagged|violates? (?:our )?usage guidelines"
-    r"|safety_check_type",
+    r"|safety_check_type|new_sensitive|不安全或敏感",
     re.IGNORECASE,
 )
 """How servers say that a filter refused a text. OpenRouter and xAI do so with 403."""
@@ -83,7 +112,10 @@ CRASHED = re.compile(
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
 BUSY = re.compile(
     r"overloaded|\bbusy\b|\bloading\b|no slots? available|pending requests|queue is full"
-    r"|no capacity|at capacity",
+    r"|(?:no|at|over|out of) capacity|capacity (?:temporarily )?exceeded"
+    r"|(?:high|heavy) (?:demand|load)"
+    r"|too many (?:concurrent )?(?:requests|connections)|request limit reached|rate.?limit|throttl"
+    r"|resource.?exhausted|繁忙|负载",
     re.IGNORECASE,
 )
 """How servers say with 503 or 529 what others say with 429."""
@@ -107,7 +139,10 @@ CONTEXT = re.compile(
     r"|(?:max(?:imum)?|exceed\w*|limit\w*|longer|more|most|larger|greater|less|fewer|within)\b"
     r"[^.]{0,60}\b(?:\d+ )?(?:input )?tokens"
     r"|tokens?\b[^.]{0,60}\b(?:max(?:imum)?|exceed\w*|limit|longer|larger|greater)\b"
-    r"|input length|sequence length|token limit|tokens \+ \W?max_new_tokens"
+    r"|input length|(?:sequence|prompt|model) length|token limit|tokens \+ \W?max_new_tokens"
+    r"|reduce the length of the (?:messages|prompt|input)|too large for model with"
+    r"|(?:prompt|input|messages?|request) (?:is )?too (?:long|large)[:;,]|max_(?:seq|model)_len"
+    r"|(?:total )?length of all messages|(?:prompt|input) token count|超长|超过最大长度|上下文长度"
     r"|exceeds? max(?:imum)? length|max_tokens must be at least 1, got -",
     re.IGNORECASE,
 )
@@ -131,7 +166,7 @@ TOO_MANY_TEXTS = re.compile(
 )
 """How servers say that there are too many texts in a call for embeddings."""
 SERVER_CONTEXT = re.compile(
-    r"physical batch size|context (?:length|window|size)|input length"
+    r"physical batch size|context (?:length|window|size)|input length|maximum model length"
     r"|too (?:large|long) to process",
     re.IGNORECASE,
 )
@@ -150,7 +185,7 @@ _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 MAX_SEARCHED = 10_000
 """How many characters of an error's message are searched for a wait."""
 _ASKED_WAIT = re.compile(
-    r"\b(?:try again|retry(?:ing)?|wait|retrydelay)"
+    r"\b(?:try again|retry(?:ing)?|wait|retrydelay|expected available|resets?)"
     r"(?:\s+(?:in|after|for|about|at least)){0,2}\W{0,5}"
     r"((?:\d{1,6}(?:\.\d+)?\s?"
     r"(?:ms|milliseconds?|s|sec(?:ond)?s?|m|min(?:ute)?s?|h(?:ours?)?|d(?:ays?)?)(?:\b|(?=\d))\s?)+)"
@@ -245,7 +280,7 @@ class EndpointError:
         """Whether the account has no credit left, so that waiting does not help."""
         if self.status == 402:
             return True
-        if self.status not in (400, 403, 412, 429) or not self._mentions(QUOTA):
+        if self.status not in (400, 401, 403, 412, 429) or not self._mentions(QUOTA):
             return False
         # Gemini has these words for the quota of a minute, too, and then says when it is refilled.
         return self.wait is None or bool(DAILY.search(self.details))
@@ -310,7 +345,9 @@ class EndpointError:
     @property
     def filtered(self) -> bool:
         """Whether a content filter refused this text."""
-        if self.status not in (400, 403, 422, 451):
+        if self.status == 451:
+            return True
+        if self.status not in (400, 403, 422):
             return False
         # A key may have no access to sensitive information.
         is_sensitive = self.status != 403 and self._mentions(SENSITIVE)
@@ -324,7 +361,12 @@ class EndpointError:
     @property
     def unknown_model(self) -> bool:
         """Whether the endpoint has no such model, where it says so with another status than 404."""
-        return self.status in (400, 422) and self._mentions(UNKNOWN_MODEL)
+        return self.status in (400, 410, 422) and self._mentions(UNKNOWN_MODEL)
+
+    @property
+    def unknown_path(self) -> bool:
+        """Whether the endpoint has no such call, so that its address is probably another one."""
+        return self.status in (404, 405, 500) and bool(UNKNOWN_PATH.search(self.message))
 
     @property
     def crashed(self) -> bool:
@@ -354,6 +396,8 @@ class EndpointError:
             return False
         if self.malformed or self.unauthorized or self.unknown_model or self.crashed:
             return False
+        if self.unknown_path or self.code == VECTORS_CODE:
+            return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
         unknown_model = self.status == 404 and bool(names_model or names_kind)
@@ -364,6 +408,7 @@ class EndpointError:
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
         is_lasting = self.quota or self.too_long or self.too_many_texts or self.no_numbers
+        is_lasting = is_lasting or self.unknown_path or self.code == VECTORS_CODE
         is_passing = self.status in TEMPORARY_STATUSES or self.status >= 500 or self.crashed
         return is_passing and not is_lasting
 
@@ -377,6 +422,19 @@ class EndpointError:
             return f"The account at {url} has no quota left: {message} Check its plan and billing."
         azure = AZURE_ADDRESSES if "subscription key" in self.message else ""
         return f"{url} refused the key ({self.status}): check OPENAI_API_KEY.{azure}"
+
+    def _explain_missing(self, url: str, role: NamedModel, message: str) -> str:
+        """The line for a call or a model that the endpoint does not have."""
+        if self.unknown_path:
+            return (
+                f"{url} has no such call ({self.status}): {message} Check OPENAI_BASE_URL, which "
+                f"often ends with /v1, and {role.setting}."
+            )
+        azure = AZURE_ADDRESSES if message == "Resource not found." else ""
+        return (
+            f"{url} has no model {role.model!r} ({self.status}): {message} "
+            f"Check {role.setting} and OPENAI_BASE_URL.{azure}"
+        )
 
     def explain(self, url: str, role: NamedModel) -> str:
         """Return one line for the user: what happened, and what to do about it."""
@@ -406,12 +464,8 @@ class EndpointError:
                 f"{url} refuses access to {model} (403): {message} "
                 f"Check OPENAI_API_KEY and {setting}."
             )
-        if self.status == 404 or self.unknown_model:
-            return (
-                f"{url} has no model {model!r} ({self.status}): {message} "
-                f"Check {setting} and OPENAI_BASE_URL."
-                f"{AZURE_ADDRESSES if message == 'Resource not found.' else ''}"
-            )
+        if self.unknown_path or self.status == 404 or self.unknown_model:
+            return self._explain_missing(url, role, message)
         if self.status == 429:
             return f"{url} is called too often (429): {message}"
         if self.temporary:
@@ -474,6 +528,10 @@ def _unit(name: str) -> str:
     return "ms" if name == "milli" else name
 
 
+NO_VECTORS = EndpointError(400, "It answered without a single vector.", parameter="encoding_format")
+"""What an answer without vectors says where they were asked for in base64."""
+
+
 class ErrorResponse(Exception):
     """An answer of an endpoint that is an error; it never leaves `fabula.models`.
 
@@ -517,12 +575,10 @@ def requested_wait(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after")
     if value is None:
         return max((reset for left, reset in allowances(headers) if left < 1), default=None)
-    try:
-        wait = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(0.0, wait) if math.isfinite(wait) else None
+    # The standard has seconds or a date. Some servers send "60s", or a Unix time.
+    seconds = _seconds_until(value.strip())
+    if seconds is not None:
+        return seconds
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, TypeError, IndexError, OverflowError, OSError):
@@ -541,7 +597,8 @@ def allowances(headers: Mapping[str, str]) -> list[tuple[float, float]]:
         if "ratelimit" not in name or "remaining" not in name:
             continue
         reset = _seconds_until(headers.get(name.replace("remaining", "reset"), ""))
-        if reset is not None and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        # Azure's -1 stands for a limit that there is not.
+        if reset is not None and value != "-1" and re.fullmatch(r"-?\d+(\.\d+)?", value):
             limits.append((float(value), reset))
     return limits
 

@@ -16,8 +16,14 @@ import tenacity
 
 from fabula.errors import BadReply, BudgetSpent, ModelError, Stopped, TextRefused
 from fabula.models.endpoint_client import BROKEN, EndpointClient
-from fabula.models.endpoint_errors import ErrorResponse, NamedModel, Tries, requested_wait
-from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE
+from fabula.models.endpoint_errors import (
+    EndpointError,
+    ErrorResponse,
+    NamedModel,
+    Tries,
+    requested_wait,
+)
+from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE, VECTORS_CODE
 from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
@@ -274,13 +280,7 @@ class EndpointRetries:
             self._limiter.report_refusal(call, after)
             return SharedContextError(message, after)
         if not error.temporary:
-            if error.filtered or error.too_long or error.refuses_size(role):
-                return TextRefused(message)
-            if error.malformed:
-                return BadReply(message)
-            # If the model has answered other calls, it is this one text that it refuses.
-            is_about_text = has_answered and error.about_request(role.model)
-            return (BadReply if is_about_text else ModelError)(message)
+            return self._lasting_error(error, role, message)
         if after is not None and after > MAX_WAIT_SECONDS:
             wait = f"It asks to wait {after / 60:.0f} minutes: try again after that."
             return ModelError(f"{message} {wait}")
@@ -292,6 +292,20 @@ class EndpointRetries:
         if has_answered and (is_unusable or response.in_body or error.malformed):
             return UnusableAnswerError(message, after)
         return TemporaryError(message, after)
+
+    def _lasting_error(self, error: EndpointError, role: NamedModel, message: str) -> ModelError:
+        """The exception for an error that the next try would meet, too."""
+        has_answered = role.model in self._answered
+        if error.unknown_path and has_answered:
+            # A proxy says so while the server behind it is away.
+            return UnusableAnswerError(message)
+        if error.filtered or error.too_long or error.refuses_size(role):
+            return TextRefused(message)
+        if error.malformed or error.code == VECTORS_CODE:
+            return BadReply(message)
+        # If the model has answered other calls, it is this one text that it refuses.
+        is_about_text = has_answered and error.about_request(role.model)
+        return (BadReply if is_about_text else ModelError)(message)
 
     def _warn_of_lateness(self) -> None:
         """Say once that calls wait for each other, while the user sees nothing happen."""

@@ -37,6 +37,8 @@ BUDGET_CODE = "fabula_budget_spent"
 """The code of an error for a call that the gateway's budget does not allow."""
 UNUSABLE_CODE = "unusable_answer"
 """The code of an error for an answer of the endpoint that can't be read, as broken JSON."""
+VECTORS_CODE = "unusable_vectors"
+"""The code of an error for an answer that does not have a usable vector for each text."""
 KEY_PATTERN = re.compile(r"[0-9a-f]{64}")
 
 

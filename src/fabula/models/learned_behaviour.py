@@ -34,6 +34,8 @@ class _Model:
     most_read: int = 0
     longest_refused: int | None = None
     window: int | None = None
+    spoils_batches: bool = False
+    ends_streams: bool = False
     warnings: set[str] = field(default_factory=set)
 
 
@@ -81,6 +83,22 @@ class LearnedBehaviour:
             if self._memory is not None:
                 note = Reply("Its thoughts begin without a tag.")
                 self._memory.save_reply(behaviour_key(self._url, model), model, note)
+
+    def spoils_batches(self, model: str) -> bool:
+        """Return whether a batch to embed was answered without a usable vector for each text."""
+        return self._models[model].spoils_batches
+
+    def spoil_batches(self, model: str) -> None:
+        """Remember that a batch to embed was answered so."""
+        self._models[model].spoils_batches = True
+
+    def ends_streams(self, model: str) -> bool:
+        """Return whether a model's streams have ended with a reason, as they should."""
+        return self._models[model].ends_streams
+
+    def note_end(self, model: str) -> None:
+        """Remember that a model's stream has ended with a reason."""
+        self._models[model].ends_streams = True
 
     def longest_refused(self, model: str) -> int | None:
         """Return the fewest tokens, by our count, that an embedding model did not take."""

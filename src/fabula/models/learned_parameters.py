@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fabula.models.endpoint_errors import (
+    PROXY_TIMEOUTS,
     TEMPORARY_STATUSES,
     EndpointError,
     ErrorResponse,
@@ -16,6 +17,7 @@ from fabula.models.endpoint_errors import (
 )
 from fabula.models.model_call import ModelCall
 from fabula.models.parameters import (
+    NOT_STREAMED,
     WAYS,
     Parameters,
     lost_parameters,
@@ -90,6 +92,11 @@ class LearnedParameters:
                 break
             except ErrorResponse as response:
                 error = response.error
+                if is_proxy_timeout(error, request) and WAYS.isdisjoint(refused):
+                    # A stream keeps the connection open; the same call again would time out again.
+                    refused.append(NOT_STREAMED)
+                    parameters = parameters.without(NOT_STREAMED)
+                    continue
                 is_about_texts = error.too_many_texts and len(request.get("input", ())) > 1
                 if is_about_texts or not error.about_request(role.model):
                     raise
@@ -129,6 +136,11 @@ class LearnedParameters:
             self._parameters[role.model] = better
         for reason in reasons:
             LOG.info("Requests to %s at %s are changed: %s.", role.model, self._url, reason)
+
+
+def is_proxy_timeout(error: EndpointError, request: Json) -> bool:
+    """Return whether a proxy did not wait for a whole reply, as long as it would for a stream."""
+    return error.status in PROXY_TIMEOUTS and "messages" in request and not request.get("stream")
 
 
 def find_refused(error: EndpointError, request: Json) -> str | None:

@@ -13,23 +13,25 @@ from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batching import BatchRefused
 from fabula.models.cache import chat_key
 from fabula.models.endpoint_errors import EmptyStream, NamedModel, Tries, error_reported
-from fabula.models.gateway_protocol import NO_HINTS, GatewayHints
+from fabula.models.gateway_protocol import NO_HINTS, VECTORS_CODE, GatewayHints
 from fabula.models.learned_behaviour import RAISE_CONTEXT
 from fabula.models.model_call import CallsModels, ModelCall
 from fabula.models.parameters import Parameters
 from fabula.models.payload import (
+    Deltas,
     End,
     Json,
     cached_tokens,
     choice,
-    delta,
     message_text,
     no_text,
     object_or_empty,
     reasoning_text,
     reply_end,
     text_or_empty,
+    thought_tokens,
     token_count,
+    token_counts,
     tokens_read,
     unit_rows,
     usage,
@@ -39,19 +41,31 @@ from fabula.models.replies import shorten
 from fabula.models.thoughts import ThoughtFilter
 from fabula.models.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
 from fabula.text import tokens
+from fabula.text.document import Vectors
 
 LOG = logging.getLogger("fabula")
 CHAT_PATH, EMBEDDINGS_PATH = "/chat/completions", "/embeddings"
 MAX_BAD_ANSWERS = 4
-"""Answers without usable vectors after which an embedding call fails."""
+"""Answers without usable vectors after which an embedding call fails, or is split."""
 CUT_MARK = " […]"
 """What an answer ends with that was cut at a limit of tokens."""
+NO_REASON = "The server gave no reason for the end of its reply."
+"""Why a stream that ended by [DONE] alone is not cached: a proxy may have ended it so."""
 FULL_SHARE = 0.9
 """A reply that was cut at less than this share of its limit has met another one: the context."""
 GUESSED_CUTS = 4
 """How often a text is shortened that an embedding model refuses without a reason."""
 MIN_TEXT_TOKENS = 16
 """A text is not cut shorter than this to be embedded."""
+
+
+class UnusableVectors(BadReply):
+    """No answer had a usable vector for each text."""
+
+    @property
+    def is_one_vector(self) -> bool:
+        """Whether one vector came for several texts."""
+        return "returned 1 vectors" in str(self)
 
 
 class OpenAIChat:
@@ -101,7 +115,8 @@ class OpenAIChat:
         text, end = read.text, read.end
         if read.has_thoughts and prompt.schema is None:
             self._note_thoughts(read.raw)
-        if end == "length" and read.is_empty and self._allow_thinking(request):
+        may_lack_room = read.is_empty or thought_tokens(answer) > 0
+        if end == "length" and may_lack_room and self._allow_thinking(request):
             return self._complete(prompt, tries)
         self._check_prompt(prompt, answer)
         problem = ""
@@ -198,12 +213,12 @@ class OpenAIChat:
         has_text, length, refusal, reasoning = False, 0, "", ""
         end: End = ""
         counts: Json = {}
-        events = self._endpoint.events(self._call(request, tries))
+        events, deltas = self._endpoint.events(self._call(request, tries)), Deltas()
         # An empty stream is asked for again below, as a reply without text is.
         with suppress(EmptyStream):
             for event in events:
-                added = delta(event)
-                counts = event if event.get("usage") else counts
+                added = deltas.read(event)
+                counts = event if token_counts(event) else counts
                 end = reply_end(choice(event)) or end
                 refusal += text_or_empty(added.get("refusal"))
                 piece = message_text(added)
@@ -232,7 +247,7 @@ class OpenAIChat:
         if last:
             yield Reply(last, cached=tries.cached)
         self._check_prompt(prompt, counts)
-        yield self._last_piece(prompt, counts, tries, is_cut=end == "length")
+        yield self._last_piece(request, counts, tries, end)
 
     def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
         """Ask once without a stream, after a stream that had nothing in it.
@@ -251,18 +266,23 @@ class OpenAIChat:
             raise BadReply(reply.problem)
         return replace(reply, text=reply.text + CUT_MARK) if reply.incomplete else reply
 
-    def _last_piece(self, prompt: Prompt, counts: Json, tries: Tries, *, is_cut: bool) -> Reply:
+    def _last_piece(self, request: _Request, counts: Json, tries: Tries, end: End) -> Reply:
         """The piece of a stream with the token counts, and a mark if the reply was cut."""
+        is_cut = end == "length"
+        if is_cut and thought_tokens(counts):
+            # This answer is shown already; the next ones get more room.
+            self._allow_thinking(request)
         if is_cut:
             LOG.warning(
                 "%s did not finish: its answer ends at its limit of %d tokens, or at its server's "
                 "context. FABULA_ANSWER_TOKENS allows longer answers.",
-                *(self._role.model, prompt.max_tokens),
+                *(self._role.model, request.prompt.max_tokens),
             )
         sent, received = usage(counts)
         return Reply(
             CUT_MARK if is_cut else "",
             *(sent, received),
+            problem="" if end else NO_REASON,
             faults=tries.faults,
             cached=tries.cached,
             cached_tokens=cached_tokens(counts),
@@ -359,13 +379,23 @@ class OpenAIEmbedder:
 
     def _embed(self, texts: Sequence[str]) -> Embeddings:
         tries = Tries()
+        behaviour = self._endpoint.behaviour
+        is_batch = len(texts) > 1
+        attempts = 1 if is_batch and behaviour.spoils_batches(self.model) else MAX_BAD_ANSWERS
         try:
-            return self._ask(texts, tries)
+            return self._ask(texts, tries, attempts)
+        except UnusableVectors as error:
+            if is_batch:
+                # One text of which the model makes no numbers spoils the call, or the server makes
+                # one vector of all texts, or leaves texts out.
+                behaviour.spoil_batches(self.model)
+                raise BatchRefused(str(error), 1 if error.is_one_vector else None) from error
+            return self._embed_beginning(texts[0], error, tries, GUESSED_CUTS)
         except ModelError as error:
             reported = error_reported(error)
             if reported is None or not reported.about_texts:
                 raise
-            if len(texts) > 1:
+            if is_batch:
                 size = reported.most_texts(len(texts)) if reported.too_many_texts else None
                 raise BatchRefused(str(error), size) from error
             steps = None if reported.too_long else GUESSED_CUTS
@@ -392,7 +422,9 @@ class OpenAIEmbedder:
             steps = steps and steps - 1
             beginning = shorten(text, length)
             try:
-                embeddings = self._ask([beginning], tries)
+                embeddings = self._ask([beginning], tries, attempts=1)
+            except UnusableVectors:
+                continue
             except ModelError as again:
                 reported = error_reported(again)
                 if reported is None or not reported.about_texts:
@@ -402,7 +434,9 @@ class OpenAIEmbedder:
                 return replace(embeddings, cut={text: tokens.count(beginning)})
         raise error
 
-    def _ask(self, texts: Sequence[str], tries: Tries) -> Embeddings:
+    def _ask(
+        self, texts: Sequence[str], tries: Tries, attempts: int = MAX_BAD_ANSWERS
+    ) -> Embeddings:
         call = ModelCall(
             EMBEDDINGS_PATH,
             self._role,
@@ -411,13 +445,12 @@ class OpenAIEmbedder:
             self._purpose,
             self._hints,
         )
-        for attempt in range(1, MAX_BAD_ANSWERS + 1):
-            answer = self._endpoint.ask(call)
+        for attempt in range(1, attempts + 1):
             try:
-                vectors = unit_rows(answer.get("data"), len(texts))
-            except BadReply:
+                answer, vectors = self._read_vectors(call, len(texts))
+            except UnusableVectors:
                 tries.failed += 1
-                if attempt == MAX_BAD_ANSWERS:
+                if attempt == attempts:
                     raise
             else:
                 counts = object_or_empty(answer.get("usage"))
@@ -430,3 +463,17 @@ class OpenAIEmbedder:
                     saved_tokens=token_count(counts.get("saved_tokens")),
                 )
         raise AssertionError("the last try returns or raises")
+
+    def _read_vectors(self, call: ModelCall, count: int) -> tuple[Json, Vectors]:
+        """The answer to a call and its vectors. Raises UnusableVectors."""
+        try:
+            answer = self._endpoint.ask(call)
+        except BadReply as error:
+            reported = error_reported(error)
+            if reported is None or reported.code != VECTORS_CODE:
+                raise
+            raise UnusableVectors(reported.message) from error
+        try:
+            return answer, unit_rows(answer.get("data"), count)
+        except BadReply as error:
+            raise UnusableVectors(str(error)) from error

@@ -21,7 +21,7 @@ the beginning of the user's message."""
 REFUSED_SYSTEM_ROLE = re.compile(
     r"system[\W_]{0,3}(?:role|message|prompt|instruction)|developer (?:instruction|role|message)"
     r"|role\b.{0,40}\bsystem\b|\bsystem\b.{0,40}\brole"
-    r"|messages?\W{0,5}0\W{0,5}role|roles?\b.{0,20} must alternate"
+    r"|messages?\W{0,5}0\W{0,5}role|roles?\b.{0,20} must alternate|valid roles?\W{1,3}user\b"
     r"|only.{0,12}user.{0,5}(?:and|or|,|/).{0,5}(?:assistant|model)"
     r"|(?:should|must) be .{0,5}user.{0,5}(?:and|or|,|/).{0,5}(?:assistant|model)"
     r"|(?:with|be|is) (?:a |the )?user(?: role| message|\W*role)",

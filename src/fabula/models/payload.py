@@ -21,17 +21,20 @@ _ENDS: dict[End, re.Pattern[str]] = {
     "length": re.compile(
         r"length|max_tokens|model_length|max_length|max_output_tokens|token_limit"
         r"|model_context_window_exceeded|maxpredictedtokensreached|contextlengthreached"
+        r"|compaction|error_limit"
     ),
     "filtered": re.compile(
         r"(?!function_call).*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
-        r"|guardrail_intervened|error_toxic|image_safety|language"
+        r"|guardrail_intervened|error_toxic|image_safety|language|other|escalation|model_armor"
     ),
     # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's; Gemini writes
-    # "function_call_filter: MALFORMED_FUNCTION_CALL", Bedrock `malformed_model_output`.
+    # "function_call_filter: MALFORMED_FUNCTION_CALL", Bedrock `malformed_model_output`, Cohere
+    # `USER_CANCEL`, LM Studio `modelUnloaded`.
     "failed": re.compile(
-        r"error.*|.*_error|abort(?:ed)?|cancel(?:l?ed)?|failed|timeout|time_limit"
-        r"|insufficient_system_resource|not_finished|interrupted"
+        r"error.*|.*_error|abort(?:ed)?|(?:user_?)?cancel(?:l?ed)?|failed|timeout|time_limit"
+        r"|insufficient_system_resource|not_finished|interrupted|userstopped|(?:model)?unload(?:ed)?"
         r"|malformed\w*|function_call_filter|unexpected_tool_call|too_many_tool_calls"
+        r"|missing_thought_signature"
     ),
 }
 MAX_TOKENS = 10_000_000
@@ -42,6 +45,16 @@ def choice(answer: Json) -> Json:
     """Return the first choice of an answer or event; an empty object if it has none."""
     choices = answer.get("choices")
     return object_or_empty(choices[0]) if isinstance(choices, list) and choices else {}
+
+
+def messages(answer: Json) -> list[Json]:
+    """Return the messages of all choices of a completion.
+
+    One reply is asked for, but GitHub Copilot has its text in one choice, its calls in another.
+    """
+    choices = answer.get("choices")
+    listed = map(object_or_empty, choices if isinstance(choices, list) else ())
+    return [object_or_empty(each.get("message")) for each in listed]
 
 
 def object_or_empty(value: object) -> Json:
@@ -85,22 +98,38 @@ def tool_calls(message: Json, most: int) -> str:
         most: The most characters of arguments that are read as JSON.
 
     """
-    listed = message.get("tool_calls")
-    functions = (
-        [object_or_empty(object_or_empty(call).get("function")) for call in listed or ()]
-        if (isinstance(listed, list))
-        else []
-    )
-    functions = functions or [object_or_empty(message.get("function_call"))]
     calls = [
         {
             "tool": text_or_empty(each.get("name")),
             "arguments": _arguments(each.get("arguments"), most),
         }
-        for each in functions
-        if each.get("name")
+        for each in _functions(message)
     ]
     return json.dumps({"calls": calls}, ensure_ascii=False) if calls else ""
+
+
+def json_in_call(message: Json) -> str:
+    """Return the arguments of a message's only call of a tool, though none was offered; or ''.
+
+    LiteLLM and others ask models that know no form of replies for JSON by a tool, and some leave
+    the reply there.
+    """
+    functions = _functions(message)
+    if len(functions) != 1:
+        return ""
+    arguments = functions[0].get("arguments")
+    if isinstance(arguments, dict):
+        return json.dumps(arguments, ensure_ascii=False)
+    return text_or_empty(arguments)
+
+
+def _functions(message: Json) -> list[Json]:
+    """The functions that a message calls."""
+    listed = message.get("tool_calls")
+    calls = map(object_or_empty, listed if isinstance(listed, list) else ())
+    functions = [object_or_empty(call.get("function")) for call in calls]
+    functions = functions or [object_or_empty(message.get("function_call"))]
+    return [function for function in functions if function.get("name")]
 
 
 def _arguments(value: object, most: int) -> object:
@@ -123,6 +152,25 @@ def delta(event: Json) -> Json:
     return object_or_empty(first.get("delta")) or object_or_empty(first.get("message"))
 
 
+class Deltas:
+    """Reads what each event of a stream adds to the message.
+
+    Some servers end a stream with the whole message, after its pieces. It adds nothing.
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._has_pieces = False
+
+    def read(self, event: Json) -> Json:
+        """Return what the next event adds."""
+        piece = object_or_empty(choice(event).get("delta"))
+        if self._has_pieces:
+            return piece
+        self._has_pieces = bool(message_text(piece) or piece.get("tool_calls"))
+        return delta(event)
+
+
 def text_or_empty(value: object) -> str:
     """Return a value that should be a text; an empty text if it is not one."""
     return value if isinstance(value, str) else ""
@@ -142,29 +190,31 @@ def reply_end(choice: Json) -> End:
 
 def join_events(events: list[Json]) -> Json:
     """Return the events of a stream as one completion."""
-    message: Json = {"content": "".join(message_text(delta(event)) for event in events)}
+    read = Deltas().read
+    deltas = [read(event) for event in events]
+    message: Json = {"content": "".join(map(message_text, deltas))}
     for name in ("reasoning_content", "reasoning", "refusal"):
-        if text := "".join(text_or_empty(delta(event).get(name)) for event in events):
+        if text := "".join(text_or_empty(each.get(name)) for each in deltas):
             message[name] = text
-    if calls := _join_calls(events):
+    if calls := _join_calls(deltas):
         message["tool_calls"] = calls
     last = next((choice(event) for event in reversed(events) if ends_reply(event)), {})
     joined: Json = {"choices": [{**last, "message": message}]}
     for event in events:
         if error := reported_error(event):
             return object_or_empty(error)
-        if event.get("usage"):
-            joined["usage"] = event["usage"]
+        if counts := token_counts(event):
+            joined["usage"] = counts
     return joined if last else {"error": {"message": "Its stream ended before the reply did."}}
 
 
-def _join_calls(events: list[Json]) -> list[Json]:
+def _join_calls(deltas: list[Json]) -> list[Json]:
     """The calls of tools whose arguments come in the pieces of a stream, numbered by `index`."""
     calls: list[Json] = []
     # The call under way of each index, and its id.
     under_way: dict[str, tuple[str, Json]] = {}
-    for event in events:
-        pieces = delta(event).get("tool_calls")
+    for added in deltas:
+        pieces = added.get("tool_calls")
         for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
             fields = object_or_empty(piece)
             function = object_or_empty(fields.get("function"))
@@ -229,15 +279,47 @@ def reported_error(answer: Json) -> object:
 _MINIMAX_STATUSES = {1002: 429, 1004: 401, 1008: 402, 1026: 400, 1027: 400, 1039: 400, 2013: 400}
 
 
+def token_counts(answer: Json) -> Json:
+    """Return the field with the token counts of an answer or event; empty if it has none.
+
+    Moonshot ends a stream with it in the choice, Groq in a field of its own.
+    """
+    places = (answer, choice(answer), object_or_empty(answer.get("x_groq")))
+    return next(filter(None, (object_or_empty(place.get("usage")) for place in places)), {})
+
+
 def usage(answer: Json) -> tuple[int, int]:
-    """Return the tokens of the prompt and of the reply; 0 where they are not reported."""
-    counts = object_or_empty(answer.get("usage"))
-    return token_count(counts.get("prompt_tokens")), token_count(counts.get("completion_tokens"))
+    """Return the tokens of the prompt and of the reply; 0 where they are not reported.
+
+    The tokens of thoughts are a part of the reply's, also where a server counts them only in the
+    total.
+    """
+    counts = token_counts(answer)
+    sent, received = map(
+        token_count, (counts.get("prompt_tokens"), counts.get("completion_tokens"))
+    )
+    return sent, received + _thoughts_apart(answer)
+
+
+def _thoughts_apart(answer: Json) -> int:
+    """The tokens of thoughts that only the total counts, as Gemini's and xAI's interfaces do."""
+    counts = token_counts(answer)
+    if not token_count(counts.get("prompt_tokens")):
+        return 0
+    received = token_count(counts.get("completion_tokens"))
+    total = token_count(counts.get("total_tokens"))
+    return max(0, total - tokens_read(answer) - received)
+
+
+def thought_tokens(answer: Json) -> int:
+    """Return the tokens that a model has spent on thoughts; 0 if they are not reported."""
+    details = object_or_empty(token_counts(answer).get("completion_tokens_details"))
+    return max(token_count(details.get("reasoning_tokens")), _thoughts_apart(answer))
 
 
 def cached_tokens(answer: Json) -> int:
     """Return the prompt's tokens that were in the endpoint's prefix cache; 0 if not reported."""
-    details = object_or_empty(object_or_empty(answer.get("usage")).get("prompt_tokens_details"))
+    details = object_or_empty(token_counts(answer).get("prompt_tokens_details"))
     return min(token_count(details.get("cached_tokens")), usage(answer)[0])
 
 
@@ -246,8 +328,8 @@ def tokens_read(answer: Json) -> int:
 
     Servers that count what was in their cache apart have it in another field.
     """
-    counts = object_or_empty(answer.get("usage"))
-    sent, _ = usage(answer)
+    counts = token_counts(answer)
+    sent = token_count(counts.get("prompt_tokens"))
     apart = ("cache_read_input_tokens", "cache_creation_input_tokens", "prompt_cache_hit_tokens")
     return sent and sent + sum(token_count(counts.get(name)) for name in apart)
 
@@ -400,9 +482,14 @@ def _row(embedding: object) -> Vectors:
         return np.frombuffer(decoded, dtype="<f4").astype(np.float32)
     if not isinstance(embedding, list):
         raise ValueError("an embedding is not a list of numbers")
+    if None in embedding:
+        # What JSON has in the place of NaN.
+        embedding = [math.nan if number is None else number for number in embedding]
     numbers = np.asarray(embedding)
     if numbers.dtype.kind not in "if":
         raise ValueError("an embedding has items that are not numbers")
+    if numbers.ndim > 1 and len(numbers) > 1:
+        raise ValueError("an embedding has a vector for each token: the server has no pooling")
     with np.errstate(all="ignore"):
         return numbers.astype(np.float32).reshape(-1)
 

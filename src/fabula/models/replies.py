@@ -23,6 +23,8 @@ MAX_QUOTED_CHARACTERS = 1000
 """How much of an unusable reply is quoted to the model."""
 MAX_REPAIRED_CHARACTERS, MAX_REPAIRED_BRACKETS = 50_000, 1_000
 """The longest broken JSON that is repaired: that takes a second, and grows with the square."""
+MAX_PROSE_BRACKETS = 100
+"""How many brackets of the sentences before JSON are passed over."""
 FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
 _LABELS = """
 summary zusammenfassung kurzfassung résumé synthèse resumen síntesis riassunto sintesi riepilogo
@@ -296,8 +298,9 @@ def read_as(reply: str, schema: type[Schema]) -> Schema:
     """
     text = _strip_fence(reply)
     [field] = schema.model_fields
-    if "{" in text or "[" in text:
-        value = _json(text)
+    is_list_in_lines = BULLET.search(text) and "{" not in text and not text.startswith("[")
+    if ("{" in text or "[" in text) and not is_list_in_lines:
+        value = _unwrap(_json(text), (field,))
         fields = value if isinstance(value, dict) else {field: value}
     else:
         fields = {field: BULLET.sub("", text).splitlines()} if BULLET.search(text) else {}
@@ -326,7 +329,7 @@ def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
 
     """
     text = _strip_fence(reply)
-    value = _json(text) if "{" in text or "[" in text else None
+    value = _unwrap(_json(text), names) if "{" in text or "[" in text else None
     fields = {names[0]: value} if isinstance(value, list) else value
     if not isinstance(fields, dict) or not any(isinstance(fields.get(n), list) for n in names):
         form = ", ".join(f'"{name}": [...]' for name in names)
@@ -340,31 +343,128 @@ def _json(text: str) -> Any:
     # Python also refuses nesting that is too deep (RecursionError) and numbers that are too long
     # (ValueError). The value is cleaned after parsing, when escapes such as \u001b are characters.
     try:
-        return clean_json(json.loads(text))
+        value = json.loads(text)
+        if isinstance(value, str):
+            # JSON as a text of JSON.
+            value = json.loads(value)
+        return clean_json(value)
     except (ValueError, RecursionError):
-        import json_repair
+        pass
+    begin = _begin_of_json(text)
+    if (objects := _whole_objects(text[begin:])) is not None:
+        return clean_json(objects)
+    return _repair(text[begin:])
 
-        begin = min(position for position in (text.find("{"), text.find("[")) if position >= 0)
-        broken = text[begin:]
-        if (
-            len(broken) > MAX_REPAIRED_CHARACTERS
-            or broken.count("{") + broken.count("[") > MAX_REPAIRED_BRACKETS
-        ):
-            raise BadReply("The reply is not valid JSON, and too long to be repaired.") from None
+
+_DECODER = json.JSONDecoder(strict=False)
+_PROSE_BRACKETS = re.compile(r"\{[^{}\[\]\"':]{0,80}\}|\[[^{}\[\]\"':]{0,80}\](?!\s*\Z)")
+"""What stands in brackets within a sentence, as the number of a passage."""
+
+
+def _begin_of_json(text: str) -> int:
+    """Where the JSON of a reply begins that has prose before it, which may have brackets, too."""
+    position = min(place for place in (text.find("{"), text.find("[")) if place >= 0)
+    if not text[:position].strip():
+        return position
+    begin = position
+    for _ in range(MAX_PROSE_BRACKETS):
+        prose = _PROSE_BRACKETS.match(text, begin)
+        if prose is None:
+            break
+        places = [place for place in (text.find(c, prose.end()) for c in "{[") if place >= 0]
+        if not places:
+            return position
+        begin = min(places)
+    return begin
+
+
+def _whole_objects(text: str) -> Any:
+    """The object that a text begins with; the lists of several ones are put together; or None."""
+    objects: list[dict[str, Any]] = []
+    while text.startswith("{"):
         try:
-            return clean_json(json_repair.loads(broken))
-        except (ValueError, RecursionError) as error:
-            raise BadReply(f"The reply is not valid JSON: {error}.") from error
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+        objects.append(value)
+        text = text[end:].lstrip(" \t\r\n,;")
+    return _join_objects(objects)
+
+
+def _join_objects(objects: Sequence[Any]) -> dict[str, Any] | None:
+    """One object with the lists of all; None if they do not have the same ones."""
+    if len(objects) == 1 and isinstance(objects[0], dict):
+        return objects[0]
+    joined: dict[str, Any] = {}
+    for each in objects:
+        if not isinstance(each, dict) or (joined and each.keys() != joined.keys()):
+            return None
+        for name, items in each.items():
+            if not isinstance(items, list):
+                return None
+            joined[name] = [*joined.get(name, ()), *items]
+    return joined or None
+
+
+def _unwrap(value: Any, names: Sequence[str]) -> Any:
+    """The object with some of the names, if it alone is in a list or in another object.
+
+    Models put their reply below the name of its schema, or into a list.
+    """
+    if isinstance(value, list) and value and all(_has_only(each, names) for each in value):
+        return _join_objects(value) or value
+    if isinstance(value, dict) and not any(name in value for name in names):
+        inner = [each for each in value.values() if isinstance(each, dict)]
+        fitting = [each for each in inner if any(name in each for name in names)]
+        return fitting[0] if len(fitting) == 1 else value
+    return value
+
+
+def _has_only(value: Any, names: Sequence[str]) -> bool:
+    return isinstance(value, dict) and bool(value) and value.keys() <= {*names}
+
+
+def _repair(broken: str) -> Any:
+    """The value of broken JSON. Raises BadReply if there is none, or if its last text was cut."""
+    import json_repair
+
+    if (
+        len(broken) > MAX_REPAIRED_CHARACTERS
+        or broken.count("{") + broken.count("[") > MAX_REPAIRED_BRACKETS
+    ):
+        raise BadReply("The reply is not valid JSON, and too long to be repaired.") from None
+    if _ends_within_text(broken):
+        raise BadReply("The JSON of the reply ends within a text: it is not whole.")
+    try:
+        return clean_json(json_repair.loads(broken))
+    except (ValueError, RecursionError) as error:
+        raise BadReply(f"The reply is not valid JSON: {error}.") from error
+
+
+def _ends_within_text(broken: str) -> bool:
+    """Whether JSON was cut within one of its texts, half of which must not count as the whole."""
+    try:
+        _DECODER.raw_decode(broken)
+    except json.JSONDecodeError as error:
+        is_open = error.msg.startswith("Unterminated string")
+        return is_open and not broken.rstrip().endswith(("}", "]", "`"))
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def _object(text: str) -> dict[str, Any]:
     value = _json(text)
+    if isinstance(value, list) and len(value) == 1:
+        [value] = value
     return value if isinstance(value, dict) else {}
 
 
 def _strip_fence(reply: str) -> str:
-    fence = FENCE.search(reply)
-    return (fence[1] if fence else reply).strip()
+    fences = [fence.strip() for fence in FENCE.findall(reply)]
+    # Of several, the one with JSON: a model may first show code, or repeat a passage.
+    with_json = [fence for fence in fences if fence[:1] in ("{", "[")]
+    return next(iter(with_json or fences), reply).strip()
 
 
 _EMPTY_WORDS = {

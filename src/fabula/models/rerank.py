@@ -55,10 +55,12 @@ class EndpointRanker:
             else Usage(1, sent, faults=tries.faults)
         )
         self.meter.add("rerank", Usage.of_model(self.model, usage))
-        results = answer.get("results")
+        # Voyage has the list in `data`, SGLang has it alone, and with `score`.
+        results = answer.get("results") or answer.get("data")
         scores: dict[int, float] = {}
         for result in map(object_or_empty, results if isinstance(results, list) else []):
-            index, score = result.get("index"), finite_number(result.get("relevance_score"))
+            index = result.get("index")
+            score = finite_number(result.get("relevance_score", result.get("score")))
             if type(index) is not int or score is None or index in scores:
                 raise BadReply(
                     f"The ranking of {self.model} has an entry without a new index and a score."

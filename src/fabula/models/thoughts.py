@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 _NAMES = (
-    r"(?:\w{1,10}:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|antthinking"
+    r"(?:\w{1,10}[:_])?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|antthinking"
     r"|internal_monologue)"
 )
 """The names of tags in angle brackets, as in <think>, <thinking> and <seed:think>."""
@@ -22,25 +22,34 @@ _OPEN = (
 )
 _CLOSE = (
     rf"</{_NAMES}\s*>|<\|/think(?:ing)?\|>|(?-i:\[/THINK\])|◁/think▷|<\|end_of_thought\|>"
-    r"|<\|END_THINKING\|>|<unused95>|<channel\|>"
+    r"|<\|END_THINKING\|>|<unused95>|<channel\|>|(?-i:\[BEGIN FINAL RESPONSE\])"
 )
 _CLOSE_DETAILS = r"</details>"
-_HEADER = r"<\|start\|>|<\|channel\|?>"
-"""What begins the header of a message in OpenAI's harmony format, and in Gemma's."""
-_MESSAGE = r"<\|message\|>"
+_HEADER = r"<\|start\|>|<\|channel\|?>|<\|im_start\|>|<\|start_header_id\|>|<\|begin\|>"
+"""What begins the header of a message in OpenAI's harmony format and in Gemma's, or that of a turn
+where a server leaves the tokens of its template in the reply."""
+_MESSAGE = r"<\|message\|>|<\|end_header_id\|>|<\|content\|>"
 _DROP = (
     r"<\|(?:end|return|call|begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE"
-    r"|START_TEXT|END_TEXT|im_end|eot_id|end_of_text)\|>"
+    r"|START_TEXT|END_TEXT|begin_of_box|end_of_box|flush)\|>"
+    r"|(?-i:\[END FINAL RESPONSE\]|</s>)"
 )
+_END_OF_TURN = (
+    r"<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn)\|>|<end_of_turn>"
+    r"|<｜end▁of▁sentence｜>"
+)
+"""What ends a model's turn. Where a server does not stop there, the model goes on with a turn of
+the user that it makes up."""
 _WRAPPER = r"</?(?:answer|response|output)>"
 """Tags that some models put around their reply after thinking."""
 _MARK = re.compile(
     f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<details>{_CLOSE_DETAILS})|(?P<header>{_HEADER})"
-    f"|(?P<message>{_MESSAGE})|(?P<drop>{_DROP})|(?P<wrapper>{_WRAPPER})",
+    f"|(?P<message>{_MESSAGE})|(?P<drop>{_DROP})|(?P<turn>{_END_OF_TURN})|(?P<wrapper>{_WRAPPER})",
     re.IGNORECASE,
 )
 _PARTIAL = re.compile(
-    r"(?:<[|/]{0,2}(?:[A-Za-z][^<>]{0,120})?|\[(?:/?T?H?I?N?K?)|◁/?[think]{0,5})\Z"
+    r"(?:<[|/]{0,2}(?:[A-Za-z][^<>]{0,120})?|<｜[a-z▁]{0,16}｜?|\[/?(?:[A-Z][A-Z ]{0,21})?"
+    r"|◁/?[think]{0,5})\Z"
 )
 """The end of a text that may be the beginning of a mark."""
 _GEMMA_HEADER = re.compile(r"\A\s*(?P<name>\w+)[ \t]*\n")
@@ -54,7 +63,7 @@ _PROCESS = re.compile(
 )
 """The sentences between which Granite thinks."""
 _HARMONY_REPLY = ("final", "commentary to=user")
-_ENDING = {"close": "thought", "details": "details", "drop": "any"}
+_ENDING = {"close": "thought", "details": "details", "drop": "any", "turn": "any"}
 """The states that marks end, by the kinds of marks."""
 OPENINGS = (
     *("okay", "ok,", "ok.", "ok so", "alright", "all right,", "hmm", "hm,", "let me", "let's"),
@@ -64,7 +73,15 @@ OPENINGS = (
     *("first,", "first off", "to answer", "to solve", "to summarize", "to summarise"),
     *("the question", "the task", "the instruction", "the prompt", "looking at", "got it"),
     *("right,", "wait", "now,", "now i", "now let", "thinking", "thought", "reasoning"),
-    *("here's my", "here is my", "here's a think", "here is a think", "analysis", "analyze"),
+    *(
+        "here's my",
+        "here is my",
+        "here are my reasoning",
+        "here's a think",
+        "here is a think",
+        "analysis",
+        "analyze",
+    ),
     *("analyse", "analyzing", "understand the", "**think", "**anal", "**understand", "step 1"),
     *("1. **", "1.  **", "# think", "## think", "好的", "嗯", "首先", "用户", "我们", "我需要"),
     *("让我", "现在", "好，", "хорошо", "итак", "okej", "d'accord", "bon,", "gut,", "vale,"),
@@ -98,7 +115,8 @@ class ThoughtFilter:
         self._held = ""
         self._rest = ""
         self._state = "reply"
-        """Where the text stands: in the "reply", a "thought", "details" or a "header"."""
+        """Where the text stands: in the "reply", a "thought", "details" or a "header", or "over":
+        behind the end of the model's turn."""
         self._header = ""
         self._json: list[str] | None = None
         """The pieces of a reply that begins as JSON, which is looked at as a whole."""
@@ -150,7 +168,10 @@ class ThoughtFilter:
     def _apply(self, mark: re.Match[str]) -> None:
         """Take in a mark."""
         kind, state = mark.lastgroup, self._state
-        if kind == "header":
+        has_reply = bool(self._held.strip()) or self._has_passed_on
+        if state == "over" or (kind == "turn" and state == "reply" and has_reply):
+            self._state = "over"
+        elif kind == "header":
             self._state, self._header = "header", ""
         elif kind == "message":
             self._begin("reply" if state != "header" or self._header_is_reply() else "thought")
@@ -184,7 +205,8 @@ class ThoughtFilter:
             if gemma := _GEMMA_HEADER.match(self._header):
                 # Gemma ends the name of a channel with the line.
                 name, rest = gemma["name"].casefold(), self._header[gemma.end() :]
-                self._begin("reply" if name in ("final", "response") else "thought")
+                is_reply = name in ("final", "response", "assistant")
+                self._begin("reply" if is_reply else "thought")
                 return self._add(rest)
             return ""
         if self._state != "reply" or not text:

@@ -45,6 +45,9 @@ MAX_ANSWER_BYTES = 16 * 2**20
 MAX_BYTES_PER_TEXT = 128 * 2**10
 """Added for each text to embed: 4,096 numbers in decimals are 90 KB."""
 PIECE_BYTES = 2**16
+BOM = codecs.BOM_UTF8
+DONE = b"[DONE]"
+"""What the last event of a stream says."""
 LOSES_BODY = frozenset({301, 302, 303})
 """Statuses of redirects that make a GET of a POST."""
 MIN_SECRET_LENGTH = 4
@@ -191,16 +194,12 @@ class EndpointTransport:
         """
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         content = response.content
-        begin = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
+        begin = content[:1000].removeprefix(BOM).lstrip()
         if kind.endswith("json") or begin[:1] in (b"{", b"["):
             return self.json(content)
-        if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ")):
-            events = [
-                self.json(line.removeprefix(b"data:"))
-                for line in content.splitlines()
-                if line.startswith(b"data:")
-                and line.removeprefix(b"data:").strip() not in (b"", b"[DONE]")
-            ]
+        if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ", b"error:")):
+            data = [_data(event.splitlines()) for event in _with_data([content.removeprefix(BOM)])]
+            events = [self.json(each) for each in data if each not in (b"", DONE)]
             return join_events(list(map(object_or_empty, events)))
         return None
 
@@ -234,7 +233,7 @@ def _bound_response(response: httpx2.Response) -> None:
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
         body = _Bounded(response.stream, bounds, packed=coding == "gzip")
         is_answer = response.is_success and bounds.is_stream
-        response.stream = _Events(body) if is_answer else body
+        response.stream = EventStream(body) if is_answer else body
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -286,7 +285,7 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class _Events(httpx2.SyncByteStream):
+class EventStream(httpx2.SyncByteStream):
     """A stream of events, also where an endpoint answers with one JSON object instead.
 
     The object becomes the only event. It is known by its first byte, as the content type says
@@ -295,24 +294,30 @@ class _Events(httpx2.SyncByteStream):
     Events without data are left out. Servers and proxies send them to keep the connection open, as
     comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
     each for broken JSON.
+
+    Attributes:
+        is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
+
     """
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:
+        """Read the events of a body."""
         self._body = body
+        self.is_done = False
 
     def __iter__(self) -> Iterator[bytes]:
         pieces, begin = iter(self._body), b""
         for piece in pieces:
             begin += piece
-            if begin.removeprefix(codecs.BOM_UTF8).lstrip():
+            if begin.removeprefix(BOM).lstrip():
                 break
-        first = begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        first = begin.removeprefix(BOM).lstrip()[:1]
         if first == b"<":
             raise UnusableAnswer(
                 "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
             )
         if first != b"{":
-            yield from _with_data(itertools.chain([begin.removeprefix(codecs.BOM_UTF8)], pieces))
+            yield from self._with_data(itertools.chain([begin.removeprefix(BOM)], pieces))
             return
         content = begin + b"".join(pieces)
         try:
@@ -320,34 +325,94 @@ class _Events(httpx2.SyncByteStream):
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise UnusableAnswer("its answer is no stream of events") from error
+        self.is_done = True
         yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 
     def close(self) -> None:
+        """Close the body."""
         self._body.close()
+
+    def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the events of a stream that have data, and note which is the last."""
+        for event in _with_data(pieces):
+            lines = event.splitlines()
+            self.is_done = self.is_done or any(map(_is_done, lines))
+            yield event
 
 
 def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The events of a stream that have data: their lines `event` and `data`, whole."""
-    line: list[bytes] = []
+    """The events of a stream that have data: their lines `event` and `data`, whole.
+
+    Some servers leave out the blank line between events, or behind the last one.
+    """
     event: list[bytes] = []
-    has_data = ends_with_return = False
+    for text in map(_error_as_data, _lines(pieces)):
+        if not text:
+            if _data(event):
+                yield b"".join([*event, b"\n"])
+            event = []
+        elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
+            if text.startswith(b"data:") and is_whole_event(event):
+                yield b"".join([*event, b"\n"])
+                event = []
+            event.append(text + b"\n")
+    # A stream that ends within an event is for its reader to judge.
+    if event:
+        yield b"".join([*event, b"\n" if is_whole_event(event) else b""])
+
+
+def _error_as_data(line: bytes) -> bytes:
+    """A line with an error as llama.cpp sent it before September 2025, as data; others as it is."""
+    if not line.startswith(b"error:"):
+        return line
+    return b'data: {"error": %s}' % _as_json(line.partition(b":")[2])
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a stream without their ends; the last one may not be whole."""
+    line: list[bytes] = []
+    ends_with_return = False
     for piece in pieces:
         # A line break of two bytes may come in two pieces.
         start, *others = _LINE_BREAK.split(piece.removeprefix(b"\n") if ends_with_return else piece)
         ends_with_return = piece.endswith(b"\r")
         line.append(start)
         for next_line in others:
-            text, line = b"".join(line), [next_line]
-            if not text:
-                if has_data:
-                    yield b"".join([*event, b"\n"])
-                event, has_data = [], False
-            elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
-                event.append(text + b"\n")
-                has_data = has_data or text.startswith(b"data:")
-    # A stream that ends within an event is for its reader to judge.
-    if rest := b"".join([*event, *line]):
-        yield rest
+            yield b"".join(line)
+            line = [next_line]
+    yield b"".join(line)
+
+
+def _data(event: Iterable[bytes]) -> bytes:
+    """The data of an event's lines."""
+    return b"\n".join(
+        line.removeprefix(b"data:").strip() for line in event if line.startswith(b"data:")
+    )
+
+
+def is_whole_event(event: Iterable[bytes]) -> bool:
+    """Return whether the data of an event's lines is whole JSON, or says that the stream ends."""
+    data = _data(event)
+    return data == DONE or (bool(data) and _is_json(data))
+
+
+def _is_json(value: bytes) -> bool:
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_done(line: bytes) -> bool:
+    return line.startswith(b"data:") and line.removeprefix(b"data:").strip() == DONE
+
+
+def _as_json(value: bytes) -> bytes:
+    """A value of a stream's field as JSON; what is none becomes a text."""
+    return (
+        value if _is_json(value) else json.dumps(value.decode("utf-8", "replace").strip()).encode()
+    )
 
 
 _LINE_BREAK = re.compile(rb"\r\n|\n|\r")

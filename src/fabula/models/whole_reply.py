@@ -8,8 +8,10 @@ from fabula.models.payload import (
     End,
     Json,
     choice,
+    json_in_call,
     json_in_thoughts,
     message_text,
+    messages,
     object_or_empty,
     reasoning_text,
     reply_end,
@@ -73,8 +75,11 @@ def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:
     message, end = object_or_empty(first.get("message")), reply_end(first)
     reasoning, raw = reasoning_text(message), message_text(message)
     text, has_thoughts = split_thoughts(raw)
-    if may_call and (calls := tool_calls(message, MAX_REPLY_CHARACTERS)):
-        text = calls
+    if may_call:
+        calls = (tool_calls(each, MAX_REPLY_CHARACTERS) for each in messages(answer))
+        text = next(filter(None, calls), text)
+    elif is_json and not text.strip() and end in ("", "whole"):
+        text = json_in_call(message)
     if not text.strip() and end in ("", "whole"):
         text = reply_in_thoughts(reasoning, is_json=is_json)
     refusal = text_or_empty(message.get("refusal"))

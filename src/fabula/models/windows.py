@@ -19,10 +19,18 @@ llama.cpp's `n_ctx_train`, is not what the server has room for."""
 _REFUSAL = re.compile(
     r"\bn_ctx\W{1,4}(\d+)"
     r"|context (?:length|window|size)[^.\d]{0,40}(\d[\d,]*)"
-    r"|(\d[\d,]*)(?: |-)token context",
+    r"|(\d[\d,]*)(?: |-)token context|with (\d[\d,]*) maximum context"
+    r"|(?:maximum|max) (?:prompt|model|allowed input|sequence) length (?:is|of) (\d[\d,]*)"
+    r"|(\d{3,}) maximum\b|maximum number of tokens allowed \((\d+)\)"
+    r"|model token limit: (\d+)|token count of \d+ exceeds the limit of (\d+)"
+    r"|model only supports up to (\d[\d,]*)|configured limit of (\d[\d,]*) tokens"
+    r"|context limit: [\d+ ]+> (\d+)"
+    r"|max_new_tokens\W{1,3}must be <= (\d+)|max_(?:seq|model)_len\W{1,3}(\d+)",
     re.IGNORECASE,
 )
-"""How a refusal names the window: llama.cpp, OpenAI and vLLM, LM Studio."""
+"""How a refusal names the window: llama.cpp, OpenAI and vLLM, LM Studio, Mistral, xAI and newer
+vLLM, Anthropic, Gemini, Kimi, GitHub Copilot, OpenAI of GPT-5, Anthropic of prompt and reply, TGI,
+Atlas."""
 
 
 def known_window(model: str) -> int | None:
@@ -45,7 +53,8 @@ def stated_window(models: object, model: str) -> int | None:
         model: The model's name.
 
     """
-    listed = models.get("data") if isinstance(models, dict) else None
+    # Together's list stands alone.
+    listed = models.get("data") if isinstance(models, dict) else models
     for entry in listed if isinstance(listed, list) else []:
         if not isinstance(entry, dict) or entry.get("id") != model:
             continue

@@ -24,7 +24,13 @@ from fabula.models import Reply
 from fabula.models.cache import ResponseCache, embedding_key, wire_key
 from fabula.models.endpoint_errors import EndpointError, allowances, requested_wait
 from fabula.models.endpoint_retries import FIRST_REFUSAL_SECONDS, MAX_WAIT_SECONDS
-from fabula.models.gateway_protocol import BUDGET_CODE, HIT, MISS, SHARED, UNUSABLE_CODE
+from fabula.models.gateway_protocol import (
+    BUDGET_CODE,
+    HIT,
+    MISS,
+    SHARED,
+    VECTORS_CODE,
+)
 from fabula.models.limiter import RetryPolicy
 from fabula.models.payload import (
     Json,
@@ -168,6 +174,8 @@ class GatewayCalls:
         """The calls under way that equal ones join, by the cache's keys."""
         self._tasks: set[SharedCall] = set()
         self._answered: set[str] = set()
+        self._reasoned: set[str] = set()
+        """Models whose streams have given a reason for their end."""
         self._without_counts: set[str] = set()
         """Models whose endpoint refuses to end a stream with token counts."""
         self._ratios: dict[str, float] = {}
@@ -331,7 +339,7 @@ class GatewayCalls:
             LOG.warning("%s", error)
             return error.answer
         except BadReply as error:
-            return error_answer(502, f"The endpoint behind the gateway: {error}", UNUSABLE_CODE)
+            return error_answer(502, f"The endpoint behind the gateway: {error}", VECTORS_CODE)
         except Exception:
             LOG.exception("A call of the gateway ended with an unexpected error.")
             return error_answer(500, "Unexpected error in the gateway: see its log.", "unexpected")
@@ -463,7 +471,8 @@ class GatewayCalls:
             return error.answer
         finally:
             # Also of a stream that its reader has left: it is paid for as far as it came.
-            completion = join_stream(values)
+            is_done = call.is_answered and request.model not in self._reasoned
+            completion = join_stream(values, is_done=is_done)
             if any(value.get("choices") for value in values):
                 self._answered.add(request.model)
                 answer = completion or _partial(values)
@@ -475,7 +484,10 @@ class GatewayCalls:
         if completion is None or has_error:
             return error_answer(502, "The endpoint's stream did not end.", "endpoint_failed")
         call.is_answered = True
-        await _in_thread(partial(save, completion, counts))
+        # Without a reason for the end, a proxy may have ended the stream, and not the model.
+        if all(each.get("finish_reason") for each in completion["choices"]):
+            self._reasoned.add(request.model)
+            await _in_thread(partial(save, completion, counts))
         body = json.dumps(completion, ensure_ascii=False).encode()
         return UpstreamAnswer(200, body, value=completion)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,12 +25,14 @@ from fabula.models.endpoint_client import CONNECT_SECONDS, TOKEN
 from fabula.models.gateway_protocol import UNUSABLE_CODE
 from fabula.models.payload import Json
 from fabula.models.transport import (
+    BOM,
     MAX_ANSWER_BYTES,
     MAX_BYTES_PER_TEXT,
     SUSPICIOUS,
     TIMEOUTS_PER_CALL,
     EndpointTransport,
     UnusableAnswer,
+    is_whole_event,
 )
 
 LOG = logging.getLogger("fabula.service")
@@ -38,6 +41,14 @@ STREAM_TYPE = "text/event-stream"
 PASSED_HEADERS = ("retry-after", "retry-after-ms", "x-request-id")
 """Headers of the endpoint's answers that clients are sent. Those that tell what is left of its
 limits are not among them: the gateway heeds them for all."""
+
+
+_LINE_BREAK = re.compile(rb"\r\n|\n|\r")
+
+
+def _begins_event(line: bytes, event: bytes) -> bool:
+    """Whether a line begins an event, where a server leaves out the blank line behind the last."""
+    return line.startswith(b"data:") and is_whole_event(event.splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,15 +243,16 @@ class Upstream:
             count += len(piece)
             if count > max_bytes:
                 raise UpstreamBroken(self._line("its answer is too large"), 502, code=UNUSABLE_CODE)
-            *lines, rest = (rest + piece).split(b"\n")
+            begin = piece.removeprefix(BOM) if count == len(piece) else piece
+            *lines, rest = _LINE_BREAK.split(rest + begin)
             for line in lines:
-                if line.strip(b"\r"):
-                    event += line.rstrip(b"\r") + b"\n"
-                elif event:
+                if event and (not line or _begins_event(line, event)):
                     yield self._clean_event(event) + b"\n"
                     event = b""
-        if event or rest.strip():
-            yield self._clean_event(event + rest) + b"\n\n"
+                event += line + b"\n" if line else b""
+        for last in (event, rest) if _begins_event(rest, event) else (event + rest,):
+            if last.strip():
+                yield self._clean_event(last) + b"\n\n"
 
     def _clean_event(self, event: bytes) -> bytes:
         text = event.decode("utf-8", "replace")

@@ -101,25 +101,39 @@ def _delta(choice: Json) -> Json:
     return message
 
 
-def join_stream(events: Iterable[Json]) -> Json | None:
-    """Return the whole completion of a stream's events; None if it did not end properly."""
+def join_stream(events: Iterable[Json], *, is_done: bool = False) -> Json | None:
+    """Return the whole completion of a stream's events; None if it did not end properly.
+
+    Args:
+        events: The events.
+        is_done: Whether the stream said itself that it has ended, by [DONE]. Some servers give no
+            reason for the end.
+
+    """
     head: Json = {}
     choices: dict[int, Json] = {}
     messages: dict[int, Json] = {}
+    streamed: set[int] = set()
     for event in events:
         head |= {name: value for name, value in event.items() if name != "choices" and value}
         for each in map(object_or_empty, event.get("choices") or ()):
             place = each.get("index")
             place = place if isinstance(place, int) else 0
             choice = choices.setdefault(place, {"index": place})
-            delta = object_or_empty(each.get("delta")) or object_or_empty(each.get("message"))
+            delta = object_or_empty(each.get("delta"))
+            if place not in streamed:
+                # A whole message after its pieces adds nothing.
+                streamed.update({place} if delta.get("content") or delta.get("tool_calls") else ())
+                delta = delta or object_or_empty(each.get("message"))
             _add(messages.setdefault(place, {"role": "assistant"}), delta)
             choice |= {
                 name: value
                 for name, value in each.items()
                 if name not in ("delta", "message", "index") and value is not None
             }
-    if not choices or any(not choice.get("finish_reason") for choice in choices.values()):
+    reasons = [choice.get("finish_reason") for choice in choices.values()]
+    is_whole = all(reasons) or (is_done and not any(reasons) and bool(streamed))
+    if not choices or not is_whole:
         return None
     head["object"] = "chat.completion"
     head["choices"] = [
