@@ -1521,7 +1521,7 @@ class Collection:
 
         """
         space = self.space()
-        models = self.models if space is None else self.models.for_questions(space.model)
+        models = self.models if space is None else self.models.for_questions(space.model, self.name)
         return models.view(urgent=True, stop=stop)
 
     def _building(self) -> ModelFactory:
@@ -1604,7 +1604,7 @@ class Collection:
         space = self.space()
         if space is None or not space.documents:
             raise empty_collection_error(self.name)
-        self.models.for_questions(space.model)
+        self.models.for_questions(space.model, self.name)
         # Only this is kept: `_asking` looks at the model for each question.
         self._is_ready = True
 
