@@ -19,7 +19,8 @@ from fabula.config.settings import Settings
 def command(settings: Settings) -> None:
     """Check Python, Neo4j, the indexes, the models and the keys; each is a line, with the cure.
 
-    Indexes and embeddings are those of the collection that a question is asked of. This starts Fabula's own Neo4j unless another is configured, and asks each model one word.
+    Indexes and embeddings are those of the collection that a question is asked of. This starts
+    Fabula's own Neo4j unless another is configured, and asks each model one word.
     """
     from fabula.app.doctor import examine
 
