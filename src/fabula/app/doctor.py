@@ -36,22 +36,24 @@ _LOCAL_HINT = (
 )
 
 
-def examine(collection: Collection, *, may_choose: bool = False) -> Iterator[DoctorCheck]:
+def examine(
+    collection: Collection, choose: Callable[[], Collection] | None = None
+) -> Iterator[DoctorCheck]:
     """Yield the checks, each as soon as it is made.
 
     The private Neo4j is started, and each model is called once.
 
     Args:
         collection: The collection to check.
-        may_choose: Where nobody named a collection and the default one is empty, check the one
-            that a question would be asked of; a check of its own says which.
+        choose: Returns the collection whose indexes and embeddings are checked in its place, as
+            `App.default_collection`; called once Neo4j answers. A check of its own names it.
 
     """
     yield _python()
     yield _keys(collection.settings)
     store = yield from _neo4j(collection)
-    if store and may_choose:
-        store, collection = yield from _choose_collection(store, collection)
+    if store and choose:
+        store, collection = yield from _choose_collection(store, collection, choose)
     if store:
         yield _run_check("indexes", partial(_indexes, store, collection))
         yield _run_check("embeddings", partial(_embeddings, collection))
@@ -102,10 +104,10 @@ def _neo4j(collection: Collection) -> Generator[DoctorCheck, None, Store | None]
 
 
 def _choose_collection(
-    store: Store, collection: Collection
+    store: Store, collection: Collection, choose: Callable[[], Collection]
 ) -> Generator[DoctorCheck, None, tuple[Store, Collection]]:
     try:
-        chosen = collection.app.default_collection()
+        chosen = choose()
         if chosen.name == collection.name:
             return store, collection
         store = chosen.store

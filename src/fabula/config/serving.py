@@ -74,7 +74,7 @@ class Serving(BaseModel):
     asks_at_once: int = Field(8, ge=1, description="maximum questions per key at the same time")
     jobs_at_once: int = Field(2, ge=1, le=16, description="maximum jobs that run at the same time")
     batch_poll: float = Field(
-        60.0, gt=0, description="seconds between two looks at the batches of a job"
+        60.0, gt=0, description="how often the batches of a job are checked, in seconds"
     )
     scheduler: str | None = Field(
         None,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.last_answer import KeptQuestion, recall_questions
 from fabula.cli.shared.options import settings_flags
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound
@@ -46,9 +44,8 @@ def list_(limit: int, as_json: bool, settings: Settings) -> None:
     for heading in ("when", "collection", "question", "mode"):
         table.add_column(heading)
     for number, kept in questions[-limit:]:
-        table.add_row(
-            str(number), _local_time(kept), kept.across or kept.collection, kept.question, kept.mode
-        )
+        collections = kept.across or kept.collection
+        table.add_row(str(number), local_time(kept.at), collections, kept.question, kept.mode)
     print_table(table)
 
 
@@ -62,7 +59,7 @@ def show(number: int, settings: Settings) -> None:
     where += [f"document {kept.document}"] if kept.document else []
     where += [f"until {kept.until}"] if kept.until else []
     echo(f"{kept.question}\n\n{kept.answer}\n")
-    echo(f"{_local_time(kept)}, {', '.join(where)}, mode {kept.mode}")
+    echo(f"{local_time(kept.at)}, {', '.join(where)}, mode {kept.mode}")
 
 
 @command.command("repeat", examples=("history repeat 1",))
@@ -96,14 +93,6 @@ def clear(yes: bool, settings: Settings) -> None:
     except OSError as error:
         raise FabulaError(f"{file} can't be deleted ({error}): delete it by hand.") from error
     echo("The questions are deleted.")
-
-
-def _local_time(kept: KeptQuestion) -> str:
-    """Return when a question was asked, in the time zone of this machine; UTC is kept."""
-    try:
-        return f"{datetime.fromisoformat(kept.at).astimezone():%Y-%m-%d %H:%M}"
-    except (ValueError, OverflowError):
-        return kept.at
 
 
 def _find(number: int, settings: Settings) -> KeptQuestion:

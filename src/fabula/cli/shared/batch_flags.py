@@ -37,7 +37,7 @@ def batch_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.FloatRange(min=0.01),
             default=POLL_SECONDS,
             show_default=True,
-            help="seconds between two looks at the batches, with --wait",
+            help="with --wait: how often the batches are checked, in seconds",
         ),
         click.option("--wait", is_flag=True, help="with --batch: wait until they have ended"),
         click.option(
