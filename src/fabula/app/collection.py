@@ -860,9 +860,10 @@ class Collection:
             self.store.read(links, known, document=within),
         )
         if not (rows.facts or rows.events or rows.links):
+            named = quote_name(self.document(document).title) if document else ""
             raise NotFound(
-                f"RDF has facts, events and discourse relations, of which there are none in "
-                f"{document or f'collection {self.name!r}'}.",
+                "RDF has facts, events and discourse relations, which the graphs 'facts' and "
+                f"'discourse' find. {named or f'Collection {self.name!r}'} has none of them.",
                 advice="Run `fabula build facts` or `fabula build discourse` first.",
             )
         return rows
