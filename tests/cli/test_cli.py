@@ -15,7 +15,7 @@ from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.models import NO_ANSWER
 from fabula.store import Store
-from graphs import MODEL, put, small_graph
+from graphs import DIMENSIONS, MODEL, put, small_graph
 from stories import LIGHTHOUSE as STORY
 
 pytestmark = pytest.mark.long
@@ -369,6 +369,22 @@ def test_doctor_finds_all_well(ingested: Result) -> None:
     assert all(line.startswith("ok") for line in lines)
     for name in ("Python", "endpoint", "Neo4j", "indexes", "embeddings", "model"):
         assert any(line.split()[1] == name for line in lines), name
+
+
+def test_doctor_looks_at_the_collection_that_a_question_is_asked_of(
+    ready: Store, graph_url: str
+) -> None:
+    """As after `make demo`, whose book is not in the default collection."""
+    ready.prepare("tales", MODEL, DIMENSIONS)
+    put(ready, small_graph(collection="tales"))
+    # Its model is an endpoint's, and there is none here.
+    lines = run("doctor", code=1).stdout.splitlines()
+    named = {line.split()[1]: line for line in lines}
+    assert "tales, as default is empty, and no collection was named" in named["collection"]
+    assert "online" in named["indexes"]
+    assert "`fabula reembed --collection tales`" in named["embeddings"]
+    lines = run("doctor", "--collection", "default").stdout.splitlines()
+    assert not any("tales" in line for line in lines)
 
 
 def test_doctor_names_what_is_ill_with_the_cure(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from fabula.cli import COMMANDS, find_commands, main
@@ -57,6 +58,36 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
         typed = shlex.split(re.split(" [<>] ", example)[0])[len(name.split()) :]
         assert command.make_context(name, typed), "it parses"
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", ["servers list", "collections list", "gateway keys list"])
+def test_an_action_that_there_is_not_is_refused_with_those_that_there_are(words: str) -> None:
+    """Whoever knows `fabula keys list` and `history list` types it here, too."""
+    result = CliRunner().invoke(main, words.split())
+    assert result.exit_code == 2
+    assert "There is no action 'list'. There are: " in result.output
+    assert "Without an action: List the " in result.output
+    assert "Did you mean add?" in CliRunner().invoke(main, ["servers", "ad", "x", "y"]).output
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["ser"], {"serve", "servers"}),
+        (["servers", "re"], {"remove"}),
+        (["gateway", "keys", "m"], {"make"}),
+        (["servers", "nothing", ""], {"add", "remove"}),
+        (["history", "l"], {"list"}),
+        (["query", "--until"], {"--until"}),
+    ],
+)
+def test_a_shell_completes_commands_actions_and_options(
+    typed: list[str], offered: set[str]
+) -> None:
+    """docs/installing.md says how to turn it on."""
+    completion = BashComplete(main, {}, "fabula", "_FABULA_COMPLETE")
+    *before, last = typed
+    assert {item.value for item in completion.get_completions(before, last)} == offered
 
 
 def test_options_come_in_groups_the_common_ones_first() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,24 @@ def test_questions_are_listed_shown_repeated_and_deleted(run: Any, tmp_path: Pat
     assert stat.S_IMODE((home / "questions.jsonl").stat().st_mode) == 0o600
     assert run("history", "clear", "--yes").exit_code == 0
     assert recall_questions(home) == []
+
+
+def test_times_are_those_of_the_reader_and_a_missing_number_says_what_is_there(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = run("history", "show", "1")
+    assert empty.exit_code == 1 and "No question is kept yet" in empty.output
+    assert run("query", "Who keeps the light?").exit_code == 0
+    [kept] = recall_questions(tmp_path / "home")
+    file = tmp_path / "home" / "questions.jsonl"
+    file.write_text(file.read_text().replace(kept.at, "2026-03-01T02:30:00+00:00"))
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "America/New_York")
+        time.tzset()
+        listed, shown = (run("history", *what).stdout for what in (["list"], ["show", "1"]))
+    time.tzset()
+    assert "2026-02-28 21:30" in listed and "2026-02-28 21:30, collection" in shown
+    assert "There is no question 9: 1 question kept" in run("history", "show", "9").output
 
 
 def test_nothing_is_kept_if_so_set_and_never_more_than_so_many(

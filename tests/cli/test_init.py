@@ -209,6 +209,22 @@ def test_who_had_a_model_may_go_offline(monkeypatch: pytest.MonkeyPatch, kept: K
     assert Settings.read().offline
 
 
+def test_offline_that_was_named_is_offline_although_there_is_an_endpoint(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asked gpt-4.1-mini instead, and wrote that into the file."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    init("--yes", "--model", "offline", "--embedding-model", "wordllama-256")
+    assert own() == {"model": "offline", "embedding_model": "wordllama-256"}
+    assert server.bodies == []
+    # No chat model, and an embedding model of the endpoint.
+    told = init("--yes", "--model", "offline", "--embedding-model", "vectors").stdout
+    assert "The embedding model vectors answers." in told
+    values = {"model": "offline", "embedding_model": "vectors", "base_url": server.url}
+    assert own() == values
+
+
 def test_nothing_is_asked_with_yes(
     server: Endpoint, books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

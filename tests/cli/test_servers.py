@@ -95,7 +95,7 @@ def test_a_server_that_cannot_be_used_is_not_added(
         ("Shelf 2", two.other.uri, "can't be the name of a server"),
         ("home", two.other.uri, "can't be the name of a server"),
         (SHELF, "http://localhost:1", "is not an address of a Neo4j server"),
-        (SHELF, "bolt://127.0.0.1:1", "no Neo4j answers at bolt://127.0.0.1:1"),
+        (SHELF, "bolt://127.0.0.1:1", "no Neo4j answers at bolt://127.0.0.1:1. Check the address"),
         (SHELF, "bolt://me:pa55@127.0.0.1:1", "was given with a user or a password"),
     ):
         output = run("servers", "add", name, uri, code=1).output

@@ -1060,8 +1060,10 @@ def test_without_a_gateway_a_call_fails_in_the_end(monkeypatch: pytest.MonkeyPat
         models_behind(RunningGateway(f"http://127.0.0.1:{port}", "")) as (models, meter),
     ):
         began = time.monotonic()
-        with pytest.raises(ModelError, match=r"can't be reached.*FABULA_GATEWAY_URL"):
+        with pytest.raises(ModelError, match=r"can't be reached.*FABULA_GATEWAY_URL") as failed:
             models.chat(meter, "x").complete(SUMMARY)
+        assert "`fabula gateway` starts one. Given up after " in str(failed.value)
+        assert "Given up after 0" not in str(failed.value)
         assert 1 <= time.monotonic() - began < 60
 
 

@@ -280,6 +280,42 @@ def test_json_is_nested_fifty_levels_at_most(client: httpx2.Client, path: str, b
     assert "levels deep" not in send(client, path, body % held).text
 
 
+SEND_JSON = "/body: send JSON, with the header `Content-Type: application/json`."
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "detail"),
+    [
+        ('{"question": "x", "mod": 1}', "json", "/body/mod: there is no such field. Did you mean "),
+        (
+            '{"question": "x", "zzz": 1}',
+            "json",
+            "/body/zzz: there is no such field. There are: ",
+        ),
+        ('{"k": 3}', "json", "/body/question: is missing."),
+        ("{question: 1}", "json", "/body: not valid JSON: Expecting property name enclosed in "),
+        ('{"question": "x"}', "x-www-form-urlencoded", SEND_JSON),
+        ("", "json", SEND_JSON),
+    ],
+)
+def test_a_body_that_is_refused_is_told_what_to_send(
+    client: httpx2.Client, body: str, kind: str, detail: str
+) -> None:
+    headers = {"Content-Type": f"application/{kind}"}
+    refused = client.post(f"{SHELF}/search", content=body.encode(), headers=headers)
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith(detail)
+
+
+def test_a_method_that_an_address_does_not_have_is_refused_with_where_to_look(
+    client: httpx2.Client,
+) -> None:
+    refused = client.put(f"{BASE}/collections")
+    assert refused.status_code == 405
+    assert refused.json()["type"] == "/problems/method-not-allowed"
+    assert "PUT is not possible at this address: /openapi.json lists" in refused.json()["detail"]
+
+
 def test_a_cursor_that_is_nested_is_none_of_ours(client: httpx2.Client) -> None:
     for written in (b"[" * 2900, b'["\\ud800"]', b"[%d]" % 2**70, b'"' * 900):
         after = base64.urlsafe_b64encode(written).decode()

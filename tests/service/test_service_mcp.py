@@ -209,6 +209,14 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
         assert f"There is no option '{name}' of a question. There are: " in told
 
 
+def test_an_argument_that_a_tool_does_not_have_is_refused(it: Served) -> None:
+    """A misspelled `until` would tell all of the book."""
+    question: dict[str, Any] = {"question": "Where did Anna walk?", "collection": "mine"}
+    told = called(it, "search", **question, untill="CHAPTER I")
+    assert "search has no argument 'untill'. Did you mean until?" in told
+    assert "There are: collection, passage, " in called(it, "around", passage="x", zzz=1)
+
+
 def test_documents_are_resources(it: Served, book: str) -> None:
     async def read(client: Client) -> Any:
         whole = await client.read_resource(f"fabula://mine/{book}")

@@ -60,6 +60,10 @@ def test_collections_that_a_key_may_see_are_models(client: openai.OpenAI) -> Non
     assert [one.id for one in client.models.list()] == ["fabula/old tales"]
     with pytest.raises(openai.NotFoundError, match="There is no collection 'other'"):
         client.models.retrieve("fabula/other")
+    with pytest.raises(openai.NotFoundError, match="There is no mode 'hybird'"):
+        client.models.retrieve("fabula/old tales:hybird")
+    with pytest.raises(openai.NotFoundError, match="There is no collection 'other'"):
+        client.models.retrieve("fabula/other:hybird")
     with pytest.raises(openai.NotFoundError, match="There is no model 'gpt-4'"):
         client.chat.completions.create(
             model="gpt-4", messages=[{"role": "user", "content": QUESTION}]

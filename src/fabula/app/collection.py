@@ -860,9 +860,10 @@ class Collection:
             self.store.read(links, known, document=within),
         )
         if not (rows.facts or rows.events or rows.links):
+            named = quote_name(self.document(document).title) if document else ""
             raise NotFound(
-                f"RDF has facts, events and discourse relations, of which there are none in "
-                f"{document or f'collection {self.name!r}'}.",
+                "RDF has facts, events and discourse relations, which the graphs 'facts' and "
+                f"'discourse' find. {named or f'Collection {self.name!r}'} has none of them.",
                 advice="Run `fabula build facts` or `fabula build discourse` first.",
             )
         return rows
@@ -1521,7 +1522,7 @@ class Collection:
 
         """
         space = self.space()
-        models = self.models if space is None else self.models.for_questions(space.model)
+        models = self.models if space is None else self.models.for_questions(space.model, self.name)
         return models.view(urgent=True, stop=stop)
 
     def _building(self) -> ModelFactory:
@@ -1604,7 +1605,7 @@ class Collection:
         space = self.space()
         if space is None or not space.documents:
             raise empty_collection_error(self.name)
-        self.models.for_questions(space.model)
+        self.models.for_questions(space.model, self.name)
         # Only this is kept: `_asking` looks at the model for each question.
         self._is_ready = True
 

@@ -36,14 +36,24 @@ _LOCAL_HINT = (
 )
 
 
-def examine(collection: Collection) -> Iterator[DoctorCheck]:
+def examine(
+    collection: Collection, choose: Callable[[], Collection] | None = None
+) -> Iterator[DoctorCheck]:
     """Yield the checks, each as soon as it is made.
 
     The private Neo4j is started, and each model is called once.
+
+    Args:
+        collection: The collection to check.
+        choose: Returns the collection whose indexes and embeddings are checked in its place, as
+            `App.default_collection`; called once Neo4j answers. A check of its own names it.
+
     """
     yield _python()
     yield _keys(collection.settings)
     store = yield from _neo4j(collection)
+    if store and choose:
+        store, collection = yield from _choose_collection(store, collection, choose)
     if store:
         yield _run_check("indexes", partial(_indexes, store, collection))
         yield _run_check("embeddings", partial(_embeddings, collection))
@@ -93,6 +103,22 @@ def _neo4j(collection: Collection) -> Generator[DoctorCheck, None, Store | None]
     return store
 
 
+def _choose_collection(
+    store: Store, collection: Collection, choose: Callable[[], Collection]
+) -> Generator[DoctorCheck, None, tuple[Store, Collection]]:
+    try:
+        chosen = choose()
+        if chosen.name == collection.name:
+            return store, collection
+        store = chosen.store
+    except FabulaError as error:
+        yield DoctorCheck("collection", False, str(error))
+        return store, collection
+    message = f"{chosen.name}, as {collection.name} is empty, and no collection was named"
+    yield DoctorCheck("collection", True, message)
+    return store, chosen
+
+
 def _indexes(store: Store, collection: Collection) -> str:
     space = collection.space()
     if space is None:
@@ -115,9 +141,10 @@ def _embeddings(collection: Collection) -> str:
     if space is None or not space.documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
-    message = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
+    documents = "1 document" if space.documents == 1 else f"{space.documents:,} documents"
+    message = f"collection {collection.name!r}, {documents}, {vectors}"
     models = collection.app.models
-    models.for_questions(space.model)
+    models.for_questions(space.model, collection.name)
     if space.phase:
         return f"{message}; being re-embedded with {space.target}"
     builders = models.for_building(space.model)

@@ -131,7 +131,11 @@ def add_server(app: App, entry: ServerEntry, password: str | None = None) -> Ser
         )
     registry = app.servers.refresh()
     app.home_store.make_schema()
-    with connect_server(app.settings, entry, password) as store:
+    try:
+        connected = connect_server(app.settings, entry, password)
+    except StoreError as error:
+        raise StoreError(f"Server {entry.name!r} can't be added: {error}") from error
+    with connected as store:
         _refuse_known(app, store, entry.name)
         store.make_schema()
         version, spaces = store.version(), store.spaces()

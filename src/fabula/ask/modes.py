@@ -27,7 +27,7 @@ CORE_MODES = {
         options=AgentOptions,
         answer=LazyFunction("fabula.ask.agent.loop:answer"),
         sentence="A model searches and reads step by step until it can answer; slower "
-        "and dearer than the others.",
+        "and more expensive than the others.",
     ),
     "collapsed": Mode(
         collapsed.retrieve,
@@ -73,7 +73,7 @@ def mode(name: str) -> Mode:
     """Return the mode of this name. Raises SettingsError if it is not installed."""
     if name in modes():
         return modes()[name]
-    hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
+    hint = did_you_mean(name, modes(), f"There are: auto, {', '.join(modes())}.")
     raise SettingsError(
         f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."
     )

@@ -271,7 +271,7 @@ class ModelFactory:
             known.passage if passage is None else passage,
         )
 
-    def for_questions(self, space: str) -> ModelFactory:
+    def for_questions(self, space: str, collection: str) -> ModelFactory:
         """Return a factory whose embedder makes vectors of a collection's embedding space.
 
         A question is compared with the collection's vectors, so the model that made them embeds it,
@@ -279,6 +279,7 @@ class ModelFactory:
 
         Args:
             space: The name of the space, as the collection records it.
+            collection: The name of the collection, for the error.
 
         Raises:
             SpaceError: Its model needs an endpoint, and none is set.
@@ -294,7 +295,8 @@ class ModelFactory:
                 f"The collection was embedded by {model}, and only that model can embed questions "
                 "to it. No endpoint is set that has it.",
                 advice="Set OPENAI_BASE_URL to the server that has it, or OPENAI_API_KEY; or run "
-                f"`fabula reembed` to embed the collection by {self._settings.embedding_model}.",
+                f"`fabula reembed --collection {collection}` to embed the collection by "
+                f"{self._settings.embedding_model}.",
             )
         from fabula.models.providers import LOCAL, split_provider
 

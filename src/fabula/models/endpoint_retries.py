@@ -171,7 +171,10 @@ class EndpointRetries:
                 raise Stopped from error
             kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
             kind = TextRefused if isinstance(error, SharedContextError) else kind
-            raise kind(f"{error} Given up after {tries.faults} tries.") from error
+            # A gateway that is down is waited for by the clock, and counts no fault.
+            count = tries.faults or retrying.statistics.get("attempt_number", 1)
+            tried = "1 try" if count == 1 else f"{count} tries"
+            raise kind(f"{error} Given up after {tried}.") from error
         self.note_answer(role.model)
         self._warn_of_turns()
         return result
@@ -252,7 +255,8 @@ class EndpointRetries:
             why = transport.line(cause)
             message = f"{url} can't be reached, or hung up: {why} ({self._setting})."
             if self._is_gateway:
-                raise GatewayDownError(message) from error
+                cure = "Is it running? `fabula gateway` starts one."
+                raise GatewayDownError(f"{message} {cure}") from error
             # A server that has answered before, and breaks the protocol now, sent something odd.
             if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
                 raise UnusableAnswerError(message) from error

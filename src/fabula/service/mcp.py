@@ -19,9 +19,10 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 
+from fabula import __version__
 from fabula.app.collection import Collection
 from fabula.ask.query import query_options
-from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
 from fabula.service.core import asking
@@ -36,6 +37,7 @@ from fabula.service.core.views import END_OF_TEXT, PassageView, PlaceView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.folding import fold_name
+from fabula.text.names import quote_name
 from fabula.text.tokens import count
 
 MAX_RESULT_TOKENS = 4000
@@ -244,7 +246,13 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
         state: What the service's requests share.
         person: The caller of requests that do not come over HTTP and therefore have no key.
     """
-    server = MCPServer("fabula", title="Fabula", instructions=INSTRUCTIONS, log_level="WARNING")
+    server = _Server(
+        "fabula",
+        title="Fabula",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+    )
     access = _Access(state, person)
     _add_reading(server, access)
     _add_asking(server, access)
@@ -265,6 +273,26 @@ def over_http(server: MCPServer) -> Starlette:
         json_response=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+
+
+class _Server(MCPServer):
+    """A server that refuses an argument that a tool does not have.
+
+    The library ignores it, and a question would be asked without what was meant by it: with a
+    misspelled `until`, of all the book.
+    """
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> Any:
+        """Call a tool. Raises ToolError for an argument that it does not have."""
+        for tool in await self.list_tools():
+            known = tool.input_schema.get("properties", {})
+            unknown = [each for each in arguments if each not in known]
+            if tool.name == name and unknown:
+                hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
+                raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
+        return await super().call_tool(name, arguments, context)
 
 
 class _Access:

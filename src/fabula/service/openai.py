@@ -26,7 +26,7 @@ from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
 from fabula.ask.query import AUTO
 from fabula.ask.scope import AskedTurn, QuestionScope
-from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.export.markdown import describe_quotations
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
@@ -373,11 +373,26 @@ def _finish_reason(*, cut: bool) -> str:
 
 
 def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
-    """Return the collection and the mode that a model's name refers to. Raises NotFound."""
+    """Return the collection and the mode that a model's name refers to.
+
+    Raises:
+        NotFound: There is no such model, collection or mode.
+
+    """
     if not model.startswith(PREFIX):
         raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
     name, mode = _split_mode(model.removeprefix(PREFIX))
-    return state.filled_collection(name, caller), mode
+    try:
+        return state.filled_collection(name, caller), mode
+    except NotFound:
+        head, _, unknown = name.rpartition(":")
+        if head:
+            # Where the rest of the name is a collection, what follows was meant as a mode.
+            state.filled_collection(head, caller)
+            names = [AUTO, *modes()]
+            hint = did_you_mean(unknown, names, f"There are: {', '.join(names)}.")
+            raise NotFound(f"There is no mode {quote_name(unknown)}. {hint}") from None
+        raise
 
 
 def _find_collections(

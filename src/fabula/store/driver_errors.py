@@ -93,7 +93,10 @@ def describe_connecting(error: StoreError, name: str, uri: str, username: str) -
             f'FABULA_SERVER_PASSWORDS=\'{{"{name}": "..."}}\'.',
         )
     if isinstance(cause, ServiceUnavailable):
-        return StoreError(f"no Neo4j answers at {uri}.")
+        return StoreError(
+            f"no Neo4j answers at {uri}.",
+            advice="Check the address, and that the server runs and can be reached from here.",
+        )
     if isinstance(cause, ValueError | ConfigurationError):
         return StoreError(
             f"{uri} is not an address of a Neo4j server; an address looks like bolt://host:7687 or "

@@ -14,7 +14,7 @@ from fabula.cli.commands.ingest import make_graphs
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, WRITING, settings_flags
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.graph.decisions import Decision
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 ENTITIES = "entities"
 SPLIT = "split"
-DATE_CHARACTERS = 16
-"""Of a time in ISO 8601: the day, the hour and the minute."""
 
 _document = click.option(
     "--document", default="", help="only in this document: its id, title or file"
@@ -157,7 +155,7 @@ def describe_corrections(
             and any(name.casefold() in called for name in decision.names)
         ):
             yield (
-                f"  corrected by {decision.by}, {decision.at[:DATE_CHARACTERS].replace('T', ' ')}: "
+                f"  corrected by {decision.by}, {local_time(decision.at)}: "
                 f"{describe(decision)} (`fabula entities undo {decision.number}` takes it back)"
             )
 
@@ -238,14 +236,14 @@ def _table(
             became = effects.get(decision.number, {})
             effect = "; ".join(f"{title}: {text}" for title, text in became.items())
         else:
-            when = decision.undone_at[:DATE_CHARACTERS].replace("T", " ")
+            when = local_time(decision.undone_at)
             effect = f"undone by {decision.undone_by}, {when}"
         table.add_row(
             str(decision.number),
             describe(decision),
             where,
             decision.by,
-            decision.at[:DATE_CHARACTERS].replace("T", " "),
+            local_time(decision.at),
             effect or "not built since",
         )
     return table

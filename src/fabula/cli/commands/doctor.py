@@ -19,7 +19,8 @@ from fabula.config.settings import Settings
 def command(settings: Settings) -> None:
     """Check Python, Neo4j, the indexes, the models and the keys; each is a line, with the cure.
 
-    This starts Fabula's own Neo4j unless another is configured, and asks each model one word.
+    Indexes and embeddings are those of the collection that a question is asked of. This starts
+    Fabula's own Neo4j unless another is configured, and asks each model one word.
     """
     from fabula.app.doctor import examine
 
@@ -27,7 +28,7 @@ def command(settings: Settings) -> None:
     # Few attempts: whoever looks for an error should not wait for every retry.
     hasty = settings.model_copy(update={"attempts": min(settings.attempts, 2)})
     with open_collection(hasty) as fabula:
-        for check in examine(fabula):
+        for check in examine(fabula, fabula.app.default_collection):
             click.echo(f"{'ok ' if check.passed else 'BAD'}  {check.name:<16} {check.message}")
             is_ok = is_ok and check.passed
     if not is_ok:

@@ -8,14 +8,12 @@ from rich.table import Table
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.last_answer import KeptQuestion, recall_questions
 from fabula.cli.shared.options import settings_flags
-from fabula.cli.shared.screen import echo, print_json
+from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound
 from fabula.server.state import Home
 
-DATE_CHARACTERS = 16
-"""Of a time in ISO 8601: the day, the hour and the minute."""
 HOME = settings_flags("home")
 
 
@@ -46,8 +44,8 @@ def list_(limit: int, as_json: bool, settings: Settings) -> None:
     for heading in ("when", "collection", "question", "mode"):
         table.add_column(heading)
     for number, kept in questions[-limit:]:
-        when = kept.at[:DATE_CHARACTERS].replace("T", " ")
-        table.add_row(str(number), when, kept.across or kept.collection, kept.question, kept.mode)
+        collections = kept.across or kept.collection
+        table.add_row(str(number), local_time(kept.at), collections, kept.question, kept.mode)
     print_table(table)
 
 
@@ -61,7 +59,7 @@ def show(number: int, settings: Settings) -> None:
     where += [f"document {kept.document}"] if kept.document else []
     where += [f"until {kept.until}"] if kept.until else []
     echo(f"{kept.question}\n\n{kept.answer}\n")
-    echo(f"{kept.at[:DATE_CHARACTERS].replace('T', ' ')}, {', '.join(where)}, mode {kept.mode}")
+    echo(f"{local_time(kept.at)}, {', '.join(where)}, mode {kept.mode}")
 
 
 @command.command("repeat", examples=("history repeat 1",))
@@ -100,7 +98,10 @@ def clear(yes: bool, settings: Settings) -> None:
 def _find(number: int, settings: Settings) -> KeptQuestion:
     questions = recall_questions(settings.home)
     if number > len(questions):
+        if not questions:
+            raise NotFound("No question is kept yet: ask with `fabula query`.")
         raise NotFound(
-            f"There is no question {number}; `fabula history list` has the {len(questions)} kept."
+            f"There is no question {number}: {count_noun(len(questions), 'question')} kept. "
+            "`fabula history list` shows their numbers."
         )
     return questions[number - 1]

@@ -143,18 +143,22 @@ def choose_models(prompter: Prompter, settings: Settings) -> ModelChoice:
 
 
 def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | None) -> ModelChoice:
+    # With an endpoint at hand, somebody said so: --model offline, the environment or a file.
+    is_told_offline = settings.offline and settings.has_endpoint
     is_static = settings.offline and settings.embedding_model == STATIC
     suggested = tried or ModelChoice(
         settings.base_url or "",
         settings.api_key.get_secret_value() if settings.api_key else "",
-        DEFAULTS["model"] if settings.offline else settings.model,
+        settings.model if is_told_offline or not settings.offline else DEFAULTS["model"],
         DEFAULTS["embedding_model"] if is_static else settings.embedding_model,
         "" if settings.offline or not settings.aspect_model else settings.judge,
     )
     place = prompter.ask(
         "Address of the model endpoint, as http://localhost:11434/v1; or "
         f"{OPENAI_NAME}, or {OFFLINE}",
-        redact_url(suggested.base_url) or OPENAI_NAME,
+        OFFLINE
+        if is_told_offline and not settings.embeds_by_endpoint and not tried
+        else redact_url(suggested.base_url) or OPENAI_NAME,
     )
     if place == OFFLINE:
         return _work_offline("Without a model", settings)
@@ -169,7 +173,18 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
     if not (base_url or key):
         return _work_offline("Without a key", settings)
     model = prompter.ask("Chat model", suggested.model)
-    aspect_model = prompter.ask(
+    aspect_model = OFFLINE if model == OFFLINE else _ask_aspect_model(prompter, model, suggested)
+    static = (
+        f"Embedding model, or one that needs no endpoint: {STATIC}, or {LOCAL_EXAMPLE} with "
+        f"{LOCAL_EXTRA}"
+    )
+    embedding_model = prompter.ask(static, suggested.embedding_model)
+    return ModelChoice(base_url, key, model, embedding_model, aspect_model)
+
+
+def _ask_aspect_model(prompter: Prompter, model: str, suggested: ModelChoice) -> str:
+    """Return the model that finds aspects, beside the chat model that was chosen."""
+    return prompter.ask(
         "Chat model that finds the aspects of a text; a strong one is worth its price, as it is "
         "asked least",
         # What was set for another chat model says nothing about this one.
@@ -177,12 +192,6 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
         if model == suggested.model and suggested.aspect_model
         else strong_model(model),
     )
-    static = (
-        f"Embedding model, or one that needs no endpoint: {STATIC}, or {LOCAL_EXAMPLE} with "
-        f"{LOCAL_EXTRA}"
-    )
-    embedding_model = prompter.ask(static, suggested.embedding_model)
-    return ModelChoice(base_url, key, model, embedding_model, aspect_model)
 
 
 def _work_offline(why: str, settings: Settings) -> ModelChoice:
@@ -285,7 +294,7 @@ def _check_books(name: str) -> None:
 
 def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> Values:
     """Return the settings for the user's own file; the key goes to the keyring, if there is one."""
-    if models.model == OFFLINE:
+    if models.model == OFFLINE and not (models.base_url or models.key):
         now = Settings.read()
         is_offline = now.offline and now.embedding_model == models.embedding_model
         # A missing key is no reason to remove a model from the file.

@@ -13,7 +13,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
@@ -152,7 +152,7 @@ def _collection_graph_json(collection: str, graph: CollectionGraph) -> dict[str,
 
 
 def _describe_collection_graph(collection: str, graph: CollectionGraph) -> str:
-    at = graph.record.updated_at[:16].replace("T", " ")
+    at = local_time(graph.record.updated_at)
     line = f"{graph.graph} of collection {collection!r}, built from all its documents {at}"
     build = f"`fabula build {graph.graph}`"
     if graph.stale:
@@ -177,7 +177,7 @@ def _table(documents: Iterable[tuple[Entry, Stale]]) -> Table:
             if name != TEXT or name in stale
         )
         facts = (entry.id, entry.collection, entry.title, entry.author, entry.language)
-        updated = entry.updated_at[:16].replace("T", " ")
+        updated = local_time(entry.updated_at)
         table.add_row(*facts, f"{entry.tokens:,}", graphs, updated)
     return table
 

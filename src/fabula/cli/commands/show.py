@@ -13,7 +13,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import count_noun, describe_usage, echo, print_json
+from fabula.cli.shared.screen import count_noun, describe_usage, echo, local_time, print_json
 from fabula.cli.shared.tables import outline_table, print_table
 from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
@@ -64,7 +64,7 @@ def describe_document(entry: Entry, stale: Stale, gaps: Gaps) -> str:
         "",
         f"id {entry.id}, collection {entry.collection}, language {entry.language or 'unknown'}",
         f"author {entry.author or 'unknown'}, from {entry.source}",
-        f"{entry.tokens:,} tokens of text; updated {entry.updated_at[:16].replace('T', ' ')}",
+        f"{entry.tokens:,} tokens of text; updated {local_time(entry.updated_at)}",
         *([f"left out of its file: {describe_left_out(entry.left_out)}"] if entry.left_out else []),
         *(f"warning: {warning}" for warning in entry.warnings),
         f"cost: {_cost(entry.usage)}",

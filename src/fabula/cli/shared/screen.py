@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
@@ -45,6 +46,14 @@ def count_noun(number: int, noun: str) -> str:
     if number != 1:
         noun = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun}"
+
+
+def local_time(moment: str) -> str:
+    """Return a time of ISO 8601, as the graph has them in UTC, in the time zone of this machine."""
+    try:
+        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return moment
 
 
 def describe_gaps(gaps: Sequence[Gap]) -> str:

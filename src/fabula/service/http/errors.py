@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, did_you_mean
 from fabula.service.core.errors import (
     BodyTooLarge,
     Problem,
@@ -21,6 +21,7 @@ from fabula.service.core.errors import (
     problem_name,
     status_of,
 )
+from fabula.service.http.parameters import find_fields
 
 LOG = logging.getLogger("fabula.service")
 RETRY_AFTER_SECONDS = 5
@@ -85,11 +86,12 @@ def add_handlers(service: FastAPI) -> None:
     @service.exception_handler(RequestValidationError)
     def handle_invalid_request(request: Request, error: RequestValidationError) -> Response:
         faults = [
-            {"pointer": _pointer(fault["loc"]), "detail": fault["msg"][:MAX_FAULT_CHARACTERS]}
+            {"pointer": _pointer(_place(fault)), "detail": _describe_fault(fault, request)}
             for fault in islice(error.errors(), MAX_ERRORS)
         ]
         first = faults[0] if faults else {"pointer": "", "detail": "the request can't be read"}
-        problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=faults)
+        end = "" if first["detail"].endswith("?") else "."
+        problem = Problem(f"{first['pointer']}: {first['detail']}{end}", errors=faults)
         problem.status, problem.name = 422, "invalid"
         return respond(problem, request)
 
@@ -100,6 +102,11 @@ def add_handlers(service: FastAPI) -> None:
             # Admission counts the bytes of a body, and can stop FastAPI's reading of it only with
             # an HTTPException.
             return respond(BodyTooLarge(detail), request)
+        if error.status_code == 405:
+            detail = (
+                f"{request.method} is not possible at this address: /openapi.json lists each "
+                "address with its methods."
+            )
         problem = Problem(detail, headers=error.headers)
         problem.status, problem.name = error.status_code, dash_words(str(error.detail))
         return respond(problem, request)
@@ -114,6 +121,29 @@ def add_handlers(service: FastAPI) -> None:
         # The type's name is older than the message; clients may know it.
         problem.status, problem.name = 500, "unforeseen"
         return respond(problem, request)
+
+
+def _describe_fault(fault: Mapping[str, Any], request: Request) -> str:
+    """Return what is wrong with a field, or with a whole body, as the rest of a sentence."""
+    kind, location = fault["type"], tuple(fault["loc"])
+    if kind == "json_invalid":
+        why = fault.get("ctx", {}).get("error", "it can't be parsed")
+        place = f" at character {location[1]}" if len(location) > 1 else ""
+        return f"not valid JSON: {why[:MAX_FAULT_CHARACTERS]}{place}"
+    if location == ("body",) and (kind == "missing" or isinstance(fault["input"], bytes)):
+        return "send JSON, with the header `Content-Type: application/json`"
+    if kind == "extra_forbidden":
+        known = find_fields(request, location[:-1])
+        all_known = f"There are: {', '.join(known)}" if known else ""
+        hint = did_you_mean(str(location[-1]), known, all_known)
+        return f"there is no such field. {hint}" if hint else "there is no such field"
+    return "is missing" if kind == "missing" else str(fault["msg"])[:MAX_FAULT_CHARACTERS]
+
+
+def _place(fault: Mapping[str, Any]) -> Sequence[int | str]:
+    """Return where a fault is; a body that can't be parsed is named as a whole."""
+    location: Sequence[int | str] = fault["loc"]
+    return location[:1] if fault["type"] == "json_invalid" else location
 
 
 def _pointer(location: Sequence[int | str]) -> str:

@@ -53,6 +53,41 @@ def refuse_unknown(request: Request) -> None:
         )
 
 
+def find_fields(request: Request, location: Sequence[int | str]) -> Sequence[str]:
+    """Return the names of the fields that an object in the body of a request may have.
+
+    Args:
+        request: The request.
+        location: Where the object is, as `("body", "query")`.
+
+    Returns:
+        The names, or none where the OpenAPI document has no such body.
+
+    """
+    document: Mapping[str, Any] = request.app.openapi()
+    path = getattr(request.scope.get("route"), "path", "")
+    operations = document["paths"].get(path) or document["paths"].get(f"/api/v1{path}") or {}
+    body = operations.get(request.method.lower(), {}).get("requestBody", {})
+    schema = _resolve(document, body.get("content", {}).get("application/json", {}).get("schema"))
+    for step in location[1:]:
+        is_list = isinstance(step, int)
+        below = schema.get("items") if is_list else schema.get("properties", {}).get(step)
+        schema = _resolve(document, below)
+    return list(schema.get("properties", ()))
+
+
+def _resolve(document: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the schema that a reference leads to, or the one of an object or list, not null."""
+    schema = schema or {}
+    for alternative in schema.get("anyOf", ()):
+        if alternative.get("type") != "null":
+            schema = alternative
+            break
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
 def _find_declared(request: Request) -> Sequence[str]:
     """Return the names of the query parameters that the route of a request declares."""
     service: FastAPI = request.app

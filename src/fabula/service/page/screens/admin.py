@@ -160,7 +160,7 @@ def _models(state: ServiceState) -> list[dict[str, Any]]:
     has_key = bool(settings.api_key or settings.keyring or settings.gateway_url)
     uses = [
         ("answers and graphs", settings.model),
-        ("judgements", settings.judge),
+        ("aspects", settings.judge),
         ("embeddings", settings.embedding_model),
     ]
     rows = []

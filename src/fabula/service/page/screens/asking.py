@@ -377,7 +377,7 @@ def _explain_unready(collection: Collection) -> dict[str, str]:
     if space is None:
         return {}
     try:
-        collection.models.for_questions(space.model)
+        collection.models.for_questions(space.model, collection.name)
     except SpaceError:
         lack = "endpoint"
     except SettingsError:
