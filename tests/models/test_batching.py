@@ -67,6 +67,11 @@ BATCH_REFUSALS: dict[str, tuple[int, Any]] = {
             }
         ],
     ),
+    # onyx-dot-app/onyx 2343, by LiteLLM.
+    "Vertex": (
+        400,
+        {"error": {"message": "{most} instance(s) is allowed per prediction. Actual: 100"}},
+    ),
     "a server that breaks": (500, {"error": {"message": "maximum batch size is {most}"}}),
     "a gateway": (413, "<html><h1>413 Request Entity Too Large</h1></html>"),
     "a server whose limit overflowed": (

@@ -29,7 +29,7 @@ FAILED = (
 )
 FILTERED = (
     *("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive"),
-    *("content_filtered", "OTHER", "ESCALATION"),
+    *("content_filtered", "OTHER", "ESCALATION", "NO_IMAGE", "IMAGE_RECITATION"),
 )
 CUT = (
     *("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3}),

@@ -161,7 +161,8 @@ TOO_MANY_TEXTS = re.compile(
     r"|exceeds?|limit(?:ed)?(?: to| of| is)?)\W{0,3}\d*\s*"
     r"(?:input|text|item|element|document|string|sentence|embedding)s?\b"
     r"|(?:number|count|amount|length|size) of (?:the )?(?:input|text|item|element|document|string)"
-    r"|array length|array too long|list should have at most|input\W{0,10}(?:array|list)\b",
+    r"|array length|array too long|list should have at most|input\W{0,10}(?:array|list)\b"
+    r"|instances?(?:\(s\))? (?:is|are) allowed|too many instances",
     re.IGNORECASE,
 )
 """How servers say that there are too many texts in a call for embeddings."""
@@ -177,7 +178,8 @@ AZURE_ADDRESSES = (
 _LIMIT_NUMBER = re.compile(
     r"(?:than|most|max\w*|limit\w*|up to|exceed\w*|allowed|allows|is|of|be|to|(?<=\d )>|<=|≤|=)"
     r"[^\d.<>]{0,30}?(\d{1,9}+)(?![\d.]*[kKmM]?\s*tokens)"
-    r"|\b(\d{1,9}) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most))",
+    r"|\b(\d{1,9}) (?:is the (?:max|limit)|(?:input|text|item|document)s? (?:max|at most)"
+    r"|instances?(?:\(s\))? (?:is|are) allowed)",
     re.IGNORECASE,
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

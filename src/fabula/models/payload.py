@@ -25,7 +25,7 @@ _ENDS: dict[End, re.Pattern[str]] = {
     ),
     "filtered": re.compile(
         r"(?!function_call).*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
-        r"|guardrail_intervened|error_toxic|image_safety|language|other|escalation|model_armor"
+        r"|guardrail_intervened|error_toxic|(?:no_)?image(?:_\w+)?|language|other|escalation|model_armor"
     ),
     # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's; Gemini writes
     # "function_call_filter: MALFORMED_FUNCTION_CALL", Bedrock `malformed_model_output`, Cohere
