@@ -272,6 +272,8 @@ def test_greek_and_kazakh_are_recognised(text: str, encoding: str) -> None:
         "He paid £825 for it, and £2 for the bet.",
         "Certificada® y Certificada™, 3½ de 20° y § 7. ¿Qué es? Nº 1.º, Mª y D.ª",
         "It was 20° in the shade, © 1923, and 3½ miles to go.",
+        "It was ½ a mile, and it cost 10¢.",
+        "The room was 12 × 15.",
     ],
 )
 def test_signs_at_their_usual_places_are_no_letters_of_another_script(text: str) -> None:

@@ -537,15 +537,15 @@ def _is_usual_sign(char: str, before: tuple[str, str], after: tuple[str, str]) -
     """Whether a sign is where it usually is: '£5', '20°', 'No. 3½', 'Brand®', '1.º'."""
     follows, precedes = before[1][0] == "L", after[1][0] == "L"
     is_before_number, is_after_number = after[1] == "Nd", before[1] == "Nd"
-    if char in "£€¥$":
+    if char in "£€¥$¢":
         return not follows and (is_before_number or is_after_number)
     if char in "®™":
         return follows and not precedes
     if char in "ªº":
         return (follows or before[1][0] in "PN") and not precedes
-    if char in "°¼½¾":
+    if char == "°":
         return is_after_number and not precedes
-    return char in "§©¶" and not follows and not precedes
+    return char in "§©¶¼½¾×÷±" and not follows and not precedes
 
 
 def _weight(  # noqa: C901
