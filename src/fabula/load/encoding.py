@@ -215,7 +215,7 @@ def _decode(data: bytes, source: str) -> DecodedText:
     declared = _declared_encoding(data)
     if declared == "utf-7":
         return DecodedText(data.decode(declared, "replace"), declared)
-    for form in (data, _join_surrogates(data)):
+    for form in (data, join_surrogates(data)):
         if (text := _strictly(form, "utf-8")) is not None:
             return _mend(text, "utf-8")
     if declared:
@@ -325,8 +325,8 @@ def _stateful(data: bytes) -> DecodedText | None:
     return None
 
 
-def _join_surrogates(data: bytes) -> bytes:
-    """The bytes with characters beyond U+FFFF, and zero bytes, as UTF-8 has them.
+def join_surrogates(data: bytes) -> bytes:
+    """Return the bytes with characters beyond U+FFFF, and zero bytes, as UTF-8 has them.
 
     Java and some databases write each half of a surrogate pair as a character (CESU-8).
     """
