@@ -272,6 +272,7 @@ def test_greek_and_kazakh_are_recognised(text: str, encoding: str) -> None:
         "He paid £825 for it, and £2 for the bet.",
         "Certificada® y Certificada™, 3½ de 20° y § 7. ¿Qué es? Nº 1.º, Mª y D.ª",
         "It was 20° in the shade, © 1923, and 3½ miles to go.",
+        "It was ½ a mile, and it cost 10¢.",
     ],
 )
 def test_signs_at_their_usual_places_are_no_letters_of_another_script(text: str) -> None:
@@ -352,3 +353,9 @@ def test_what_was_encoded_twice_by_way_of_any_code_page_is_mended(text: str, pag
     decoded = decode_text(f"{twice}\n{text}".encode(), "x")
     assert decoded.text.replace("\ufffd", "") == f"{text * 4}\n{text}"
     assert "encoded twice" in decoded.warnings[0]
+
+
+def test_a_broken_word_of_one_letter_is_no_letter_of_another_script() -> None:
+    text = "Он ждал её у плотины, и она пришла к нему. " * 20
+    data = text.encode().replace(" у ".encode(), " у ".encode()[:2] + b" ", 2)
+    assert set(decode(data, "x")) == {*text, "\ufffd"}

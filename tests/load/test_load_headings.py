@@ -519,3 +519,8 @@ def test_a_chapters_title_may_say_at_length_what_happens_in_it() -> None:
 def test_short_lines_without_chapters_below_them_are_no_headings(lines: list[str]) -> None:
     listed = "\n\n".join(f"{line}\n\nIt was so." for line in lines)
     assert titles(f"{BODY}\n\n{listed}\n\n{BODY}\n\n{BODY}") == []
+
+
+@pytest.mark.parametrize("word", ["Page", "Seite", "Figure", "Plate"])
+def test_numbers_of_pages_and_pictures_are_no_headings(word: str) -> None:
+    assert titles(book(f"{word} 1", f"{word} 2", f"{word} 3")) == []

@@ -571,3 +571,19 @@ def test_of_two_forms_of_the_same_content_one_is_read() -> None:
     forms = "<epub:case><p>x2</p></epub:case><epub:default><p>A square</p></epub:default>"
     draft = read(f"<epub:switch>{forms}</epub:switch>".encode(), "a.html")
     assert (texts(draft), dict(draft.left_out)) == (["A square"], {"alternative forms": 2})
+
+
+def test_two_line_breaks_end_a_paragraph() -> None:
+    page = "It rained.<br><br>Nobody came.<br>\n&nbsp;<br/><i>Then</i> he left.<br>So be it."
+    assert texts(read(f"<div>{page}</div>".encode(), "a.html")) == [
+        "It rained.",
+        "Nobody came.",
+        "Then he left.\nSo be it.",
+    ]
+    assert texts(read(b"<p>Roses,<br/><br/><b>are<br><br>red</b></p>", "a.html")) == [
+        "Roses,",
+        "are",
+        "red",
+    ]
+    listed = b"<ul><li>One<br><br>more</li><li>Two</li></ul><h2>I<br><br>The Weir</h2>"
+    assert texts(read(listed, "a.html")) == ["One\nmore\nTwo", "I\nThe Weir"]

@@ -827,3 +827,19 @@ def test_sentences_and_sources_are_not_glued_to_what_is_before_them() -> None:
     )
     assert texts(tei(f"{cited}<p>It rained.</p>"))[0] == "All the world\nAs you like it"
     assert "One\nTwo" in texts(fb2("<section><p>One<br/>Two</p></section>"))
+
+
+RUSSIAN = "Он сказал это, и ушёл домой к матери, которая ждала его у плотины. "
+
+
+def test_what_was_encoded_twice_is_mended_in_xml_as_well() -> None:
+    twice = RUSSIAN.encode().decode("cp1251", "replace")
+    draft = opened(fb2(f"<section>\n<p>{twice}</p>\n</section>"))
+    assert RUSSIAN.strip() in [block.text for block in draft.blocks]
+    assert "encoded twice" in draft.warnings[0]
+
+
+def test_pairs_of_surrogates_and_controls_of_windows_in_xml_are_characters() -> None:
+    data = fb2("<section><p>He sent HERE it, don\x92t\x85</p></section>")
+    data = data.replace(b"HERE", b"\xed\xa0\xbd\xed\xb1\x89")
+    assert "He sent 👉 it, don’t…" in texts(data)

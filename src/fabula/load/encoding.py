@@ -215,7 +215,7 @@ def _decode(data: bytes, source: str) -> DecodedText:
     declared = _declared_encoding(data)
     if declared == "utf-7":
         return DecodedText(data.decode(declared, "replace"), declared)
-    for form in (data, _join_surrogates(data)):
+    for form in (data, join_surrogates(data)):
         if (text := _strictly(form, "utf-8")) is not None:
             return _mend(text, "utf-8")
     if declared:
@@ -325,8 +325,8 @@ def _stateful(data: bytes) -> DecodedText | None:
     return None
 
 
-def _join_surrogates(data: bytes) -> bytes:
-    """The bytes with characters beyond U+FFFF, and zero bytes, as UTF-8 has them.
+def join_surrogates(data: bytes) -> bytes:
+    """Return the bytes with characters beyond U+FFFF, and zero bytes, as UTF-8 has them.
 
     Java and some databases write each half of a surrogate pair as a character (CESU-8).
     """
@@ -537,15 +537,15 @@ def _is_usual_sign(char: str, before: tuple[str, str], after: tuple[str, str]) -
     """Whether a sign is where it usually is: '£5', '20°', 'No. 3½', 'Brand®', '1.º'."""
     follows, precedes = before[1][0] == "L", after[1][0] == "L"
     is_before_number, is_after_number = after[1] == "Nd", before[1] == "Nd"
-    if char in "£€¥$":
+    if char in "£€¥$¢":
         return not follows and (is_before_number or is_after_number)
     if char in "®™":
         return follows and not precedes
     if char in "ªº":
         return (follows or before[1][0] in "PN") and not precedes
-    if char in "°¼½¾":
+    if char == "°":
         return is_after_number and not precedes
-    return char in "§©¶" and not follows and not precedes
+    return char in "§©¶¼½¾×÷±" and not follows and not precedes
 
 
 def _weight(  # noqa: C901

@@ -27,6 +27,13 @@ _WIDE_FACTOR = 3
 """A Chinese or Japanese character counts as this many letters."""
 _MAX_LINES = 3
 _COUNTED_WORD = re.compile(r"(?P<word>[^\W\d_]{2,15}) (?P<number>\S{1,12})")
+_COUNTED_OTHER_NAMES = (
+    "page pages pg seite strona página pagina side sida sayfa oldal страница стр σελίδα figure fig"
+    " table plate note footnote illustration image photo slide line column folio abbildung tabelle"
+    " tafel planche figura tabla lámina rysunek рис"
+)
+_COUNTED_OTHERS = frozenset(_COUNTED_OTHER_NAMES.split())
+"""Words that count what is no division of a text."""
 _MARKED = re.compile(r"#{1,3} (?P<marked>[^\n]{1,90})|(?P<ruled>[^\n]{1,90})\n[=~-]{3,}")
 _MIN_SHORT_SHARE = 0.6
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*$")
@@ -249,6 +256,8 @@ def _find_by_counted_words(texts: Sequence[str], used: set[int]) -> list[_Headin
         if not match or not line or not all(map(chapters.subtitle_line, lines[1:])):
             continue
         word = match["word"].casefold()
+        if word in _COUNTED_OTHERS:
+            continue
         if line.value == len(series[word]) + 1:
             numbered = len(lines) == 1
             key = f"{word} {line.value}"

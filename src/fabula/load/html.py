@@ -48,6 +48,10 @@ _QUOTATION_MARKS = {
     **dict.fromkeys(("ja", "zh"), "「」『』"),
 }
 """What browsers print around <q>, and around one in another, by language; others have “”‘’."""
+_MAX_BREAKS = 20
+"""How many pieces of text are looked at for a line break before another one."""
+_MAX_QUOTATIONS = 2
+"""How deep quotations have marks of their own."""
 _OPENING_QUOTES = '"“‘„‚«‹「『'
 _ANY_QUOTES = "\"'“”‘’„‚«»‹›「」『』"
 _LEFT_OUT = {
@@ -357,6 +361,8 @@ class _BlockBuilder:
     """The classes that the page's own style sheet hides."""
     _text_number: int = 0
     _texts: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    """How many tags of each name are open."""
     _labels: list[bool] = field(default_factory=list)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -366,6 +372,7 @@ class _BlockBuilder:
         frame = _Open(tag)
         if tag not in _VOID:
             self._open.append(frame)
+            self._counts[tag] += 1
             self._labels.append("aria-label" in attributes)
         self._read_metadata(tag, attributes)
         self._start_text(frame, attributes)
@@ -392,12 +399,29 @@ class _BlockBuilder:
             self._start_block(frame, attributes)
             self._group = frame if tag == _HEADING_GROUP else None
         elif tag in _LINES:
-            self._text.append("\n")
+            self._break_line(tag)
             self._start_note(tag, attributes)
         elif tag == "img":
             self._start_picture(attributes.get("alt", ""))
         else:
             self._start_inline(frame, attributes)
+
+    def _break_line(self, tag: str) -> None:
+        if tag == "br" and self._is_second_break():
+            self._flush()
+        self._text.append("\n")
+
+    def _is_second_break(self) -> bool:
+        """Whether a line break is the second in a row, so that a paragraph ends."""
+        is_inner = self._heading or self._group or self._asides or self._verbatim
+        if is_inner or self._counts["li"] or self._counts["tr"]:
+            return False
+        is_second = False
+        for piece in reversed(self._text[-_MAX_BREAKS:]):
+            if piece.strip():
+                return is_second
+            is_second = is_second or "\n" in piece
+        return False
 
     def end(self, tag: str) -> None:
         tag = _local_name(tag)
@@ -406,6 +430,7 @@ class _BlockBuilder:
         if tag == "title" and self._title is not None:
             self._end_title(self._title)
         frame = self._open.pop() if self._open else _Open(tag)
+        self._counts[frame.tag] -= 1
         if self._labels:
             self._labels.pop()
         self._end_element(frame)
@@ -666,7 +691,7 @@ class _BlockBuilder:
         elif frame.tag == "a" and "#" in attributes.get("href", ""):
             frame.role = "link"
             frame.label = f"{attributes['href']} {attributes.get('id', '')}"
-        elif frame.tag == "q":
+        elif frame.tag == "q" and self._counts["q"] <= _MAX_QUOTATIONS:
             frame.role = "quotation"
         elif separator := _separator(style.lower()):
             frame.role, frame.label = "apart", separator
@@ -712,7 +737,7 @@ class _BlockBuilder:
         if not text.strip() or has_marks:
             return
         language = self.metadata.get("language", "").partition("-")[0].lower()
-        is_inner = any(around.tag == "q" for around in self._open)
+        is_inner = self._counts["q"] > 0
         marks = _QUOTATION_MARKS.get(language, "“”‘’")[2 * is_inner :]
         self._text[frame.start :] = [marks[0], text, marks[1]]
 

@@ -20,6 +20,7 @@ from fabula.load.wrap import join_source_lines
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
 """What an element is in the text. `whole` is a block whose inner blocks are its lines, as a speech
 with its speaker. A `note` follows the block that refers to it. A `break` becomes BREAK."""
+_CONTROLS = WINDOWS_CONTROLS | {0x85: "…"}
 BREAK = "\ufdd0"
 """A non-character that marks a line break which may be that of the printed page."""
 _WHOLE_KINDS = ("heading", "whole", "note")
@@ -165,7 +166,7 @@ class _BlockBuilder:
 
     def data(self, text: str | None) -> None:
         if text:
-            self._text.append(join_source_lines(text).translate(WINDOWS_CONTROLS))
+            self._text.append(join_source_lines(text).translate(_CONTROLS))
 
     def mark(self, mark: str) -> None:
         if mark:

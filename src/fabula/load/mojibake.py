@@ -6,6 +6,7 @@ import codecs
 import functools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 
 _PAGES = (
@@ -172,14 +173,20 @@ def replace_damaged(text: str) -> str:
     broken = len(_BROKEN.findall(text))
 
     def replace(match: re.Match[str]) -> str:
-        before = text[match.start() - 1 : match.start()]
-        after = text[match.end() : match.end() + 1]
+        before = match.string[match.start() - 1 : match.start()]
+        after = match.string[match.end() : match.end() + 1]
         beside = any(char > "\x7f" and char.isalpha() for char in (before, after))
-        is_cut = broken == 1 and match.end() == len(text) and _is_begun(match[0])
-        is_damaged = len(match[0]) <= _MAX_DAMAGED_BYTES and (beside or is_cut)
+        is_cut = broken == 1 and text.endswith(match[0]) and _is_begun(match[0])
+        is_left = is_cut or (is_other and _is_begun(match[0]))
+        is_damaged = len(match[0]) <= _MAX_DAMAGED_BYTES and (beside or is_left)
         return "\ufffd" if is_damaged else match[0]
 
-    return _BROKEN.sub(replace, text)
+    replaced: list[str] = []
+    for line in text.split("\n"):
+        # Where each letter is beyond ASCII, the rest of one may stand alone, as a word of one.
+        is_other = bool(_BROKEN.search(line)) and _main_script(line) not in ("", "LATIN")
+        replaced.append(_BROKEN.sub(replace, line))
+    return "\n".join(replaced)
 
 
 def _is_begun(text: str) -> bool:
@@ -213,7 +220,8 @@ def decode_broken(text: str, encoding: str) -> tuple[str, int]:
             fixed = line.encode("utf-8", "surrogateescape").decode(encoding, "replace")
             lines += not _BEYOND_ASCII.sub("", fixed) or fixed.count("\ufffd") < len(broken)
         else:
-            decoded = [_decode(match, encoding) for match in _BROKEN.finditer(line)]
+            script = _main_script(line)
+            decoded = [_decode(match, encoding, script) for match in _BROKEN.finditer(line)]
             parts = _BROKEN.split(line)
             pairs = zip(parts, [*decoded, ""], strict=True)
             fixed = "".join(part for pair in pairs for part in pair)
@@ -222,11 +230,23 @@ def decode_broken(text: str, encoding: str) -> tuple[str, int]:
     return "\n".join(mended), lines
 
 
-def _decode(match: re.Match[str], encoding: str) -> str:
+def _main_script(line: str) -> str:
+    """The script of the letters beyond ASCII of a line; '' if it has none."""
+    letters = (char for char in line if char > "\x7f" and char.isalpha())
+    scripts = Counter(map(_script, letters))
+    return max(scripts, key=lambda script: scripts[script], default="")
+
+
+def _decode(match: re.Match[str], encoding: str, script: str) -> str:
     chars = match[0].encode("utf-8", "surrogateescape").decode(encoding, "replace")
     before = match.string[match.start() - 1 : match.start()]
     after = match.string[match.end() : match.end() + 1]
-    return "".join(char if _is_part(char, before, after) else "\ufffd" for char in chars)
+    return "".join(
+        char
+        if _is_part(char, before, after) and (not char.isalpha() or _script(char) == script)
+        else "\ufffd"
+        for char in chars
+    )
 
 
 def _is_part(char: str, before: str, after: str) -> bool:

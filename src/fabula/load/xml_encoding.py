@@ -10,7 +10,8 @@ import codecs
 import re
 from collections.abc import Callable
 
-from fabula.load.encoding import decode
+from fabula.load import mojibake
+from fabula.load.encoding import decode, join_surrogates
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -75,11 +76,10 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
     codec = _codec(name)
     if codec.startswith(_SEVEN_BIT):
         return data.decode(codec, errors="replace")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
+    text = _decode_utf8(data, warn)
+    if text is None:
         return _decode_declared(data, name, codec, warn) or _guess(data)
-    beyond_ascii = len(data) - len(text)
+    beyond_ascii = not data.isascii()
     if b"\0" in data[:1000]:
         # UTF-16 without a mark is valid UTF-8, too.
         return decode(data, "it")
@@ -90,6 +90,20 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
         return _decode_declared(data, name, codec, warn) or text
     warn(f"declares the encoding {name}, but is UTF-8")
     return text
+
+
+def _decode_utf8(data: bytes, warn: Callable[[str], None]) -> str | None:
+    """The text if it is UTF-8, with what was encoded twice mended; None if it is not."""
+    for form in (data, join_surrogates(data)):
+        try:
+            text = form.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        mended, count = mojibake.mend(text)
+        if count:
+            warn(f"has {count:,} lines that were encoded twice, and were mended")
+        return mended
+    return None
 
 
 def _guess(data: bytes) -> str:
