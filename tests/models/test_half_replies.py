@@ -126,7 +126,7 @@ def test_an_error_in_place_of_the_choices_is_a_failure(value: dict[str, Any]) ->
         Server(raw=lambda *_: streamed([value])) as server,
         pytest.raises(ModelError, match="Overloaded"),
     ):
-        text_of(chat(server).stream(SUMMARY))
+        text_of(chat(server, refusals=0.1).stream(SUMMARY))
 
 
 @pytest.mark.parametrize(
