@@ -316,6 +316,15 @@ def test_a_method_that_an_address_does_not_have_is_refused_with_where_to_look(
     assert "PUT is not possible at this address: /openapi.json lists" in refused.json()["detail"]
 
 
+def test_rdf_of_a_document_without_facts_names_it_by_its_title(
+    client: httpx2.Client, document: str
+) -> None:
+    title = client.get(f"{SHELF}/documents/{document}").json()["title"]
+    refused = client.get(f"{SHELF}/documents/{document}/export", params={"format": "ttl"})
+    assert refused.status_code == 404
+    assert f"'{title}' has none of them." in refused.json()["detail"]
+
+
 def test_a_cursor_that_is_nested_is_none_of_ours(client: httpx2.Client) -> None:
     for written in (b"[" * 2900, b'["\\ud800"]', b"[%d]" % 2**70, b'"' * 900):
         after = base64.urlsafe_b64encode(written).decode()

@@ -18,8 +18,9 @@ from chromium import browser, faults, watch
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
-from fabula.config.serving import Serving
+from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
+from fabula.errors import SettingsError
 from fabula.server import Address
 from fabula.service import api, openai
 from fabula.service.http.admission import is_public
@@ -345,6 +346,25 @@ def test_a_collection_that_an_endpoint_embedded_is_read_and_not_asked(
         assert endpoint.calls == before
         # Who has signed in asks with the collection's own model.
         assert it.client("read").post(f"{BASE}/vectors/ask", json=QUESTION).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "written", ['["old tales", "poems"]', "old tales; poems", "old tales;poems;"]
+)
+def test_public_collections_are_named_in_a_variable(
+    written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABULA_SERVE__PUBLIC", written)
+    assert Settings.read().table(TABLE).public == ("old tales", "poems")
+
+
+@pytest.mark.parametrize("written", ["[tales]", '["a/b"]', "[1]"])
+def test_what_is_no_name_of_a_collection_is_refused_and_not_made_public(
+    written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABULA_SERVE__PUBLIC", written)
+    with pytest.raises(SettingsError, match=r"FABULA_SERVE__PUBLIC|serve\.public"):
+        Settings.read()
 
 
 def test_without_a_public_collection_nobody_is_let_in(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from fabula.text.names import collection_problem, quote_name
 
 TABLE = "serve"
 GROUP_LINE = re.compile(r"(.*\S)\s*=\s*(read|write|admin)\s+(\S.*)")
@@ -161,10 +164,26 @@ class Serving(BaseModel):
     @field_validator("oidc_groups", "public", mode="before")
     @classmethod
     def _split_lines(cls, value: Any) -> Any:
-        """Split what a variable holds in one text; names of collections and groups have spaces."""
+        """Split what a variable holds in one text; names of collections and groups have spaces.
+
+        A list of JSON is read, too: other variables hold JSON, and no name begins with a bracket.
+        """
         if not isinstance(value, str):
             return value
+        if value.lstrip().startswith("["):
+            try:
+                return tuple(json.loads(value))
+            except ValueError as error:
+                raise ValueError("write names separated by semicolons") from error
         return tuple(filter(None, map(str.strip, value.split(";"))))
+
+    @field_validator("public")
+    @classmethod
+    def _refuse_impossible_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if problem := collection_problem(name):
+                raise ValueError(f"the name of a collection, {quote_name(name)}, {problem}")
+        return value
 
     @field_validator("oidc_groups")
     @classmethod
