@@ -144,12 +144,12 @@ def choose_models(prompter: Prompter, settings: Settings) -> ModelChoice:
 
 def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | None) -> ModelChoice:
     # With an endpoint at hand, somebody said so: --model offline, the environment or a file.
-    is_told_offline = settings.offline and settings.has_endpoint
+    is_chosen_offline = settings.offline and settings.has_endpoint
     is_static = settings.offline and settings.embedding_model == STATIC
     suggested = tried or ModelChoice(
         settings.base_url or "",
         settings.api_key.get_secret_value() if settings.api_key else "",
-        settings.model if is_told_offline or not settings.offline else DEFAULTS["model"],
+        settings.model if is_chosen_offline or not settings.offline else DEFAULTS["model"],
         DEFAULTS["embedding_model"] if is_static else settings.embedding_model,
         "" if settings.offline or not settings.aspect_model else settings.judge,
     )
@@ -157,7 +157,7 @@ def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | Non
         "Address of the model endpoint, as http://localhost:11434/v1; or "
         f"{OPENAI_NAME}, or {OFFLINE}",
         OFFLINE
-        if is_told_offline and not settings.embeds_by_endpoint and not tried
+        if is_chosen_offline and not settings.embeds_by_endpoint and not tried
         else redact_url(suggested.base_url) or OPENAI_NAME,
     )
     if place == OFFLINE:
