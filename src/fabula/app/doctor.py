@@ -14,6 +14,7 @@ from fabula.models.address import redact_url
 from fabula.models.providers import LOCAL, split_provider
 from fabula.store import Store, schema
 from fabula.store.embedding_space import describe_other_prefix
+from fabula.text.nouns import count_noun
 
 OLDEST_PYTHON = (3, 11)
 LIBRARY_PASSAGES = 100_000
@@ -141,7 +142,7 @@ def _embeddings(collection: Collection) -> str:
     if space is None or not space.documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
-    documents = "1 document" if space.documents == 1 else f"{space.documents:,} documents"
+    documents = count_noun(space.documents, "document")
     message = f"collection {collection.name!r}, {documents}, {vectors}"
     models = collection.app.models
     models.for_questions(space.model, collection.name)

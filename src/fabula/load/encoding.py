@@ -17,6 +17,7 @@ import webencodings
 
 from fabula.errors import LoadError
 from fabula.load import languages, mojibake
+from fabula.text.nouns import count_noun, count_with_verb
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -194,12 +195,10 @@ def decode_text(data: bytes, source: str) -> DecodedText:
         count -= data.count("\ufffd".encode())
     if count <= 0:
         return decoded
-    verb = (
-        "character could not be read, and is"
-        if count == 1
-        else "characters could not be read, and are"
+    warning = (
+        f"{count_noun(count, 'character')} could not be read, and {'is' if count == 1 else 'are'} � "
+        "in the text: the file is damaged there, or has another encoding."
     )
-    warning = f"{count:,} {verb} � in the text: the file is damaged there, or has another encoding."
     return replace(decoded, warnings=(*decoded.warnings, warning))
 
 
@@ -351,8 +350,8 @@ def _mend(text: str, encoding: str) -> DecodedText:
     if not count:
         return DecodedText(text, encoding)
     warning = (
-        f"{_lines(count)} encoded twice, as 'Ã©' for 'é', and mended. If a line is wrong, correct "
-        "it in the file."
+        f"{count_with_verb(count, 'line')} encoded twice, as 'Ã©' for 'é', and mended. If a line "
+        "is wrong, correct it in the file."
     )
     return DecodedText(mended, encoding, (warning,))
 
@@ -377,14 +376,10 @@ def _decode_mixed(data: bytes) -> DecodedText | None:
         return _mend(mended, "utf-8")
     again = _mend(mended, "utf-8")
     warning = (
-        f"The file is UTF-8, but {_lines(count)} in {_iconv(guess.encoding)}: both were read. If "
-        "a line is wrong, save the file as UTF-8."
+        f"The file is UTF-8, but {count_with_verb(count, 'line')} in {_iconv(guess.encoding)}: "
+        "both were read. If a line is wrong, save the file as UTF-8."
     )
     return DecodedText(again.text, "utf-8", (warning, *again.warnings))
-
-
-def _lines(count: int) -> str:
-    return "1 line was" if count == 1 else f"{count:,} lines were"
 
 
 def _likely(data: bytes) -> DecodedText:

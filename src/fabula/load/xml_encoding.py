@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from fabula.load import mojibake
 from fabula.load.encoding import decode, join_surrogates
+from fabula.text.nouns import count_noun
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -101,7 +102,7 @@ def _decode_utf8(data: bytes, warn: Callable[[str], None]) -> str | None:
             continue
         mended, count = mojibake.mend(text)
         if count:
-            warn(f"has {count:,} lines that were encoded twice, and were mended")
+            warn(f"has text that was encoded twice, and was mended in {count_noun(count, 'line')}")
         return mended
     return None
 
@@ -149,5 +150,5 @@ def _decode_declared(data: bytes, name: str, codec: str, warn: Callable[[str], N
     if broken > _MAX_BROKEN_SHARE * sum(char > "\x7f" for char in text) + 1:
         warn(f"declares the encoding {name}, but has another one")
         return ""
-    warn(f"has {broken} characters that its encoding {name} does not know")
+    warn(f"has {count_noun(broken, 'character')} that its encoding {name} does not know")
     return text

@@ -29,6 +29,7 @@ from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
 from fabula.models.rate_limit import SERIAL_LEVEL, Call
 from fabula.models.transport import RedirectRefused, UnusableAnswer
+from fabula.text.nouns import count_noun
 
 LOG = logging.getLogger("fabula")
 MAX_WAIT_SECONDS = 600.0
@@ -173,8 +174,8 @@ class EndpointRetries:
             kind = TextRefused if isinstance(error, SharedContextError) else kind
             # A gateway that is down is waited for by the clock, and counts no fault.
             count = tries.faults or retrying.statistics.get("attempt_number", 1)
-            tried = "1 try" if count == 1 else f"{count} tries"
-            raise kind(f"{error} Given up after {tried}.") from error
+            tries_made = count_noun(count, "try")
+            raise kind(f"{error} Given up after {tries_made}.") from error
         self.note_answer(role.model)
         self._warn_of_turns()
         return result

@@ -13,10 +13,11 @@ from fabula.cli.commands.ingest import make_graphs
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, WRITING, settings_flags, until_flag
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.export.annotation_formats import FORMATS
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

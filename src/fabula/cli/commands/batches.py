@@ -23,6 +23,7 @@ from fabula.models.batch_options import BatchOptions
 from fabula.models.batch_store import BatchRow, BatchStore
 from fabula.models.prices import cost, read_prices
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_with_verb
 
 if TYPE_CHECKING:
     from fabula.models.batch_rounds import BatchRounds
@@ -65,7 +66,7 @@ def _describe_unbooked(usages: Mapping[str, Usage], settings: Settings) -> str:
     total = sum(usages.values(), Usage())
     price = cost(read_prices(settings.prices), usages)
     dollars = f", ${price.known:,.4f}" if price.known else ""
-    calls = "1 call was" if total.calls == 1 else f"{total.calls:,} calls were"
+    calls = count_with_verb(total.calls, "call")
     return (
         f"{calls} answered that no build has used yet "
         f"({total.prompt_tokens + total.completion_tokens:,} tokens{dollars}). What is paid for is "

@@ -19,10 +19,11 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import LastAnswer, keep_answer
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
-from fabula.cli.shared.screen import count_noun, echo, notice_offline
+from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export.files import refuse_special_file, replace_file
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

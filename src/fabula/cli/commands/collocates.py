@@ -8,8 +8,9 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.screen import count_noun, echo
+from fabula.cli.shared.screen import echo
 from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
+from fabula.text.nouns import count_noun
 
 MEASURES = ("log_likelihood", "log_dice", "mutual_information", "count")
 COLUMNS = {

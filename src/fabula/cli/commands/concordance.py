@@ -9,10 +9,11 @@ from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.screen import count_noun, echo
+from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
 from fabula.text.concordance import SORT_ORDERS, SortOrder
+from fabula.text.nouns import count_noun
 
 
 @click.command(

@@ -14,11 +14,12 @@ from fabula.cli.commands.ingest import make_graphs
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, WRITING, settings_flags
-from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
+from fabula.cli.shared.screen import echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.graph.decisions import Decision
 from fabula.graph.installed import graph
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

@@ -7,8 +7,9 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import count_noun, echo
+from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
+from fabula.text.nouns import count_noun
 
 
 @click.command(

@@ -15,7 +15,7 @@ from fabula.cli.commands.correcting import SUBCOMMANDS, describe_corrections
 from fabula.cli.shared.help import CommandWithActions
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
-from fabula.cli.shared.screen import count_noun, echo, print_json
+from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
@@ -26,6 +26,7 @@ from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.graphs.entities.resolve import person_or_place
 from fabula.text.folding import find_alike
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

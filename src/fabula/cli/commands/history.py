@@ -8,11 +8,12 @@ from rich.table import Table
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.last_answer import KeptQuestion, recall_questions
 from fabula.cli.shared.options import settings_flags
-from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
+from fabula.cli.shared.screen import echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound
 from fabula.server.state import Home
+from fabula.text.nouns import count_noun
 
 HOME = settings_flags("home")
 

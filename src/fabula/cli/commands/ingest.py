@@ -15,17 +15,11 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import (
-    count_noun,
-    describe_usage,
-    echo,
-    notice_offline,
-    print_json,
-    show_skipped,
-)
+from fabula.cli.shared.screen import describe_usage, echo, notice_offline, print_json, show_skipped
 from fabula.cli.shared.workers import open_cluster, refuse_conflicts, worker_flags
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

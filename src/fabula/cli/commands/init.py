@@ -18,7 +18,6 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import settings_flags
-from fabula.cli.shared.screen import count_noun
 from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, environment_variable, user_file
 from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
@@ -28,6 +27,7 @@ from fabula.models.providers import split_provider
 from fabula.models.strong_model import strong_model
 from fabula.server.private_files import make_private, write_private
 from fabula.text.names import collection_problem, quote_name
+from fabula.text.nouns import count_noun
 
 OPENAI_NAME = "openai"
 """What the user types for OpenAI's own address."""

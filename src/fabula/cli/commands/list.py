@@ -13,13 +13,14 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import count_noun, echo, local_time, print_json
+from fabula.cli.shared.screen import echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
 from fabula.graph.entries import Entry
 from fabula.load.version import READING_VERSION
 from fabula.text.names import quote_name
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app import App

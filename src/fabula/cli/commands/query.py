@@ -17,12 +17,13 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_answer, keep_question
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
-from fabula.cli.shared.screen import count_noun, echo, notice_offline, print_json
+from fabula.cli.shared.screen import echo, notice_offline, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
 from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

@@ -12,12 +12,13 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import count_noun, print_json
+from fabula.cli.shared.screen import print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.models.clean import clean_output
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.locator import name_labels
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

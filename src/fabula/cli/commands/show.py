@@ -13,7 +13,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
-from fabula.cli.shared.screen import count_noun, describe_usage, echo, local_time, print_json
+from fabula.cli.shared.screen import describe_usage, echo, local_time, print_json
 from fabula.cli.shared.tables import outline_table, print_table
 from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
@@ -21,6 +21,7 @@ from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_noun
 
 Gaps = Mapping[str, Sequence[Gap]]
 """The gaps of a document, by the names of its graphs."""

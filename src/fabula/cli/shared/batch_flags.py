@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.shared.screen import count_noun, echo
+from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 from fabula.models.batch_options import BatchOptions, BatchProgress
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome

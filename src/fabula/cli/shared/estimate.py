@@ -11,10 +11,11 @@ from rich.table import Table
 
 from fabula.cli.shared.batch_flags import describe_batches
 from fabula.cli.shared.progress import show_reading
-from fabula.cli.shared.screen import count_noun, echo, show_skipped
+from fabula.cli.shared.screen import echo, show_skipped
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage, sum_usage
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome

@@ -16,11 +16,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fabula.cli.shared.screen import count_noun, describe_gaps, describe_usage, echo
+from fabula.cli.shared.screen import describe_gaps, describe_usage, echo
 from fabula.cli.shared.tables import console
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import Pace
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome

@@ -15,6 +15,7 @@ from fabula.config.settings import Settings
 from fabula.graph import Gap
 from fabula.models.clean import clean_output, escape_json
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_noun
 
 MAX_LISTED = 10
 """How many files a line lists."""
@@ -39,13 +40,6 @@ def notice_offline(settings: Settings, *, is_said: bool = False) -> None:
 def print_json(value: Any) -> None:
     """Print a JSON value, indented, in UTF-8; characters that a terminal obeys are escaped."""
     click.echo(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
-
-
-def count_noun(number: int, noun: str) -> str:
-    """Return a number with its noun: '1 document', '2,000 summaries'."""
-    if number != 1:
-        noun = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun}"
 
 
 def local_time(moment: str) -> str:

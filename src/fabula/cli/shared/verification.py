@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fabula.cli.shared.screen import count_noun, echo
+from fabula.cli.shared.screen import echo
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.ask.answer import Answer

@@ -21,8 +21,9 @@ from fabula.experiments.report.tables import (
     published_table,
     score_table,
 )
-from fabula.experiments.report.wording import count_noun, format_time
+from fabula.experiments.report.wording import format_time
 from fabula.models.prices import Price
+from fabula.text.nouns import count_noun
 
 OFFLINE = (
     "Offline: summaries, details and answers are extracts of the text; no model wrote them. What "

@@ -12,15 +12,10 @@ from statistics import fmean, median
 from fabula.experiments.report.about import Run, Stage
 from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Recorded, ResultLine
-from fabula.experiments.report.wording import (
-    NOTHING,
-    count_noun,
-    format_count,
-    format_duration,
-    format_number,
-)
+from fabula.experiments.report.wording import NOTHING, format_count, format_duration, format_number
 from fabula.models.prices import Price, cost
 from fabula.models.usage import Usage
+from fabula.text.nouns import count_noun
 
 NO_PRICE = "not known"
 

@@ -10,7 +10,6 @@ from fabula.experiments.report.published import Column, Published
 from fabula.experiments.report.summary import ALL, KIND, Score, group_questions
 from fabula.experiments.report.wording import (
     NOTHING,
-    count_noun,
     format_count,
     format_difference,
     format_interval,
@@ -20,6 +19,7 @@ from fabula.experiments.report.wording import (
     metric_heading,
     metric_title,
 )
+from fabula.text.nouns import count_noun
 
 SIGNIFICANT = 0.05
 

@@ -100,11 +100,6 @@ def format_time(time: str) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M %Z}".strip()
 
 
-def count_noun(count: int, noun: str) -> str:
-    """1 question, 2 questions."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def format_setting(value: Any) -> str:
     """A setting's value: text as it is, all else as JSON has it."""
     if isinstance(value, str):

@@ -21,6 +21,7 @@ from fabula.plot.shared.svg import (
     format_number,
     start_picture,
 )
+from fabula.text.nouns import count_noun
 
 NETWORK_STYLE = Path(__file__).with_name("picture.css")
 FIRST_FIGURES = 50
@@ -105,16 +106,6 @@ def type_hues(figures: Sequence[Figure]) -> dict[str, int]:
     return hues
 
 
-def count_chunks(count: int) -> str:
-    """Return how many chunks in words."""
-    return "1 chunk" if count == 1 else f"{count:,} chunks"
-
-
-def count_mentions(count: int) -> str:
-    """Return how many mentions in words."""
-    return "1 mention" if count == 1 else f"{count:,} mentions"
-
-
 def _first_rows(picture: NetworkPicture) -> list[int]:
     types = first_types(picture.figures)
     rows = [row for row, figure in enumerate(picture.figures) if figure.type in types]
@@ -144,7 +135,7 @@ def _draw_relation(
             element.set(name, format_number(value))
     if alone:
         names = " and ".join(figures[row].name for row in relation.ends)
-        add_tooltip(group, f"{names}: {count_chunks(relation.weight)}\n{relation.text}")
+        add_tooltip(group, f"{names}: {count_noun(relation.weight, 'chunk')}\n{relation.text}")
 
 
 def _draw_figure(
@@ -158,7 +149,7 @@ def _draw_figure(
     if community:
         SubElement(text, "tspan", {"class": "of", "dx": "4"}).text = str(community.numbers[0])
     if alone:
-        head = f"{figure.name}, {figure.type}: {count_mentions(figure.weight)}"
+        head = f"{figure.name}, {figure.type}: {count_noun(figure.weight, 'mention')}"
         add_tooltip(group, f"{head}\n{figure.text}")
 
 
