@@ -196,8 +196,8 @@ def decode_text(data: bytes, source: str) -> DecodedText:
     if count <= 0:
         return decoded
     warning = (
-        f"{count_noun(count, 'character')} could not be read, and {'is' if count == 1 else 'are'} � "
-        "in the text: the file is damaged there, or has another encoding."
+        f"{count_noun(count, 'character')} could not be read, and {'is' if count == 1 else 'are'} "
+        "� in the text: the file is damaged there, or has another encoding."
     )
     return replace(decoded, warnings=(*decoded.warnings, warning))
 
