@@ -278,7 +278,7 @@ class Settings(BaseModel):
     @classmethod
     def _split_names(cls, value: Any) -> Any:
         """Split the names that a variable or a flag holds in one text."""
-        return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+        return serving.split_names(value)
 
     @field_validator("server_passwords", mode="before")
     @classmethod

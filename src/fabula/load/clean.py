@@ -92,6 +92,11 @@ def lines(text: str) -> str:
     return "\n".join(line for line in stripped if line)
 
 
+def fold_heading(text: str) -> str:
+    """Return the letters and digits of a heading, by which it is compared with another one."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def one_line(text: str) -> str:
     """Return `text` tidied and on one line."""
     return " ".join(_without_soft_hyphens(text).split())

@@ -17,7 +17,7 @@ from fabula.errors import LoadError
 from fabula.load import chapters, gutenberg, html
 from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
-from fabula.load.clean import one_line
+from fabula.load.clean import fold_heading, one_line
 from fabula.load.encoding import decode_text
 from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
@@ -356,7 +356,7 @@ def _fuller_title(heading: str, listed: str) -> str:
 
 
 def _comparable(text: str) -> str:
-    return "".join(filter(str.isalnum, without_marks(text).casefold()))
+    return fold_heading(without_marks(text))
 
 
 class _Metadata:

@@ -11,6 +11,7 @@ from statistics import median
 
 from fabula.load import chapters, clean, entries
 from fabula.load.blocks import Block
+from fabula.load.clean import fold_heading
 from fabula.load.locators import without_marks
 
 _MIN_CHAPTER_CHARACTERS = 150
@@ -190,7 +191,7 @@ def _title_page(
 
 def _comparable(text: str) -> str:
     """The letters and digits of a title; the title itself if it has none."""
-    return "".join(filter(str.isalnum, text.casefold())) or text.casefold().strip()
+    return fold_heading(text) or text.casefold().strip()
 
 
 def _is_numbered(heading: str) -> bool:

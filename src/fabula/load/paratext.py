@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from fabula.load import chapters
 from fabula.load.blocks import Block
+from fabula.load.clean import fold_heading
 from fabula.load.left_out import (
     CONTENTS,
     MAKERS_NOTES,
@@ -275,7 +276,7 @@ def _remove_lists(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[B
     headings = {block.heading for block in blocks}
     # The heading 'Chapter 1: The Lamp' may be listed as 'The Lamp'.
     parts = (part for heading in headings for part in (heading, heading.partition(":")[2]))
-    titles = {_comparable(part) for part in parts} - {""}
+    titles = {fold_heading(part) for part in parts} - {""}
     index = 0
     while index < len(blocks):
         end = _list_end(blocks, index, titles) if _opens_list(blocks[index]) else index
@@ -307,17 +308,17 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
     known = sum(_is_entry(line, titles) for line in lines)
     numbered = sum(map(_has_number, lines))
     numbered_end = end
-    listed = {_comparable(chapters.strip_page_number(line)) for line in lines}
+    listed = {fold_heading(chapters.strip_page_number(line)) for line in lines}
     for index in range(start + 1, len(blocks)):
         block = blocks[index]
         lines = without_marks(block.text).split("\n")
         # 'PREFACE vii' is an entry, even if it was taken for a heading.
-        is_entry = all(_comparable(_without_number(line)) in titles for line in lines)
+        is_entry = all(fold_heading(_without_number(line)) in titles for line in lines)
         is_heading = block.heading and not (is_entry and all(map(_has_number, lines)))
         if is_heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
         # What was listed already is now there itself.
-        names = [_comparable(chapters.strip_page_number(line)) for line in lines]
+        names = [fold_heading(chapters.strip_page_number(line)) for line in lines]
         if any(len(name) > _MAX_NUMERAL and name in listed for name in names):
             break
         listed.update(names)
@@ -351,7 +352,7 @@ def _has_number(line: str) -> bool:
 def _titles_below(blocks: Sequence[Block], start: int) -> set[str]:
     """What stands alone in a short line of the text below, as the title of a poem or a story."""
     lines = Counter(
-        _comparable(line)
+        fold_heading(line)
         for block in blocks[start:]
         for line in without_marks(block.text).split("\n")
         if len(line) <= _MAX_TITLE_CHARACTERS
@@ -367,7 +368,7 @@ def _is_entry(line: str, titles: set[str]) -> bool:
         bare != line
         or _has_number(line)
         or _LABEL.fullmatch(line) is not None
-        or _comparable(bare) in titles
+        or fold_heading(bare) in titles
         or chapters.is_chapter_line(bare)
         or chapters.numeral_line(bare) is not None
     )
@@ -449,7 +450,3 @@ def _bracket_ends(texts: Sequence[str], start: int) -> dict[int, int]:
         if length > _MAX_NOTE_CHARACTERS:
             break
     return {}
-
-
-def _comparable(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

@@ -24,7 +24,7 @@ from fabula.load.chapters import (
     numeral_line,
     subtitle_line,
 )
-from fabula.load.clean import one_line, prose, tidy
+from fabula.load.clean import fold_heading, one_line, prose, tidy
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
@@ -751,14 +751,14 @@ def _find_title(
     lines: Sequence[_Line], start: int, page: int, title: str
 ) -> tuple[int, int] | None:
     """The lines of a page that are a title of the outline, alone or together."""
-    wanted = _comparable(title)
-    bare = _comparable(re.sub(r"^(?:\w+\s+)?[\divxlc.]+[.:)]?\s+", "", title, flags=re.IGNORECASE))
+    wanted = fold_heading(title)
+    bare = fold_heading(re.sub(r"^(?:\w+\s+)?[\divxlc.]+[.:)]?\s+", "", title, flags=re.IGNORECASE))
     for first in range(start, len(lines)):
         if lines[first].page != page:
             return None
         text = ""
         for last in range(first, min(first + _MAX_HEADING_LINES, len(lines))):
-            text += _comparable(lines[last].text)
+            text += fold_heading(lines[last].text)
             if text and (text in (wanted, bare)):
                 return first, last + 1
             if not wanted.startswith(text):
@@ -820,10 +820,6 @@ def _heading_title(texts: Sequence[str]) -> str:
     if not others or is_number:
         return join_title("\n".join(texts))
     return join_title(" ".join(texts))
-
-
-def _comparable(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _prose(lines: Sequence[_Line]) -> list[str]:

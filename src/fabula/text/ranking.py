@@ -58,6 +58,11 @@ def bm25(query: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
     return scores
 
 
+def score_by_rank(rows: Sequence[int]) -> dict[int, float]:
+    """Return the score of each row by its rank: 1, 1/2, 1/3 and so on."""
+    return {row: 1 / rank for rank, row in enumerate(rows, 1)}
+
+
 def scale(scores: Scores) -> Scores:
     """Return scores scaled to the range from 0 to 1; all 0 if they are equal."""
     if not scores.size or not (span := float(np.ptp(scores))) > 0:

@@ -44,7 +44,7 @@ from fabula.graphs.entities.retrieval import (
     read_network,
 )
 from fabula.text.document import Vector, Vectors
-from fabula.text.ranking import Scores, maximal_marginal_relevance, scale
+from fabula.text.ranking import Scores, maximal_marginal_relevance, scale, score_by_rank
 
 MAX_COMPARED = 400
 """How many relations' vectors are compared with the question: those most particular to their
@@ -79,8 +79,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     relations = by_turns([of_entities, relations])
     unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
     candidates = [
-        entity_hits(_by_rank(entities), network, unfiltered, tools),
-        link_hits(_by_rank(relations), network.relations, "relation", unfiltered, tools),
+        entity_hits(score_by_rank(entities), network, unfiltered, tools),
+        link_hits(score_by_rank(relations), network.relations, "relation", unfiltered, tools),
     ]
     shares = (options.entity_share, options.relation_share)
     budgets = [int(share * tools.tokens) for share in shares]
@@ -207,7 +207,7 @@ def _pick_chunks(
     picked = set(of_entities)
     others = [row for row in of_relations if row not in picked]
     rows = by_turns([of_question, of_entities, others])
-    return _by_rank(rows[: min(options.chunks, tools.k)])
+    return score_by_rank(rows[: min(options.chunks, tools.k)])
 
 
 # The rankings
@@ -331,7 +331,3 @@ def share_out(sizes: Sequence[int]) -> list[int]:
 def _ends(relations: Sequence[int], network: Network) -> list[int]:
     """The entities that relations tie, in the order of the relations."""
     return list(dict.fromkeys(network.relations.ends[list(relations)].ravel().tolist()))
-
-
-def _by_rank(rows: Sequence[int]) -> dict[int, float]:
-    return {row: 1 / place for place, row in enumerate(rows, 1)}

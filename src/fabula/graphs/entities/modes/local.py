@@ -30,7 +30,7 @@ from fabula.graphs.entities.retrieval import (
     read_network,
     reports_of_entities,
 )
-from fabula.text.ranking import Scores
+from fabula.text.ranking import Scores, score_by_rank
 
 MAX_PASSAGES = 200
 """How many passages of the question's own ranking order chunks that are otherwise equal."""
@@ -58,17 +58,17 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if not selected:
         return fall_back(question, "there is no entity", (), network, filters, tools)
     with tools.trace.step("entities", f"{len(named)} named, the rest by cosine") as step:
-        entities = entity_hits(_by_rank(selected), network, filters, tools)
+        entities = entity_hits(score_by_rank(selected), network, filters, tools)
         step.record(entities)
     with tools.trace.step("relations", "among them, then outwards") as step:
         rows = rank_relations(selected, network, options.relations)
-        relations = link_hits(_by_rank(rows), network.relations, "relation", filters, tools)
+        relations = link_hits(score_by_rank(rows), network.relations, "relation", filters, tools)
         step.record(relations)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
     with tools.trace.step("chunks", "of the entities, those with most of their relations") as step:
         place = {hit.id: place for place, hit in enumerate(alone)}
         ranked = rank_chunks(selected, place, network)[: tools.k]
-        scored = {network.chunks[row]: score for row, score in _by_rank(ranked).items()}
+        scored = {network.chunks[row]: score for row, score in score_by_rank(ranked).items()}
         chunks = chunk_hits(scored, filters, tools)
         step.record(chunks)
     if tools.models.offline and chunks:
@@ -95,7 +95,7 @@ def _reports(
     selected: Sequence[int], network: Network, filters: Filters, tools: Tools
 ) -> list[Hit]:
     with tools.trace.step("reports", "of communities with most of the entities inside") as step:
-        hits = reports_of_entities(_by_rank(selected), network, filters, tools)
+        hits = reports_of_entities(score_by_rank(selected), network, filters, tools)
         step.record(hits)
     return hits
 
@@ -143,7 +143,3 @@ def rank_chunks(selected: Sequence[int], place: Mapping[str, int], network: Netw
         )
         ranked |= dict.fromkeys(chunk for *_, chunk in order)
     return list(ranked)
-
-
-def _by_rank(rows: Sequence[int]) -> dict[int, float]:
-    return {row: 1 / place for place, row in enumerate(rows, 1)}
