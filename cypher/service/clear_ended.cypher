@@ -22,7 +22,6 @@ CALL (jobs) {
   SET job.is_last = null
   WITH job
   MATCH (job)-[:HAS_ITEM]->(item:ServiceItem)
-  WHERE item.holds IS NOT NULL
   SET item.holds = null
 }
 CALL (jobs) {

@@ -241,7 +241,7 @@ def test_writers_are_refused_while_it_is_moved_and_the_move_can_be_given_up(
     assert cypher(other, "MATCH (n:Passage|Element|Document) RETURN count(n) AS n") != [{"n": 0}]
     store = app.home_store
     [entry, *_] = store.documents(NAME)
-    said = "is being moved to server 'shelf2': questions are answered meanwhile"
+    said = "is being moved to server 'server2': questions are answered meanwhile"
     for write in (
         lambda: store.prepare(NAME, MODEL, DIMENSIONS),
         lambda: put(store, small_graph("c.txt", collection=NAME)),
@@ -369,7 +369,7 @@ def test_what_was_staged_early_is_not_lost_in_a_move_that_begins_meanwhile(
         staged = store.stage_early(made[:1], MODEL, lock)
         # The move does not wait for the models of a writer; the writer is refused at its end.
         move(app, SHELF)
-        with pytest.raises(CollectionMoved, match="has been moved to server 'shelf2'"):
+        with pytest.raises(CollectionMoved, match="has been moved to server 'server2'"):
             store.apply(made, MODEL, lock=lock, staged=staged)
         store.discard_staged(lock)
     assert belongings(other, NAME) == whole
@@ -384,7 +384,7 @@ def test_a_writer_that_learned_long_ago_where_a_collection_was_is_refused(
     with App() as asleep:
         before = asleep.store_of(NAME)
         move(app, SHELF)
-        with pytest.raises(CollectionMoved, match="has been moved to server 'shelf2'"):
+        with pytest.raises(CollectionMoved, match="has been moved to server 'server2'"):
             put(before, small_graph("c.txt", collection=NAME))
         with pytest.raises(CollectionMoved):
             before.prepare(NAME, MODEL, DIMENSIONS)
@@ -396,8 +396,8 @@ def test_a_writer_that_learned_long_ago_where_a_collection_was_is_refused(
 def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
     app: App, two: TwoServers, other: Store
 ) -> None:
-    with pytest.raises(NotFound, match=r"There is no server 'shelf9'\. Did you mean shelf2"):
-        move(app, "shelf9")
+    with pytest.raises(NotFound, match=r"There is no server 'server9'\. Did you mean server2"):
+        move(app, "server9")
     with pytest.raises(NotFound, match="There is no collection 'nothing' with documents"):
         move(app, SHELF, "nothing")
     fill(other, NAME)

@@ -430,11 +430,11 @@ def test_a_server_that_is_not_known_takes_no_new_collection(
     two: TwoServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest(tmp_path, "first")
-    monkeypatch.setenv("FABULA_SERVER", "shelf9")
+    monkeypatch.setenv("FABULA_SERVER", "server9")
     # What exists stays where it is.
     ingest(tmp_path, "first")
     said = run("ingest", tmp_path / "first.txt", "--collection", "new", code=1).output
-    assert "There is no server 'shelf9'" in said
+    assert "There is no server 'server9'" in said
     with connect(two.home) as home:
         assert home.collections() == ["first"]
         assert cypher(home, "MATCH (n:CollectionPlace|MovedCollection) RETURN n.name AS n") == []

@@ -286,7 +286,7 @@ def test_a_document_is_downloaded(chromium: Browser, library: Library) -> None:
     # Its graphs have nothing that RDF has.
     refused = client.get(f"/c/books/d/{id}/download/nt", headers=PAGE)
     assert refused.status_code == 404
-    assert "there are none" in refused.text
+    assert "has none of them" in refused.text
 
 
 def test_a_correction_is_listed_and_undone_for_the_collection(

@@ -288,7 +288,7 @@ def test_events_and_relations_are_exported_as_rdf(scenes: Fabula, tmp_path: Path
     assert who == {"Anna", "Clara", "seven sailors"}
     result = rdflib.URIRef("urn:fabula:sense:Contingency.Cause.Result")
     assert len(list(graph.subject_objects(result))) == 1
-    with pytest.raises(NotFound, match="none in Bare"):
+    with pytest.raises(NotFound, match="'Bare' has none of them"):
         scenes.export(tmp_path / "bare.nt", "Bare")
 
 
