@@ -111,6 +111,16 @@ def test_workers_make_the_graph_that_one_process_makes(
     assert (sum(outcome.usage.calls for outcome in shared) > 0) == (how == "online")
 
 
+def test_no_profiler_runs_in_workers(cluster: WorkerCluster) -> None:
+    """With Python 3.11 it can make a worker hang for the five minutes until Dask gives it up."""
+
+    def is_profiled(dask_worker: Any) -> bool:
+        return "profile" in dask_worker.periodic_callbacks
+
+    profiled = cluster.connect().run(is_profiled)
+    assert list(profiled.values()) == [False, False]
+
+
 def test_a_graph_is_built_and_gaps_are_filled_by_workers(
     online: None, books: Path, cluster: WorkerCluster, endpoint: Endpoint
 ) -> None:

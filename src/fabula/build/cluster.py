@@ -205,6 +205,10 @@ class WorkerCluster:
                 # A plan has a book's text and the parts that it is built on.
                 "distributed.admin.large-graph-warning-threshold": "1GB",
                 "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
+                # It reads the frames of all threads, in which Python 3.11 may wait for itself for
+                # ever (python/cpython 106883): a worker then hung for the five minutes after which
+                # Dask gives it up. Local workers take this configuration over.
+                "distributed.worker.profile.enabled": False,
             }
         )
         if self.is_local and self._local is None:
