@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import signal
 import subprocess
@@ -18,6 +20,7 @@ from typing import Any
 import psutil
 import pytest
 from click.testing import CliRunner
+from distributed.deploy.cluster import Cluster
 
 from dask_cluster import dask_cluster
 from database import cypher
@@ -357,6 +360,29 @@ def test_ctrl_c_ends_the_command_and_its_workers(
     with Fabula() as fabula:
         assert [*fabula.documents()] == []
         assert fabula.check().violations == ()
+
+
+def test_what_dask_logs_while_it_closes_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It closes its last connections after its own silence has ended."""
+    dask_log = logging.getLogger("distributed")
+    printed = logging.StreamHandler(io.StringIO())
+    dask_log.addHandler(printed)
+    close = Cluster._close
+
+    async def close_and_log(self: Cluster) -> None:
+        dask_log.getChild("batched").info("Batched Comm Closed")
+        await close(self)
+
+    monkeypatch.setattr(Cluster, "_close", close_and_log)
+    try:
+        with WorkerCluster(workers=1) as cluster:
+            cluster.connect(offline=True)
+        assert printed.stream.getvalue() == ""
+        # Who uses Dask as well hears it again.
+        dask_log.info("It is closed")
+        assert printed.stream.getvalue() == "It is closed\n"
+    finally:
+        dask_log.removeHandler(printed)
 
 
 # A cluster of other processes

@@ -21,7 +21,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
@@ -112,6 +112,7 @@ class WorkerCluster:
         self._lock = threading.Lock()
         self._client: Client | None = None
         self._local: LocalCluster | None = None
+        self._silence = ExitStack()
         self._inboxes: dict[str, queue.SimpleQueue[bytes | None]] = {}
         self._counted = (0.0, (0, 0))
 
@@ -137,6 +138,7 @@ class WorkerCluster:
                 client.close(timeout=CLOSE_SECONDS)
         if local is not None:
             _end_local(local)
+        self._silence.close()
 
     def open_run(self, models: ModelFactory) -> ClusterSteps:
         """Return what does the steps of one run, with models like these.
@@ -197,8 +199,14 @@ class WorkerCluster:
         # Takes half a second to import.
         import dask
         from distributed import Client
+        from distributed.utils import silence_logging_cmgr
 
         from fabula.build.worker_task import TOPIC
+
+        # Dask logs tracebacks of connections that end while it closes; what fails is raised, too.
+        # A LocalCluster that is told to be silent talks again before it has closed all of them.
+        level = logging.CRITICAL if self.is_local else logging.WARNING
+        self._silence.enter_context(silence_logging_cmgr(level))
 
         dask.config.set(
             {
