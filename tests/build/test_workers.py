@@ -124,6 +124,13 @@ def test_no_profiler_runs_in_workers(cluster: WorkerCluster) -> None:
     assert list(profiled.values()) == [False, False]
 
 
+def test_local_workers_do_not_print_what_dask_logs(cluster: WorkerCluster) -> None:
+    def does_log() -> bool:
+        return logging.getLogger("distributed.batched").isEnabledFor(logging.ERROR)
+
+    assert list(cluster.connect().run(does_log).values()) == [False, False]
+
+
 def test_a_graph_is_built_and_gaps_are_filled_by_workers(
     online: None, books: Path, cluster: WorkerCluster, endpoint: Endpoint
 ) -> None:

@@ -432,6 +432,8 @@ def dask_setup(worker: object) -> None:
     """Prepare a worker on the coordinator's machine; Dask calls this when the worker starts.
 
     A terminal sends Ctrl-C to all processes that a command has started. The coordinator ends the
-    workers itself, so that they do not each print a traceback.
+    workers itself, so that they do not each print a traceback; nor do they log those of connections
+    that end meanwhile, for which Dask's own `silence_logs` ends too early.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
