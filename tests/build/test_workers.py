@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -374,7 +374,7 @@ def test_what_dask_logs_while_it_closes_is_not_printed(monkeypatch: pytest.Monke
     dask_log = logging.getLogger("distributed")
     printed = logging.StreamHandler(io.StringIO())
     dask_log.addHandler(printed)
-    close = Cluster._close
+    close: Callable[[Cluster], Awaitable[None]] = Cluster._close
 
     async def close_and_log(self: Cluster) -> None:
         dask_log.getChild("batched").info("Batched Comm Closed")
