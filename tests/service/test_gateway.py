@@ -340,6 +340,34 @@ def test_texts_under_way_are_not_asked_for_by_others() -> None:
     assert np.array_equal(rows[1][1], rows[2][0])
 
 
+def wants_input_type(body: dict[str, Any]) -> tuple[int, Any] | None:
+    """What NVIDIA's NIM says of a call for vectors that lacks the kind of its texts."""
+    words = "'input_type' parameter is required for asymmetric models"
+    return None if "input_type" in body else (400, {"error": words})
+
+
+@pytest.mark.parametrize("has_gateway", [False, True])
+def test_a_server_that_wants_the_kind_of_a_text_has_its_vectors_cached_by_kind(
+    has_gateway: bool,
+) -> None:
+    texts = ["Who rang?", "A bell."]
+    with ExitStack() as stack:
+        endpoint = stack.enter_context(Endpoint(key=KEY, objection=wants_input_type))
+        if has_gateway:
+            gateway = stack.enter_context(gateway_before(endpoint))
+            models, meter = stack.enter_context(models_behind(gateway, cache=False))
+        else:
+            settings = Settings.read(base_url=endpoint.url, api_key=KEY)
+            models, meter = stack.enter_context(closing(ModelFactory(settings))), Meter()
+        embedder = models.counted_embedder(meter)
+        for _ in range(2):
+            embedder.embed(texts)
+            embedder.embed(texts, "query")
+            embedder.embed(texts[:1])
+        sent = [(body["input"], body["input_type"]) for body in endpoint.bodies[1:]]
+    assert sent == [(texts, "passage"), (texts, "query")]
+
+
 def test_one_vector_of_all_texts_is_known_behind_a_gateway_too() -> None:
     def raw(_: int, body: dict[str, Any]) -> list[bytes]:
         rows = [vector(text, 64).tolist() for text in body["input"]]

@@ -26,7 +26,7 @@ from fabula.graph.recipes import (
     text_recipe,
     with_bases,
 )
-from fabula.models import Prompt
+from fabula.models import Prompt, TextKind
 from fabula.models.budget import Budget, Budgets
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter, UsageCounter
 from fabula.models.offline import OfflineGuide, StaticEmbedder
@@ -531,15 +531,19 @@ class ModelFactory:
         if cached and self._cache:
             from fabula.models.cached import CachedEmbedder
 
-            by_kind = getattr(bare, "takes_kind", False)
+            key_kind = self._key_kind if is_remote else getattr(bare, "key_kind", None)
             counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
             stop = self._purpose.stop
-            embedder = CachedEmbedder(counted, self._cache, address, stop, by_kind=by_kind)
+            embedder = CachedEmbedder(counted, self._cache, address, stop, key_kind)
         if not is_remote:
             return embedder
         from fabula.models.batching import BatchingEmbedder
 
         return BatchingEmbedder(embedder, self._endpoint.behaviour)
+
+    def _key_kind(self, kind: TextKind) -> str:
+        """What the cache's key of a text has of its kind, for a model at the endpoint."""
+        return self._endpoint.parameters(self._settings.embedding_model).key_kind(kind)
 
     def placeholder_vectors(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vectors that stand in for the model's in a dry run.

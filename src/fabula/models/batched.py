@@ -417,15 +417,14 @@ class BatchedEmbedder:
             ReplyPending: Some of them come by a batch.
 
         """
-        del kind
         calls = self._calls
         keys = {text: embedding_key(calls.address, self.model, text) for text in texts}
         with calls.cache.lock([*keys.values()], calls.stop):
-            rows, answers, usage = self._collect(keys)
+            rows, answers, usage = self._collect(keys, kind)
             shapes = {row.shape for row in rows.values()}
             if len(shapes) > 1:
                 # The name stood for another model before: the cached vectors are of no use.
-                rows, answers, usage = self._collect(keys, use_cache=False)
+                rows, answers, usage = self._collect(keys, kind, use_cache=False)
             if new := {keys[text]: answers[text].vectors[0] for text in answers}:
                 known = calls.cache.vectors([*new])
                 missing = {key: row for key, row in new.items() if key not in known}
@@ -446,7 +445,7 @@ class BatchedEmbedder:
         )
 
     def _collect(
-        self, keys: dict[str, bytes], *, use_cache: bool = True
+        self, keys: dict[str, bytes], kind: TextKind, *, use_cache: bool = True
     ) -> tuple[dict[str, Vector], dict[str, Embeddings], Usage]:
         """Return vectors by text, those of them that batches brought, and what these cost."""
         calls = self._calls
@@ -458,13 +457,13 @@ class BatchedEmbedder:
         for text, key in keys.items():
             try:
                 try:
-                    answer, part = self._embed_one(text, key)
+                    answer, part = self._embed_one(text, key, kind)
                 except _Missing as missing:
                     if key in cached:
                         rows[text] = cached[key]
                         continue
                     calls.collect(missing)
-                    answer, part = self._embed_one(text, key)
+                    answer, part = self._embed_one(text, key, kind)
             except ReplyPending as error:
                 pending = error
                 continue
@@ -475,12 +474,12 @@ class BatchedEmbedder:
         # Counted as one call, as a call for all texts would be.
         return rows, answers, replace(usage, calls=int(usage.prompt_tokens > 0))
 
-    def _embed_one(self, text: str, key: bytes) -> tuple[Embeddings, Usage]:
+    def _embed_one(self, text: str, key: bytes, kind: TextKind) -> tuple[Embeddings, Usage]:
         calls = self._calls
         size = tokens.count(text)
         endpoint = BatchedEndpoint(calls, key.hex(), size)
         purpose = Purpose(stop=calls.stop)
-        answer = OpenAIEmbedder(endpoint, self.model, 1, purpose).embed([text])
+        answer = OpenAIEmbedder(endpoint, self.model, 1, purpose).embed([text], kind)
         sent = answer.tokens or size
         if endpoint.kept is not None:
             answer = replace(answer, cut={text: endpoint.kept})

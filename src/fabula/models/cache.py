@@ -78,7 +78,8 @@ def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
 def embedding_key(endpoint: str, model: str, text: str, kind: str = "") -> bytes:
     """Return the key of a vector: a hash, 32 bytes, of checked URL, model and text.
 
-    `kind` is that of the text, for an embedder that is told it beside the text, and otherwise ''.
+    `kind` is that of the text, for an embedder that is told it beside the text; '' otherwise, and
+    for passages at an endpoint.
     """
     return _digest("embedding", endpoint, model, text, *([kind] if kind else []))
 

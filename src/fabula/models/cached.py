@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -137,7 +137,14 @@ class CachedEmbedder:
     """An embedder whose vectors are cached, text by text, by endpoint and model.
 
     Texts that the cache has the vectors of are counted as saved. A prefix is a part of its text.
-    With `by_kind`, the kind of a text is a part of the key, too.
+
+    Args:
+        embedder: Asks the model.
+        cache: Where vectors are saved.
+        endpoint: The endpoint's checked URL.
+        stop: Ends the waiting for others that ask for the same texts.
+        key_kind: What the key of a text has of its kind; None for nothing.
+
     """
 
     def __init__(
@@ -146,21 +153,23 @@ class CachedEmbedder:
         cache: ResponseCache,
         endpoint: str,
         stop: Stop | None = None,
-        *,
-        by_kind: bool = False,
+        key_kind: Callable[[TextKind], str] | None = None,
     ) -> None:
         self._embedder, self._cache, self._endpoint = embedder, cache, endpoint
-        self._stop, self._by_kind = stop or Stop(), by_kind
+        self._stop, self._key_kind = stop or Stop(), key_kind
         self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text; each text that is not cached is asked for once."""
-        key_kind = kind if self._by_kind else ""
-        keys = [embedding_key(self._endpoint, self.model, text, key_kind) for text in texts]
+        keys = self._keys(texts, kind)
         # All keys at once: one by one, two threads with the same texts in another order could each
         # hold what the other waits for.
         with self._cache.lock(keys, self._stop):
             return self._embed(dict(zip(keys, texts, strict=True)), keys, kind)
+
+    def _keys(self, texts: Iterable[str], kind: TextKind) -> list[bytes]:
+        key_kind = self._key_kind(kind) if self._key_kind else ""
+        return [embedding_key(self._endpoint, self.model, text, key_kind) for text in texts]
 
     def _embed(
         self, texts: Mapping[bytes, str], keys: Sequence[bytes], kind: TextKind
@@ -192,6 +201,8 @@ class CachedEmbedder:
         values = [*texts.values()]
         answer = self._embedder.embed(values, kind)
         vectors = dict(zip(texts, answer.vectors, strict=True))
-        self._cache.save_vectors(self.model, vectors)
+        # By keys made anew: that a model wants to know the kind is learned by its first call.
+        saved = dict(zip(self._keys(values, kind), answer.vectors, strict=True))
+        self._cache.save_vectors(self.model, saved)
         rows |= vectors
         return replace(answer, tokens=answer.tokens or sum(tokens.count_all(values)))

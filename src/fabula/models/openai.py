@@ -359,38 +359,38 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one unit vector for each text: float32, shape (texts, dimensions).
 
-        The interface has no field for `kind`: the prefix of a text tells the model.
+        The prefix of a text tells most models its `kind`; servers that ask for the field
+        `input_type` get it.
 
         Raises:
             BadReply: None of a bounded number of answers had usable vectors.
             ModelError: The endpoint did not answer, or refused the call.
 
         """
-        del kind
         attributes = {
             tracing.OPERATION: "embeddings",
             tracing.PROVIDER: "openai",
             tracing.MODEL: self.model,
         }
         with tracing.span(f"embeddings {self.model}", attributes, client=True) as span:
-            embeddings = self._embed(texts)
+            embeddings = self._embed(texts, kind)
             span.record({tracing.INPUT_TOKENS: embeddings.tokens})
             return embeddings
 
-    def _embed(self, texts: Sequence[str]) -> Embeddings:
+    def _embed(self, texts: Sequence[str], kind: TextKind) -> Embeddings:
         tries = Tries()
         behaviour = self._endpoint.behaviour
         is_batch = len(texts) > 1
         attempts = 1 if is_batch and behaviour.spoils_batches(self.model) else MAX_BAD_ANSWERS
         try:
-            return self._ask(texts, tries, attempts)
+            return self._ask(texts, kind, tries, attempts)
         except UnusableVectors as error:
             if is_batch:
                 # One text of which the model makes no numbers spoils the call, or the server makes
                 # one vector of all texts, or leaves texts out.
                 behaviour.spoil_batches(self.model)
                 raise BatchRefused(str(error), 1 if error.is_one_vector else None) from error
-            return self._embed_beginning(texts[0], error, tries, GUESSED_CUTS)
+            return self._embed_beginning(texts[0], kind, error, tries, GUESSED_CUTS)
         except ModelError as error:
             reported = error_reported(error)
             if reported is None or not reported.about_texts:
@@ -399,15 +399,16 @@ class OpenAIEmbedder:
                 size = reported.most_texts(len(texts)) if reported.too_many_texts else None
                 raise BatchRefused(str(error), size) from error
             steps = None if reported.too_long else GUESSED_CUTS
-            return self._embed_beginning(texts[0], error, tries, steps)
+            return self._embed_beginning(texts[0], kind, error, tries, steps)
 
     def _embed_beginning(
-        self, text: str, error: ModelError, tries: Tries, steps: int | None
+        self, text: str, kind: TextKind, error: ModelError, tries: Tries, steps: int | None
     ) -> Embeddings:
         """Embed as much of a text that is too long as the model takes, in whole sentences.
 
         Args:
             text: The text.
+            kind: What it is.
             error: Why it was refused; raised if its beginnings are refused, too.
             tries: Counts the failed tries.
             steps: How often to shorten it; None for as often as needed, if its length is named as
@@ -422,7 +423,7 @@ class OpenAIEmbedder:
             steps = steps and steps - 1
             beginning = shorten(text, length)
             try:
-                embeddings = self._ask([beginning], tries, attempts=1)
+                embeddings = self._ask([beginning], kind, tries, attempts=1)
             except UnusableVectors:
                 continue
             except ModelError as again:
@@ -435,12 +436,16 @@ class OpenAIEmbedder:
         raise error
 
     def _ask(
-        self, texts: Sequence[str], tries: Tries, attempts: int = MAX_BAD_ANSWERS
+        self,
+        texts: Sequence[str],
+        kind: TextKind,
+        tries: Tries,
+        attempts: int = MAX_BAD_ANSWERS,
     ) -> Embeddings:
         call = ModelCall(
             EMBEDDINGS_PATH,
             self._role,
-            lambda parameters: parameters.embeddings(self.model, texts),
+            lambda parameters: parameters.embeddings(self.model, texts, kind),
             tries,
             self._purpose,
             self._hints,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fabula.models import OfferedTool, Prompt
+from fabula.models import OfferedTool, Prompt, TextKind
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -47,6 +47,14 @@ NO_STREAM = re.compile(
     re.IGNORECASE,
 )
 """How servers say that a model does not reply in streams, as OpenAI to accounts not verified."""
+NO_INPUT_TYPE = "embeddings without an input_type"
+"""What `without` calls a request that does not say whether its texts are questions or passages."""
+NEEDS_INPUT_TYPE = re.compile(
+    r"\binput_type\b.{0,30}\b(?:required|missing|must be)\b"
+    r"|\b(?:requires?|missing|provide|specify)\b.{0,30}\binput_type\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers ask for it, as NVIDIA's NIM does for models that embed questions otherwise."""
 TOO_LARGE = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 
 
@@ -72,6 +80,8 @@ class Parameters:
     thinks: bool = False
     system_role: bool = True
     tools: bool = True
+    input_type: bool = False
+    """Whether a call for vectors says what its texts are; few servers know the field."""
     stream: Literal["asked", "always", "never"] = "asked"
     """Whether a reply comes as a stream. The other way is put together, or shown when it is whole,
     by the transport."""
@@ -120,13 +130,22 @@ class Parameters:
             return [{"role": "system", "content": system}, {"role": "user", "content": user}]
         return [{"role": "user", "content": f"{system}\n\n{user}" if system else user}]
 
-    def embeddings(self, model: str, texts: Sequence[str]) -> dict[str, Any]:
+    def embeddings(
+        self, model: str, texts: Sequence[str], kind: TextKind = "passage"
+    ) -> dict[str, Any]:
         """Return the body of an embeddings call."""
         body: dict[str, Any] = {"model": model, "input": [*map(_sendable, texts)]}
         if self.encoding_format:
             # A third of the bytes of decimal numbers.
             body["encoding_format"] = "base64"
+        if self.input_type:
+            body["input_type"] = kind
         return body
+
+    def key_kind(self, kind: TextKind) -> str:
+        """Return what the cache's key of a text has of its kind; see `cache.embedding_key`."""
+        # A passage is found under the key that it has where nothing was learned yet.
+        return kind if self.input_type and kind == "query" else ""
 
     def alternatives(self, body: Mapping[str, Any], accepted: Collection[str]) -> list[Self]:
         """Return what to try where `body` is refused without naming a parameter.
@@ -160,6 +179,8 @@ class Parameters:
                 return replace(self, stream="never")
             case _ if parameter == NOT_STREAMED:
                 return replace(self, stream="always")
+            case _ if parameter == NO_INPUT_TYPE:
+                return replace(self, input_type=True)
             case "max_tokens" if self.limit == "max_tokens":
                 # Only thinking models refuse it.
                 return replace(self, limit="max_completion_tokens", thinks=True)
@@ -259,9 +280,11 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
 
 
 def _refused_way(parameter: str | None, message: str, body: Mapping[str, Any]) -> str | None:
-    """A stream, or a reply without one, if that is what an endpoint refuses."""
+    """A stream, a reply without one, or texts of no stated kind, if that is what is refused."""
     if "messages" not in body:
-        return None
+        is_unstated = "input" in body and "input_type" not in body
+        needs = parameter == "input_type" or NEEDS_INPUT_TYPE.search(message)
+        return NO_INPUT_TYPE if is_unstated and needs else None
     if not body.get("stream"):
         return NOT_STREAMED if NEEDS_STREAM.search(message) else None
     return STREAMED if NO_STREAM.search(message) or parameter == "stream" else None

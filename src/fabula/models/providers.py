@@ -55,7 +55,11 @@ class ProvidedEmbedder:
         self.model = model
         self.batch = int(getattr(embedder, "batch", 64))
         self.is_free = bool(getattr(embedder, "is_free", False))
-        self.takes_kind = "kind" in inspect.signature(embedder.embed).parameters
+        self._takes_kind = "kind" in inspect.signature(embedder.embed).parameters
+
+    def key_kind(self, kind: TextKind) -> str:
+        """Return what the cache's key of a text has of its kind; see `cache.embedding_key`."""
+        return kind if self._takes_kind else ""
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return unit vectors, shape (texts, dimensions).
@@ -67,7 +71,7 @@ class ProvidedEmbedder:
         # Settings import this module, and numpy takes longer to import than all that they need.
         import numpy as np
 
-        told = {"kind": kind} if self.takes_kind else {}
+        told = {"kind": kind} if self._takes_kind else {}
         embeddings: Embeddings = self._embedder.embed(texts, **told)
         rows = np.asarray(embeddings.vectors, np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True) if rows.ndim == 2 else np.zeros(1)

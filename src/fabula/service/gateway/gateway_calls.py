@@ -507,7 +507,8 @@ class GatewayCalls:
     async def _embed(self, request: CallRequest, texts: Sequence[str]) -> CallReply:
         """Answer a call for vectors; each text that is not cached is asked for once."""
         address, model = self._upstream.address, request.model
-        keys = [embedding_key(address, model, text) for text in texts]
+        kind = "query" if request.body.get("input_type") == "query" else ""
+        keys = [embedding_key(address, model, text, kind) for text in texts]
         rows: dict[bytes, Vector] = {}
         if self._cache is not None and not request.fresh:
             rows = self._cache.vectors([*dict.fromkeys(keys)])
