@@ -256,6 +256,19 @@ def test_a_raised_number_is_not_glued_to_its_word() -> None:
     assert texts(opened(body)) == ["the geese[12] left on the 1st for 10⁶ m²"]
 
 
+def test_fractions_and_powers_of_formulas_keep_their_signs() -> None:
+    """Word draws them by their places: without a sign, a half would be read as twelve."""
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+    def part(name: str, text: str) -> str:
+        return f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>"
+
+    half = f"<m:oMath {space}><m:f><m:fPr/>{part('num', '1')}{part('den', '2')}</m:f></m:oMath>"
+    cube = f"<m:oMath {space}><m:sSup>{part('e', 'y')}{part('sup', '3')}</m:sSup></m:oMath>"
+    body = f"<w:p>{run('He ate ')}{half}{run(', or 3')}{half}{run(', and ')}{cube}</w:p>"
+    assert texts(opened(body)) == ["He ate 1/2, or 3 1/2, and y^3"]
+
+
 def test_headings_are_known_by_levels_styles_and_what_styles_are_based_on() -> None:
     def style(name: str, more: str) -> str:
         kind = f'w:type="paragraph" w:styleId="{name}"'

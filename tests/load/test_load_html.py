@@ -337,6 +337,11 @@ def test_the_number_of_a_note_is_not_glued_to_its_word(reference: str) -> None:
 def test_what_is_raised_and_no_note_stays() -> None:
     page = html("<p>M<sup>me</sup> X, the 1<sup>st</sup>, 10<sup>6</sup> m<sup>2</sup></p>")
     assert texts(page) == ["Mme X, the 1st, 10⁶ m²"]
+    # In formulas nothing is the number of a note.
+    half = "<math><mfrac><mn>1</mn><mrow><mn>2</mn></mrow></mfrac></math>"
+    cube = "<math><msup><mi>y</mi><mn>3</mn></msup></math>"
+    page = html(f"<p>He ate {half}, or 3{half}, and {cube} more.</p>")
+    assert texts(page) == ["He ate 1/2, or 3 1/2, and y^3 more."]
     assert texts(html("<p>in 1848<a href='#n'><sup>3</sup></a></p>")) == ["in 1848[3]"]
 
 

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
+from functools import partial
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
@@ -361,6 +362,9 @@ class _Walk:
             "altChunk": self._insert,
             "textpath": self._lettering,
             "sdt": self._read_structured,
+            "f": self._fraction,
+            "den": partial(self._operand, "/"),
+            "sup": partial(self._operand, "^"),
         }
 
     @property
@@ -405,6 +409,18 @@ class _Walk:
             self._end_paragraph()
         elif local_name(element) == "r" and self._open:
             self._open[-1].run_hidden = self._open[-1].is_hidden
+
+    def _fraction(self, element: Element) -> Iterable[Element]:
+        """Keep the whole number of a mixed one, as 3 1/2, apart from its fraction."""
+        pieces = self._open[-1].pieces if self._open else []
+        if "/math}" in element.tag and pieces and pieces[-1][-1:].isdigit():
+            self._text(" ")
+        return element
+
+    def _operand(self, sign: str, element: Element) -> Iterable[Element]:
+        """Write before a part of a formula what is drawn by its place."""
+        self._text(sign)
+        return element
 
     def _begin_paragraph(self, element: Element) -> Iterable[Element]:
         properties = element.find("{*}pPr")

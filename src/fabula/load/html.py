@@ -68,6 +68,8 @@ _LEFT_OUT = {
 }
 """The elements that are no text, and what their characters are counted as; '' if they have none."""
 _SKIPPED = frozenset(_LEFT_OUT)
+_FORMULAS = {"mfrac": "/", "msup": "^"}
+"""The elements of MathML whose parts are drawn above each other, and what is written instead."""
 _RUBY_PARTS = frozenset(("rb", "rp", "rt", "rtc"))
 _VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_NAMES.split())
@@ -311,6 +313,7 @@ class _Open:
         start: Where its text begins among the pieces of the block.
         text_number: The number of the block that it began in; a note has one of its own.
         around: The pieces of the block around a note.
+        has_operand: Whether the first part of a fraction or power has ended.
 
     """
 
@@ -323,6 +326,7 @@ class _Open:
     start: int = 0
     text_number: int = 0
     around: list[str] = field(default_factory=list)
+    has_operand: bool = False
 
 
 @dataclass(slots=True)
@@ -434,6 +438,8 @@ class _BlockBuilder:
         if self._labels:
             self._labels.pop()
         self._end_element(frame)
+        if self._skipping is None and self._open and self._open[-1].tag in _FORMULAS:
+            self._end_operand(self._open[-1])
 
     def _end_element(self, frame: _Open) -> None:
         if self._skipping is not None:
@@ -452,6 +458,12 @@ class _BlockBuilder:
             self._verbatim = self._verbatim and frame.tag != "pre"
         elif frame.role and frame.text_number == self._text_number:
             self._end_inline(frame)
+
+    def _end_operand(self, formula: _Open) -> None:
+        """Write between the two parts of a formula what MathML draws by their places."""
+        if not formula.has_operand:
+            self._text.append(_FORMULAS[formula.tag])
+        formula.has_operand = True
 
     def _end_title(self, parts: Sequence[str]) -> None:
         title = real_title(_TITLE_END.sub("", one_line("".join(parts))))
@@ -696,6 +708,8 @@ class _BlockBuilder:
         elif separator := _separator(style.lower()):
             frame.role, frame.label = "apart", separator
             self._text.append(separator)
+        elif frame.tag == "mfrac" and self._text and self._text[-1][-1:].isdigit():
+            self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
 
