@@ -468,6 +468,22 @@ def test_a_document_that_is_removed_while_it_is_read_is_not_there(ready: Store) 
         cypher(ready, "MATCH (n:Document {sha256: 'x'}) DETACH DELETE n")
 
 
+def test_a_part_that_is_switched_out_while_it_is_read_is_not_there(ready: Store) -> None:
+    """Its properties are null then. Reading a document with one failed (KeyError)."""
+    put(ready, small_graph())
+    cypher(
+        ready,
+        "MATCH (d:Document) CREATE (:Part {id: 'default/', collection: 'default', document: ''}),"
+        " (:Part {collection: 'default'})-[:PART_OF]->(d)",
+    )
+    try:
+        [entry] = ready.documents("default")
+        assert [*entry.graphs] == ["aspects", "text"]
+        assert ready.collection_parts("default") == {}
+    finally:
+        cypher(ready, "MATCH (n:Part) WHERE n.graph IS NULL DETACH DELETE n")
+
+
 def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store) -> None:
     cypher(ready, "UNWIND range(1, 300) AS n CREATE (:Held)")
     cypher(ready, "UNWIND range(1, 3) AS n CREATE (:Retired {id: n})")

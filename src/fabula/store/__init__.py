@@ -55,6 +55,7 @@ from fabula.store.rows import (
     decode_vector,
     encode_vector,
     filter_parameters,
+    is_whole,
     read_entry,
     read_gap,
     read_record,
@@ -160,7 +161,7 @@ class Store(Database):
         """
         title, after_id = after
         place = {"collection": collection, "limit": page_size}
-        while page := self._entry_rows(
+        while page := self.entry_rows(
             "core/find_documents", {**place, "after_title": title, "after": after_id}
         ):
             yield from map(read_entry, page)
@@ -215,7 +216,7 @@ class Store(Database):
             "part": "" if whole else key,
             "limit": limit,
         }
-        rows = self._entry_rows("core/find_named", parameters)
+        rows = self.entry_rows("core/find_named", parameters)
         if not rows:
             wait = partial(lock_collection, collection=collection)
             rows = self._between_switches(wait, "core/find_named", parameters)
@@ -227,15 +228,18 @@ class Store(Database):
     ) -> list[Entry]:
         """Return the documents of a collection with one of these ids, or one of these texts."""
         parameters = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
-        return [read_entry(row) for row in self._entry_rows("core/find_same", parameters)]
+        return [read_entry(row) for row in self.entry_rows("core/find_same", parameters)]
 
-    def _entry_rows(self, name: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def entry_rows(self, name: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the rows of a statement that finds documents, each of which is whole.
 
-        A document that is switched out between being found and being read has no properties.
+        Args:
+            name: The statement; its rows are read by `rows.read_entry`.
+            parameters: Its parameters, `collection` among them.
+
         """
         rows = self.rows(name, **parameters)
-        if any(row["document"]["id"] is None for row in rows):
+        if not all(map(is_whole, rows)):
             wait = partial(lock_collection, collection=parameters["collection"])
             rows = self._between_switches(wait, name, parameters)
         return [row for row in rows if row["document"]["id"] is not None]
@@ -289,7 +293,7 @@ class Store(Database):
         if not owner.document:
             return self.collection_parts(owner.collection).get(owner.graph)
         parameters = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
-        record = _find_record(self._entry_rows("core/find_same", parameters), owner.graph)
+        record = _find_record(self.entry_rows("core/find_same", parameters), owner.graph)
         if record is None:
             wait = partial(lock_owners, owners=[owner])
             rows = self._between_switches(wait, "core/find_same", parameters)
@@ -298,8 +302,14 @@ class Store(Database):
 
     def collection_parts(self, collection: str) -> dict[str, Record]:
         """Return what the parts of a collection itself were made from, by their graphs' names."""
-        rows = self.rows("core/find_collection_parts", collection=collection)
-        return {row["part"]["graph"]: read_record(row["part"]) for row in rows}
+        name, parameters = "core/find_collection_parts", {"collection": collection}
+        rows = self.rows(name, **parameters)
+        if any(row["part"].get("graph") is None for row in rows):
+            rows = self._between_switches(
+                partial(lock_collection, collection=collection), name, parameters
+            )
+        parts = [row["part"] for row in rows]
+        return {part["graph"]: read_record(part) for part in parts if part.get("graph")}
 
     def find_abandoned_runs(self) -> list[str]:
         """Return the runs that have left something staged and whose process has ended."""

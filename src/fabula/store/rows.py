@@ -20,9 +20,18 @@ from fabula.text.document import Vector
 LAST_CHARACTER = "\U0010ffff"
 
 
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Return whether a row has all properties of a document and of its parts.
+
+    A node that is switched out between being found and being read has none.
+    """
+    nodes = [row["document"].get("id"), *(part.get("graph") for part in row["parts"])]
+    return None not in nodes
+
+
 def read_entry(row: Mapping[str, Any]) -> Entry:
-    """Return the document of a row."""
-    graphs = {part["graph"]: read_record(part) for part in row["parts"]}
+    """Return the document of a row, without parts that were switched out while they were read."""
+    graphs = {part["graph"]: read_record(part) for part in row["parts"] if part.get("graph")}
     document = dict(row["document"])
     left_out, warnings = json.loads(document.pop("left_out")), tuple(document.pop("warnings"))
     return Entry(**document, graphs=graphs, left_out=left_out, warnings=warnings)

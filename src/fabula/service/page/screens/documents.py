@@ -50,13 +50,9 @@ def list_documents(
 ) -> Response:
     """Show the documents of a collection, filtered, sorted and paged."""
     search = {"collection": collection.name, "words": fold_name(words)}
-    rows = collection.store.rows(
-        "core/find_document_page",
-        **search,
-        language=language,
-        order=order,
-        skip=(page - 1) * PAGE_SIZE,
-        limit=PAGE_SIZE + 1,
+    place = {"skip": (page - 1) * PAGE_SIZE, "limit": PAGE_SIZE + 1}
+    rows = collection.store.entry_rows(
+        "core/find_document_page", {**search, "language": language, "order": order, **place}
     )
     counts = collection.store.rows("core/count_document_page", **search)
     languages = {row["language"] for row in counts if row["language"]}
