@@ -185,7 +185,7 @@ def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path:
     with Fabula() as fabula:
         exported = ExportReader(fabula.store, list(fabula.documents()))
         put(full, small_graph(words="new"))
-        with pytest.raises(StoreError, match=r"A was changed while it was read. Export it again"):
+        with pytest.raises(StoreError, match=r"A was changed while it was read: export it again"):
             write_graph(exported, tmp_path / "graph.jsonl", "jsonl")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabula.app.annotating import read_annotated
 from fabula.app.catalogue import find_document
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
 from fabula.store import Store, part_reader
-from fabula.store.part_reader import read_part
+from fabula.store.part_reader import read_part, read_parts
 from fabula.text.document import Vector
 from graphs import document_id, put, small_graph
 
@@ -130,3 +131,15 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
             assert find_document(ready, owner.collection, owner.document).id == owner.document
     finally:
         writer.join()
+
+
+def test_parts_of_two_versions_are_not_mixed(ready: Store) -> None:
+    """Findings of one version were looked up in the text of another one (KeyError)."""
+    put(ready, small_graph(words="old"))
+    [entry] = ready.documents("default")
+    assert [*read_parts(ready, entry, ["text", "aspects"])] == ["text", "aspects"]
+    put(ready, small_graph(words="new"))
+    with pytest.raises(Changed, match="A was changed while it was read: try again"):
+        read_parts(ready, entry, ["text", "aspects"])
+    with pytest.raises(Changed):
+        read_annotated(ready, entry)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.app.deciding import current_user
 from fabula.errors import BadValue, LoadError, NotFound, did_you_mean
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
-from fabula.graph import TEXT, Owner
+from fabula.graph import TEXT
 from fabula.graph.annotations import (
     HIGHLIGHT,
     NOTE,
@@ -33,7 +33,7 @@ from fabula.graph.parts import chunks_of, document_of
 from fabula.graph.parts_until import restrict_parts
 from fabula.graph.unread import make_check
 from fabula.store.annotations import edit_layer, read_layers
-from fabula.store.part_reader import read_part
+from fabula.store.part_reader import read_parts
 from fabula.text.anchoring import QuoteFinder, TextQuote, quote_at
 from fabula.text.document import Document
 from fabula.text.folding import fold_name
@@ -116,20 +116,18 @@ def read_annotated(
     names = [TEXT]
     if with_findings:
         names += [name for name in installed if name in entry.graphs and installed[name].find]
-    parts = {
-        name: read_part(store, Owner(entry.collection, name, entry.id))
-        for name in dict.fromkeys(
-            [*names, *(base for name in names[1:] for base in installed[name].uses)]
-        )
-        if name in entry.graphs or name == TEXT
-    }
+    structure = store.structure(entry)
+    known_names = store.names_of(entry) if place is not None else {}
+    bases = (base for name in names[1:] for base in installed[name].uses)
+    needed = dict.fromkeys([*names, *(base for base in bases if base in entry.graphs)])
+    parts = read_parts(store, entry, needed)
     chunks = chunks_of(parts[TEXT])
-    document = document_of(entry, chunks, store.structure(entry))
+    document = document_of(entry, chunks, structure)
     until, whole = NO_LIMIT, document.text
     is_unread = make_check({}, until)
     if place is not None:
         until = place.end
-        is_unread = make_check(store.names_of(entry), until)
+        is_unread = make_check(known_names, until)
         parts = restrict_parts(parts, installed, until, is_unread)
         chunks = tuple(chunk for chunk in chunks if chunk.end <= until)
         document = replace(document, text=document.text[:until])
@@ -171,9 +169,10 @@ def _prints_unread(annotation: Annotation, is_unread: Callable[[str], bool]) -> 
 
 
 def read_text_of(store: Store, entry: Entry) -> Document:
-    """Return a document with its text."""
-    chunks = chunks_of(read_part(store, Owner(entry.collection, TEXT, entry.id)))
-    return document_of(entry, chunks, store.structure(entry))
+    """Return a document with its text. Raises Changed if it was replaced since it was found."""
+    structure = store.structure(entry)
+    chunks = chunks_of(read_parts(store, entry, [TEXT])[TEXT])
+    return document_of(entry, chunks, structure)
 
 
 def keep_layer(

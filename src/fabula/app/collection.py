@@ -834,17 +834,14 @@ class Collection:
         """Return what was read of a document, for an export; `reader` may leave something out."""
         from fabula.export.until import ReadSoFar
         from fabula.graph.parts_until import restrict_parts
-        from fabula.store.part_reader import read_part
+        from fabula.graph.unread import make_check
+        from fabula.store.part_reader import read_parts
 
         entry = place.document
-        parts = {
-            name: read_part(self.store, Owner(self.name, name, entry.id)) for name in entry.graphs
-        }
-        from fabula.graph.unread import make_check
-
         is_unread = make_check(self.store.names_of(entry), place.end)
-        restricted = restrict_parts(parts, graphs(), place.end, is_unread)
         structure = self.store.structure(entry).up_to(place.end)
+        parts = read_parts(self.store, entry, entry.graphs)
+        restricted = restrict_parts(parts, graphs(), place.end, is_unread)
         return (reader or ReadSoFar)(entry, structure, restricted)
 
     def _typed_rows(self, document: str, until: str = "") -> TypedRows:

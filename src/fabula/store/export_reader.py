@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabula.errors import StoreError
+from fabula.errors import Changed, StoreError
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.store import Store
@@ -133,9 +133,9 @@ class ExportReader:
             after = rows[-1]["id"]
 
     def _refuse_changed(self, collection_parts: Sequence[Mapping[str, Record]]) -> None:
-        """Raise StoreError if a document was replaced between two batches."""
+        """Raise Changed if a document was replaced between two batches."""
         if self._read_collection_parts() != collection_parts:
-            raise StoreError("A collection's own graph was changed meanwhile. Export it again.")
+            raise Changed("A collection's own graph was changed meanwhile: export it again.")
         for collection in self._collections():
             entries = [entry for entry in self.entries if entry.collection == collection]
             for start in range(0, len(entries), ROWS_PER_PAGE):
@@ -144,8 +144,8 @@ class ExportReader:
                 now = {entry.id: entry for entry in same}
                 for entry in page:
                     if now.get(entry.id) != entry:
-                        raise StoreError(
-                            f"{entry.title} was changed while it was read. Export it again."
+                        raise Changed(
+                            f"{entry.title} was changed while it was read: export it again."
                         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fabula.errors import Changed, NotFound
 from fabula.graph import Edge, Node, Owner, Part
+from fabula.graph.entries import Entry
 from fabula.store import Store
 from fabula.store.rows import decode_vector
 
@@ -57,6 +58,27 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)
     return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
+
+
+def read_parts(store: Store, entry: Entry, names: Iterable[str]) -> dict[str, Part]:
+    """Return parts of a document, all of the version that was found.
+
+    What else is read of that version has to be read before them.
+
+    Args:
+        store: The graph.
+        entry: The document as it was found.
+        names: The names of its graphs that are needed.
+
+    Raises:
+        Changed: The document was replaced, or one of its graphs changed, since it was found.
+        NotFound: It was removed meanwhile.
+
+    """
+    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in names}
+    if any(part.record != entry.graphs.get(name) for name, part in parts.items()):
+        raise Changed(f"{entry.title} was changed while it was read: try again.")
+    return parts
 
 
 def _node(row: Mapping[str, Any]) -> Node:

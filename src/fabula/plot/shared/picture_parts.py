@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.errors import Changed, NotFound
-from fabula.graph import TEXT, Owner, Part
+from fabula.errors import NotFound
+from fabula.graph import TEXT, Part
 from fabula.graph.entries import Entry
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.installed import graph as find_graph
 from fabula.graph.installed import graphs as installed_graphs
 from fabula.graph.parts_until import restrict_parts
 from fabula.graph.unread import make_check
-from fabula.store import Store
-from fabula.store.part_reader import read_part
+from fabula.store import Store, part_reader
 from fabula.text.document import Chunk
 
 NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
@@ -41,11 +40,10 @@ def read_parts(
         # Names of entities that other graphs have are chosen from all of the text.
         wanted |= {name for graph in graphs if graph != TEXT for name in find_graph(graph).uses}
     existing = [name for name in (*graphs, *sorted(wanted - {*graphs})) if name in entry.graphs]
-    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in existing}
-    if any(part.record != entry.graphs[name] for name, part in parts.items()):
-        raise Changed(f"{entry.title} was changed while it was read: try again.")
+    names = store.names_of(entry) if until < NO_LIMIT else {}
+    parts = part_reader.read_parts(store, entry, existing)
     if until < NO_LIMIT:
-        is_unread = make_check(store.names_of(entry), until)
+        is_unread = make_check(names, until)
         restricted = restrict_parts(parts, installed_graphs(), until, is_unread)
         if not restricted[TEXT].nodes:
             raise NotFound(
