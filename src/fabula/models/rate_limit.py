@@ -180,7 +180,7 @@ class RateLimit:
         return call
 
     def allowance(self, call: Call, left: float, reset: float) -> None:
-        """Heed the headers of a call's answer.
+        """Take over the limits that the headers of a reply state.
 
         Args:
             call: The call. The endpoint counted what was left when it arrived, however long the

@@ -237,7 +237,7 @@ def ngrams(text: WordText, size: int, *, stemmed: bool = False) -> Iterator[tupl
 
 
 def is_function_word(word: str, language: str) -> bool:
-    """Whether a word does not say what a text is about; outside of English, a short one."""
+    """Return whether a word is a function word; outside of English, whether it is short."""
     return not stemmer_of(language).terms(word)
 
 

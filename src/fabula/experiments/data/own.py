@@ -1,4 +1,4 @@
-"""One's own questions: JSON lines of a document, and a question or facts that it states."""
+"""Your own questions: JSON lines of a document, and a question or facts that it states."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Line(BaseModel):
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
-    """The documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
+    """Read the documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
     name = f"{part}.jsonl"
     texts: dict[str, Text] = {}
     questions: list[BenchQuestion] = []
@@ -73,7 +73,7 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
 
 
 def _is_path(text: str) -> bool:
-    """Whether it names a file: on one line, with a suffix that can be read, or one word."""
+    """Return whether it names a file: on one line, with a suffix that can be read, or one word."""
     if "\n" in text or len(text) > _LONGEST_PATH:
         return False
     return PurePath(text).suffix.lower() in SUFFIXES or not any(map(str.isspace, text))

@@ -1,6 +1,6 @@
-"""What a report is written with: Markdown with the tables of GitHub's dialect.
+"""Write the Markdown of a report, with the tables of GitHub's dialect.
 
-Whatever is handed over here is text: no name, question or setting of a run becomes markup.
+All arguments are plain text: no name, question or setting of a run becomes markup.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FENCE = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a table says in one place; `details` are smaller, below it; `strong` stands out."""
+    """A cell of a table; `details` are smaller, below its text; `strong` is bold."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -27,23 +27,23 @@ class Cell:
 
 
 def escape(text: str) -> str:
-    """One line on which nothing is markup."""
+    """Return a text as one line in which nothing is markup."""
     line = SPECIAL.sub(lambda match: "\\" + match[0], SPACES.sub(" ", text).strip())
     return LEADING.sub(lambda match: match[1] + "\\", line)
 
 
 def join(*blocks: str) -> str:
-    """Blocks below one another; those that are empty are left out."""
+    """Join blocks by empty lines, without empty blocks."""
     return "\n\n".join(block for block in blocks if block)
 
 
 def note(text: str, *, warning: bool = False) -> str:
-    """What nobody may miss."""
+    """Return a text as a block quote that stands out; a warning is bold."""
     return f"> **{escape(text)}**" if warning else f"> {escape(text)}"
 
 
 def code(text: str) -> str:
-    """Text to be typed or read as it is."""
+    """Return a text as a fenced code block."""
     longest = max((len(run) for run in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{text}\n{fence}"
@@ -57,7 +57,7 @@ def table(
     figures: bool = True,
     folded: bool = False,
 ) -> str:
-    """Rows under a head; the first column names the rows. `figures`: the others are numbers.
+    """Return a table; its first column names the rows. `figures`: the others are numbers.
 
     The page folds a table whose caption is a heading.
     """
@@ -68,7 +68,7 @@ def table(
 
 
 def gallery(caption: str, figures: Mapping[str, str]) -> str:
-    """Drawings, titles by file, under a caption that holds for all; nothing where there are none.
+    """Return drawings (titles by file) under one caption; '' if there are none.
 
     They are a list, which the page shows side by side where there is room.
     """
