@@ -987,8 +987,8 @@ class Collection:
         volumes = read_up_to(list(self.documents()), volume)
         if len(volumes.entries) > MAX_VOLUMES:
             raise NotFound(
-                f"{len(volumes.entries)} documents come up to {volume.title}, and {MAX_VOLUMES} "
-                "are the most that are asked so: ask one of them with --document."
+                f"{len(volumes.entries)} documents come up to {volume.title}; at most "
+                f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
             )
         return volumes
 

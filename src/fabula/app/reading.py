@@ -117,7 +117,7 @@ def read(store: Store, document: Entry, at: str = "", until: int = NO_LIMIT) -> 
     if len(at) > MAX_PLACE:
         raise NotFound(
             f"{quote_name(at)} does not name a place of {document.title}: it has {len(at):,} "
-            f"characters, and {MAX_PLACE:,} are the most."
+            f"characters, and at most {MAX_PLACE:,} are allowed."
         )
     if not at:
         return _read_around(store, document, [(0, 0)], until)

@@ -324,7 +324,7 @@ class EventStream(httpx2.SyncByteStream):
             text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UnusableAnswer("its answer is no stream of events") from error
+            raise UnusableAnswer("its answer is not a stream of events") from error
         self.is_done = True
         yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 

@@ -97,7 +97,7 @@ class Files:
                 yield place, self._validate(row, shape, place)
         except csv.Error as error:
             place = self._place(name, f"line {reader.line_num}")
-            raise DataError(f"{place}: this is no CSV: {error}.") from error
+            raise DataError(f"{place}: this is not CSV: {error}.") from error
 
     def _text(self, name: str) -> str:
         try:
@@ -123,4 +123,4 @@ def _json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{place}: this is no JSON: {error}.") from error
+        raise DataError(f"{place}: this is not JSON: {error}.") from error
