@@ -457,7 +457,7 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top_k?"),
+        ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'naive'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),

@@ -368,9 +368,9 @@ class Collection:
             cluster=cluster,
         )
         outcomes = run.retry(lacking)
-        for settled in self.collection_graphs():
-            if settled.record.gaps:
-                outcomes += run.build_collection(graph(settled.graph))
+        for own in self.collection_graphs():
+            if own.record.gaps:
+                outcomes += run.build_collection(graph(own.graph))
         return outcomes
 
     def expect(
@@ -1535,14 +1535,14 @@ class Collection:
         graph: Graph[Any],
         record: Record,
         entries: Sequence[Entry],
-        settled: Mapping[str, Record],
+        collection_parts: Mapping[str, Record],
     ) -> tuple[str, ...]:
         try:
-            resting_on = complete_documents(graph, entries, settled)
+            resting_on = complete_documents(graph, entries, collection_parts)
         except NotFound:
             return ("documents",)
         decisions = collection_decisions(graph, self.decisions())
-        recipe = self._building().collection_recipe(graph, resting_on, settled, decisions)
+        recipe = self._building().collection_recipe(graph, resting_on, collection_parts, decisions)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(

@@ -22,7 +22,7 @@ RELEASE = Release(
     'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
     'facts a graph should have; one of {"document": "book.txt"} only adds the document.',
 )
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 _LONGEST_PATH = 1000
 
 
@@ -65,7 +65,7 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
         digest = hashlib.sha256(path_or_text.encode("utf-8", "replace")).hexdigest()
         return text(f"text-{digest[:8]}", path_or_text, place)
     try:
-        document = load(files.folder / path_or_text, "", _MOST_BYTES)
+        document = load(files.folder / path_or_text, "", _MAX_BYTES)
     except LoadError as error:
         raise DataError(f"{place}: {error}") from error
     files.content(path_or_text)
