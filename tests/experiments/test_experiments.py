@@ -21,7 +21,6 @@ from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import BenchQuestion, DataSet, Result, Text
 from fabula.experiments.plan import (
-    flat_settings,
     limit_questions,
     plan_systems,
     version_info,
@@ -371,7 +370,7 @@ def test_a_setting_of_a_table_goes_by_its_whole_name_and_by_its_own(
 ) -> None:
     [system] = plan_systems(read_suite(suite(tmp_path, said)), DATA, {})
     assert system.settings.table("aspects").levels == 3
-    assert flat_settings(system.settings)["aspects.levels"] == 3
+    assert system.settings.values()["aspects.levels"] == 3
 
 
 def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> None:
