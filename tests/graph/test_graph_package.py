@@ -401,6 +401,15 @@ def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
         graphs()
 
 
+def test_two_graphs_of_one_name_are_refused(tmp_path: Path) -> None:
+    info = tmp_path / "other-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fabula.graphs]\nsections = fabula_sections:GRAPH\n")
+    error = run_with(f"{PACKAGE}{os.pathsep}{tmp_path}", "list")
+    assert "Error: There are two graphs named 'sections', one of them from fabula_sections" in error
+
+
 @pytest.mark.parametrize("group", ["fabula.graphs", "fabula.modes"])
 @pytest.mark.parametrize(
     ("code", "what"), [("import absent", "No module named 'absent'"), ("", "no attribute 'IT'")]
@@ -422,10 +431,10 @@ def test_a_package_that_can_not_be_loaded_is_named(
     assert ", version " in run_with(tmp_path, "--version")
 
 
-def run_with(folder: Path, *words: str) -> str:
-    """What a new process prints that finds the packages of a folder."""
+def run_with(folders: Path | str, *words: str) -> str:
+    """What a new process prints that finds the packages of some folders."""
     command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
-    where = {**os.environ, "PYTHONPATH": str(folder)}
+    where = {**os.environ, "PYTHONPATH": str(folders)}
     done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
