@@ -1,7 +1,8 @@
 """Count how the source is named and laid out: `python scripts/count_names.py [FOLDER]`.
 
 Private words are identifiers that say nothing of what they hold. The table in docs/contributing.md
-has these counts as they were before and are now. Identifiers are counted as tokens: comments and strings are not.
+has these counts as they were before and are now. Identifiers are counted as tokens: comments and
+strings are not.
 """
 
 from __future__ import annotations
