@@ -389,6 +389,7 @@ def test_an_old_file_that_names_a_removed_mode_is_read_with_a_warning(
 def test_a_file_with_every_setting_of_the_first_release_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.delenv("FABULA_DUMPS", raising=False)
     monkeypatch.setenv("FABULA_CONFIG", str(DATA / "settings-0.1.toml"))
     settings = Settings.read()
     old = tomllib.loads((DATA / "settings-0.1.toml").read_text())

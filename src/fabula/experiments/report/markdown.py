@@ -9,11 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SPECIAL = re.compile(r"[\\`*\[\]<>|~&#]|(?<![^\W_])_|_(?![^\W_])")
-"""What would be read as markup; an underscore between two letters is not."""
-LEADING = re.compile(r"^(\d*)(?=(?:[-+.)]|=+|-+)(?:\s|$))")
-"""What would make a line a rule or an item of a list."""
-SPACES = re.compile(r"[^\S\u00a0]+")
+from fabula.export.markdown import escape_markdown
+
 FENCE = re.compile("`{3,}")
 
 
@@ -26,12 +23,6 @@ class Cell:
     strong: bool = False
 
 
-def escape(text: str) -> str:
-    """Return a text as one line in which nothing is markup."""
-    line = SPECIAL.sub(lambda match: "\\" + match[0], SPACES.sub(" ", text).strip())
-    return LEADING.sub(lambda match: match[1] + "\\", line)
-
-
 def join(*blocks: str) -> str:
     """Join blocks by empty lines, without empty blocks."""
     return "\n\n".join(block for block in blocks if block)
@@ -39,7 +30,7 @@ def join(*blocks: str) -> str:
 
 def note(text: str, *, warning: bool = False) -> str:
     """Return a text as a block quote that stands out; a warning is bold."""
-    return f"> **{escape(text)}**" if warning else f"> {escape(text)}"
+    return f"> **{escape_markdown(text)}**" if warning else f"> {escape_markdown(text)}"
 
 
 def code(text: str) -> str:
@@ -62,8 +53,8 @@ def table(
     The page folds a table whose caption is a heading.
     """
     rule = ["---", *(["---:" if figures else "---"] * (len(head) - 1))]
-    lines = [map(escape, head), rule, *(map(_cell, row) for row in rows)]
-    heading = f"### {escape(caption)}" if folded else f"*{escape(caption)}*"
+    lines = [map(escape_markdown, head), rule, *(map(_cell, row) for row in rows)]
+    heading = f"### {escape_markdown(caption)}" if folded else f"*{escape_markdown(caption)}*"
     return join(heading, "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
@@ -74,13 +65,13 @@ def gallery(caption: str, figures: Mapping[str, str]) -> str:
     """
     if not figures:
         return ""
-    drawn = ((file, escape(title)) for file, title in figures.items())
+    drawn = ((file, escape_markdown(title)) for file, title in figures.items())
     items = (f"- **{title}**\\\n  ![{title}]({file})" for file, title in drawn)
-    return join(escape(caption), "\n".join(items))
+    return join(escape_markdown(caption), "\n".join(items))
 
 
 def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
-        return escape(cell)
-    text = f"**{escape(cell.text)}**" if cell.strong else escape(cell.text)
-    return " ".join((text, *(f"*{escape(detail)}*" for detail in cell.details)))
+        return escape_markdown(cell)
+    text = f"**{escape_markdown(cell.text)}**" if cell.strong else escape_markdown(cell.text)
+    return " ".join((text, *(f"*{escape_markdown(detail)}*" for detail in cell.details)))
