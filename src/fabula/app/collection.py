@@ -132,11 +132,12 @@ class Conversation:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The former name of `options`, for programs that use it."""
+        """The same as `options`, which this was called before; deprecated."""
+        warn_of_old_name("Conversation.given", "Conversation.options")
         return self.options
 
     def forget(self) -> None:
-        """Start again: the next question leans on nothing."""
+        """Start again: the next question does not refer to earlier ones."""
         self._streams.clear()
 
 

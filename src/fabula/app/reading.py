@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fabula.app.resources import warn_of_old_name
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
@@ -83,7 +84,8 @@ class Reading:
 
     @property
     def said(self) -> tuple[Hit, ...]:
-        """The former name of `related`, for programs that use it."""
+        """The same as `related`, which this was called before; deprecated."""
+        warn_of_old_name("Reading.said", "Reading.related")
         return self.related
 
     def __repr__(self) -> str:
