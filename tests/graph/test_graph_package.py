@@ -434,7 +434,8 @@ def test_a_package_that_can_not_be_loaded_is_named(
 def run_with(folders: Path | str, *words: str) -> str:
     """What a new process prints that finds the packages of some folders."""
     command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
-    where = {**os.environ, "PYTHONPATH": str(folders)}
+    path = os.pathsep.join(filter(None, [str(folders), os.environ.get("PYTHONPATH")]))
+    where = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
@@ -442,7 +443,7 @@ def run_with(folders: Path | str, *words: str) -> str:
 
 def test_it_brings_a_preset() -> None:
     values = json.loads(run_with(PACKAGE, "settings", "--preset", "sections-short", "--json"))
-    assert (values["graphs"], values["sections.words"]) == (["aspects", "sections"], 3)
+    assert (values["graphs"], values["sections"]["words"]) == (["aspects", "sections"], 3)
 
 
 @pytest.mark.parametrize(
