@@ -1,4 +1,4 @@
-// Who meets whom: pairs that are told of together, where first, where last, and in how many chunks.
+// Who meets whom: pairs that one passage names, where first, where last, and in how many chunks.
 // No rows: no such document, or it has no graph of entities; `fabula build entities` makes one.
 // :param collection => 'default';
 //   the collection to stay in
