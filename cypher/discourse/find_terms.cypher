@@ -1,4 +1,4 @@
-// What is told of events: each value of each slot, and the chunks that have it.
+// The terms of events: each value of each slot, and the chunks that have it.
 // $collection                      the collection to stay in
 // $first_document, $last_document  the same id twice, or '' and the last character for all
 // $until       how many characters of the document the reader has read

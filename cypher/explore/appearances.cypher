@@ -17,19 +17,19 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WITH document, one, replace(replace(toLower($name), '’', "'"), '.', '') AS called
-WHERE one.key = called
-  OR any(name IN one.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
-MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
+MATCH (entity:Element&Entity {collection: $collection, document: document.id})
+WITH document, entity, replace(replace(toLower($name), '’', "'"), '.', '') AS called
+WHERE entity.key = called
+  OR any(name IN entity.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
+MATCH (entity)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WHERE chunk.last <= $until
-WITH document, one, called, collect({said: said, chunk: chunk}) AS places,
+WITH document, entity, called, collect({said: said, chunk: chunk}) AS places,
   reduce(forms = [], names IN collect(said.names) | forms + names) AS printed
 // A name that is printed later finds nobody yet, and is not shown.
-WHERE one.last <= $until
+WHERE entity.last <= $until
   OR any(name IN printed WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
 WITH document, places,
-  CASE WHEN one.last <= $until OR one.name IN printed THEN one.name ELSE head(printed) END AS name
+  CASE WHEN entity.last <= $until OR entity.name IN printed THEN entity.name ELSE head(printed) END AS name
 UNWIND places AS place_of
 WITH document, name, place_of.said AS said, place_of.chunk AS chunk
 WITH document, name, chunk.section AS section, min(chunk.index) AS place,

@@ -17,21 +17,21 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WITH document, one, replace(replace(toLower($first), '’', "'"), '.', '') AS first,
+MATCH (entity:Element&Entity {collection: $collection, document: document.id})
+WITH document, entity, replace(replace(toLower($first), '’', "'"), '.', '') AS first,
   replace(replace(toLower($second), '’', "'"), '.', '') AS second
-WHERE one.key = first
-  OR any(name IN one.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = first)
-MATCH (one)<-[:SOURCE|TARGET]-(relation:Element&Relation {collection: $collection})
+WHERE entity.key = first
+  OR any(name IN entity.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = first)
+MATCH (entity)<-[:SOURCE|TARGET]-(relation:Element&Relation {collection: $collection})
   -[:SOURCE|TARGET]->(other:Entity {collection: $collection})
-WHERE other <> one AND (other.key = second
+WHERE other <> entity AND (other.key = second
   OR any(name IN other.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = second))
 MATCH (relation)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
-WITH document, one, other, chunk, said
+WITH document, entity, other, chunk, said
 ORDER BY chunk.index
-WITH document, one, other, chunk.section AS section, min(chunk.index) AS place,
+WITH document, entity, other, chunk.section AS section, min(chunk.index) AS place,
   count(chunk) AS chunks, collect(said.said) AS said, collect(said.keywords) AS words
-RETURN document.title AS title, one.name AS first, other.name AS second,
+RETURN document.title AS title, entity.name AS first, other.name AS second,
   CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, chunks,
   COLLECT {
     UNWIND words AS some

@@ -16,24 +16,24 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WHERE toLower($type) IN ['', toLower(one.type)]
-MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
+MATCH (entity:Element&Entity {collection: $collection, document: document.id})
+WHERE toLower($type) IN ['', toLower(entity.type)]
+MATCH (entity)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WHERE chunk.last <= $until
-WITH document, one, chunk, said
+WITH document, entity, chunk, said
 ORDER BY chunk.index
-WITH document, one, collect(chunk) AS chunks, sum(said.count) AS counted,
+WITH document, entity, collect(chunk) AS chunks, sum(said.count) AS counted,
   reduce(forms = [], names IN collect(said.names) | forms + names) AS printed
 // Names and counts are those of the chunks that were read.
-WITH document, one, chunks, CASE WHEN one.last <= $until THEN one.mentions ELSE counted END AS mentions,
-  CASE WHEN one.last <= $until THEN one.names ELSE [form IN one.names WHERE form IN printed] END AS names,
-  CASE WHEN one.last <= $until THEN one.degree ELSE COUNT {
-    MATCH (one)<-[:SOURCE|TARGET]-(relation:Relation {collection: $collection})
+WITH document, entity, chunks, CASE WHEN entity.last <= $until THEN entity.mentions ELSE counted END AS mentions,
+  CASE WHEN entity.last <= $until THEN entity.names ELSE [form IN entity.names WHERE form IN printed] END AS names,
+  CASE WHEN entity.last <= $until THEN entity.degree ELSE COUNT {
+    MATCH (entity)<-[:SOURCE|TARGET]-(relation:Relation {collection: $collection})
     WHERE relation.since <= $until
   } END AS relations
-WITH *, CASE WHEN one.last <= $until OR one.name IN names THEN one.name ELSE head(names) END AS name
+WITH *, CASE WHEN entity.last <= $until OR entity.name IN names THEN entity.name ELSE head(names) END AS name
 WHERE name IS NOT NULL
-RETURN document.title AS title, name, one.type AS type, mentions,
+RETURN document.title AS title, name, entity.type AS type, mentions,
   size(chunks) AS chunks, relations, chunks[0].section AS first_section,
   chunks[-1].section AS last_section,
   [also IN names WHERE also <> name] AS also

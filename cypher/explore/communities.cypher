@@ -1,4 +1,4 @@
-// Who belongs together in a book: its communities, level by level, those told of most first.
+// Who belongs together in a book: its communities, level by level, the most mentioned first.
 // No rows: no such document or level, or it has no communities; `fabula build communities` makes them.
 // :param collection => 'default';
 //   the collection to stay in

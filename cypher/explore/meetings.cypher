@@ -1,4 +1,4 @@
-// Who meets whom: pairs that are told of together, where first, where last, and in how many chunks.
+// Who meets whom: pairs that one passage names, where first, where last, and in how many chunks.
 // No rows: no such document, or it has no graph of entities; `fabula build entities` makes one.
 // :param collection => 'default';
 //   the collection to stay in
@@ -14,14 +14,14 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id})
+MATCH (entity:Element&Entity {collection: $collection, document: document.id})
   <-[:SOURCE]-(relation:Element&Relation {collection: $collection})-[:TARGET]->(other:Entity {collection: $collection})
-WHERE toLower($type) IN ['', toLower(one.type)] AND toLower($type) IN ['', toLower(other.type)]
+WHERE toLower($type) IN ['', toLower(entity.type)] AND toLower($type) IN ['', toLower(other.type)]
 MATCH (relation)-[:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
-WITH document, one, other, relation, chunk
+WITH document, entity, other, relation, chunk
 ORDER BY chunk.index
-WITH document, one, other, relation, collect(chunk) AS chunks
-RETURN document.title AS title, one.name AS one, other.name AS other, size(chunks) AS chunks,
+WITH document, entity, other, relation, collect(chunk) AS chunks
+RETURN document.title AS title, entity.name AS one, other.name AS other, size(chunks) AS chunks,
   chunks[0].section AS first_section, chunks[0].start AS first,
   chunks[-1].section AS last_section, chunks[-1].start AS last, relation.keywords[..5] AS keywords
 ORDER BY chunks DESC, one, other

@@ -13,12 +13,12 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WHERE size(one.names) > 1
-UNWIND range(0, size(one.names) - 1) AS place
-WITH document, one, one.names[place] AS form, one.counts[place] AS times,
-  one.merged_by[place] AS why
-WHERE form <> one.name
-RETURN document.title AS title, one.name AS name, one.type AS type, form, times, why
-ORDER BY one.mentions DESC, name, times DESC, form
+MATCH (entity:Element&Entity {collection: $collection, document: document.id})
+WHERE size(entity.names) > 1
+UNWIND range(0, size(entity.names) - 1) AS place
+WITH document, entity, entity.names[place] AS form, entity.counts[place] AS times,
+  entity.merged_by[place] AS why
+WHERE form <> entity.name
+RETURN document.title AS title, entity.name AS name, entity.type AS type, form, times, why
+ORDER BY entity.mentions DESC, name, times DESC, form
 LIMIT $limit

@@ -16,10 +16,10 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
   OR document.title_key CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH path = (one:Element&Entity {collection: $collection, document: document.id})
+MATCH path = (entity:Element&Entity {collection: $collection, document: document.id})
   -[tie:RELATES_TO]->(other:Entity {collection: $collection})
-WHERE toLower($type) IN ['', toLower(one.type)] AND toLower($type) IN ['', toLower(other.type)]
+WHERE toLower($type) IN ['', toLower(entity.type)] AND toLower($type) IN ['', toLower(other.type)]
   AND tie.count >= $least
 RETURN path
-ORDER BY tie.count DESC, one.name, other.name
+ORDER BY tie.count DESC, entity.name, other.name
 LIMIT $limit

@@ -31,16 +31,16 @@ WHERE second <> first
 WITH embedding, first, second
 ORDER BY second.title, second.id
 LIMIT 1
-MATCH (one:Passage&Summary {collection: $collection, document: first.id, level: $level})
+MATCH (summary:Passage&Summary {collection: $collection, document: first.id, level: $level})
 MATCH (other:Passage&Summary {collection: $collection, document: second.id, level: $level})
-WHERE one.aspect = other.aspect AND $aspect IN ['', one.aspect]
-WITH first, second, one, other,
-  2 * vector.similarity.cosine(one[embedding], other[embedding]) - 1 AS cosine
-ORDER BY cosine DESC, one.id, other.id
-WITH first, second, one, max(cosine) AS cosine, head(collect(other)) AS other
+WHERE summary.aspect = other.aspect AND $aspect IN ['', summary.aspect]
+WITH first, second, summary, other,
+  2 * vector.similarity.cosine(summary[embedding], other[embedding]) - 1 AS cosine
+ORDER BY cosine DESC, summary.id, other.id
+WITH first, second, summary, max(cosine) AS cosine, head(collect(other)) AS other
 // Two aspects of the same passages can have the same text: it is told once, with its closest.
-ORDER BY cosine DESC, one.aspect
-WITH first, second, one.text AS text, collect(one.aspect) AS aspects, one.section AS section,
+ORDER BY cosine DESC, summary.aspect
+WITH first, second, summary.text AS text, collect(summary.aspect) AS aspects, summary.section AS section,
   max(cosine) AS cosine, head(collect(other)) AS other
 RETURN first.title AS first, aspects, section, left(replace(text, '\n', ' '), 120) AS text,
   round(cosine, 3) AS cosine, second.title AS second, other.section AS other_section,

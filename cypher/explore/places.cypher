@@ -1,4 +1,4 @@
-// The places of a book, and who is told of together with each.
+// The places of a book, and who is named together with each.
 // No rows: no such document, or it has no graph of entities; `fabula build entities` makes one.
 // :param collection => 'default';
 //   the collection to stay in

@@ -1,4 +1,4 @@
-// Which aspects each section is told by: how many of its chunks a summary of the aspect covers.
+// Which aspects each section has: how many of its chunks a summary of the aspect covers.
 // No rows: no such document, or it has no summaries;
 // `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
 // :param collection => 'default';

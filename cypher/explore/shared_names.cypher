@@ -6,15 +6,15 @@
 // :param limit => 30;
 //   rows at most
 CYPHER 25
-MATCH (one:Element&Entity {collection: $collection, kind: 'entity'})
-WHERE one.document >= ''
-MATCH (document:Document {collection: $collection, id: one.document})
-WITH one.key AS key, one, document
-ORDER BY one.mentions DESC, document.title
-WITH key, collect(one) AS those, collect(DISTINCT document.title) AS titles,
+MATCH (entity:Element&Entity {collection: $collection, kind: 'entity'})
+WHERE entity.document >= ''
+MATCH (document:Document {collection: $collection, id: entity.document})
+WITH entity.key AS key, entity, document
+ORDER BY entity.mentions DESC, document.title
+WITH key, collect(entity) AS those, collect(DISTINCT document.title) AS titles,
   count(DISTINCT document.id) AS books
 WHERE books > 1
-RETURN those[0].name AS name, COLLECT { UNWIND those AS one RETURN DISTINCT one.type } AS types,
-  reduce(all = 0, one IN those | all + one.mentions) AS mentions, titles
+RETURN those[0].name AS name, COLLECT { UNWIND those AS entity RETURN DISTINCT entity.type } AS types,
+  reduce(all = 0, entity IN those | all + entity.mentions) AS mentions, titles
 ORDER BY books DESC, mentions DESC, name
 LIMIT $limit

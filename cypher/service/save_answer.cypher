@@ -5,7 +5,7 @@
 // $answer       what was said
 // $cited, $hits the numbers that it cites, and the ids of the passages that were found
 // $mode         the modes that it was asked by
-// $view         all that was told, as JSON
+// $view         the answer as clients are sent it, as JSON
 CYPHER 25
 MATCH (turn:ServiceTurn {id: $id})
 WHERE turn.collection = $collection

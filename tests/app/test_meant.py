@@ -108,3 +108,5 @@ def test_former_names_of_the_library_work_and_say_the_present_ones(tmp_path: Pat
             assert collection.name == "demo"
             with pytest.warns(DeprecationWarning, match=r"called Collection\.collection_graphs"):
                 assert collection.settled() == collection.collection_graphs() == []
+            with pytest.warns(DeprecationWarning, match=r"called App\.home_store"):
+                assert app.store is app.home_store

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from lxml import html
+from markdown_it import MarkdownIt
 from rich.console import Console
 
 from fabula.ask.answer import Answer, find_citations
@@ -363,6 +365,18 @@ def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> N
         ">",
         f"> — {describe_place(quotes[0].hit)}",
     ]
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ["- Oui, dit-elle", "1. The watch", "12) The watch", "+ The watch", "&copy; the watch"],
+)
+def test_a_passage_that_begins_as_a_list_does_is_quoted_as_it_is_printed(beginning: str) -> None:
+    quotes = tuple(ask("Where was the watch?", [f"{beginning} lay in the chest.\n"]))
+    written = markdown(Answer("Where?", "", (), (), (), quotes=quotes))
+    shown = html.fromstring(f"<div>{MarkdownIt().render(written)}</div>")
+    first, _ = shown.xpath("//blockquote/p")
+    assert first.text_content() == f"{beginning} lay in the chest."
 
 
 def of_a_book(question: str, texts: Sequence[str], added: Sequence[int] = ()) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import CONVENTIONAL, Settings, environment_variable, setting_fields
 from fabula.errors import FabulaError, SettingsError
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(
@@ -380,6 +384,31 @@ def test_an_old_file_that_names_a_removed_mode_is_read_with_a_warning(
         "adaptive.width is ignored: that mode was removed in 0.2.",
         "mode: routed was removed in 0.2; auto is used.",
     ]
+
+
+def test_a_file_with_every_setting_of_the_first_release_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("FABULA_DUMPS", raising=False)
+    monkeypatch.setenv("FABULA_CONFIG", str(DATA / "settings-0.1.toml"))
+    settings = Settings.read()
+    old = tomllib.loads((DATA / "settings-0.1.toml").read_text())
+    removed = old.pop("adaptive")
+    values = settings.values()
+    tables = {name: old.pop(name) for name in [*old] if isinstance(old[name], dict)}
+    assert {name: values[name] for name in old} == old
+    for table, options in tables.items():
+        assert {name: values[f"{table}.{name}"] for name in options} == options, table
+    assert removed == {"width": 5}
+    [warning] = caplog.messages
+    assert "adaptive.width is ignored" in warning
+    # Before there were tables, their settings had no table's name.
+    flat = tables["aspects"] | tables["hybrid"] | tables["top-down"]
+    flat["aspects"] = flat.pop("set")
+    lines = [f"{name} = {json.dumps(value)}" for name, value in flat.items()]
+    (tmp_path / "flat.toml").write_text("\n".join(lines))
+    monkeypatch.setenv("FABULA_CONFIG", str(tmp_path / "flat.toml"))
+    assert Settings.read().table("aspects") == settings.table("aspects")
 
 
 def test_a_variable_of_a_removed_mode_is_ignored_with_a_warning(

@@ -59,7 +59,7 @@ def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "this is no JSON"),
+        ("{", "this is not JSON"),
         ("[]", "valid dictionary"),
         (json.dumps(ARTICLE), "questions: is missing"),
         (json.dumps({**ARTICLE, "questions": [{}]}), "questions.0.question: is missing"),

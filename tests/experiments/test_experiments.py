@@ -21,7 +21,6 @@ from fabula.experiments.log import RESULTS, Log, lock_folder
 from fabula.experiments.metrics import names
 from fabula.experiments.model import BenchQuestion, DataSet, Result, Text
 from fabula.experiments.plan import (
-    flat_settings,
     limit_questions,
     plan_systems,
     version_info,
@@ -371,7 +370,7 @@ def test_a_setting_of_a_table_goes_by_its_whole_name_and_by_its_own(
 ) -> None:
     [system] = plan_systems(read_suite(suite(tmp_path, said)), DATA, {})
     assert system.settings.table("aspects").levels == 3
-    assert flat_settings(system.settings)["aspects.levels"] == 3
+    assert system.settings.values()["aspects.levels"] == 3
 
 
 def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> None:
@@ -457,15 +456,15 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("settings = { topk = 3 }", "settings.topk is no setting of a system. Did you mean top_k?"),
+        ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'naive'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
-        ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
+        ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is not a system"),
         ("[sweep]\nvalues = [1, 2]", "a sweep has either"),
         ("[sweep]\nsettings = ['top_k']\nvalues = [1, 2]", "name a single one as `setting`"),
-        ("[sweep]\nsettings = ['top_k', 'topk']\nvalues = [1, 2]", "topk is no setting"),
-        ("settings = { api_key = 'k' }", "api_key is said elsewhere"),
+        ("[sweep]\nsettings = ['top_k', 'topk']\nvalues = [1, 2]", "topk is not a setting"),
+        ("settings = { api_key = 'k' }", "api_key belongs elsewhere"),
         ("[models]\nmodell = 'm'", "models.modell is no"),
     ],
 )

@@ -32,6 +32,7 @@ from fabula.experiments.report.about import (
     System,
 )
 from fabula.experiments.report.published import read_published
+from fabula.export.markdown import escape_markdown
 from fabula.models.prices import Price
 from fabula.models.usage import Usage
 
@@ -240,7 +241,7 @@ MARKS = st.text(alphabet="ab1 *_`[]()<>!&;|\\-+#=.~:/\"'\n", max_size=24)
 def test_any_text_is_read_as_it_stands(text: str) -> None:
     row = (text, markdown.Cell(text, (text,)))
     written = markdown.join(
-        markdown.escape(text),
+        escape_markdown(text),
         markdown.note(text, warning=True),
         markdown.table(text, (text,), [(text,)]),
         markdown.table(text, (text, "a"), [row], folded=True),

@@ -428,9 +428,7 @@ def test_a_hopeless_model_fails_long_before_the_book_is_paid_for(
     outcome = ingest(book, details_per_call=1, concurrency=1)
     assert cypher(store, "MATCH (d:Document) RETURN d") == []
     assert isinstance(outcome.error, BadReply)
-    assert "pieces of the graph could not be had from the model, more than a tenth" in str(
-        outcome.error
-    )
+    assert "pieces of the graph are missing, more than a tenth" in str(outcome.error)
     assert "I can't help with that" in str(outcome.error)
     expected = int(str(outcome.error).partition(" of ")[2].split()[0])
     assert len(chats(endpoint)) <= TIMES * (expected // 10 + 1)

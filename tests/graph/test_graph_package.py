@@ -401,6 +401,15 @@ def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
         graphs()
 
 
+def test_two_graphs_of_one_name_are_refused(tmp_path: Path) -> None:
+    info = tmp_path / "other-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fabula.graphs]\nsections = fabula_sections:GRAPH\n")
+    error = run_with(f"{PACKAGE}{os.pathsep}{tmp_path}", "list")
+    assert "Error: There are two graphs named 'sections', one of them from fabula_sections" in error
+
+
 @pytest.mark.parametrize("group", ["fabula.graphs", "fabula.modes"])
 @pytest.mark.parametrize(
     ("code", "what"), [("import absent", "No module named 'absent'"), ("", "no attribute 'IT'")]
@@ -414,19 +423,54 @@ def test_a_package_that_can_not_be_loaded_is_named(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torn-book\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[{group}]\nscenes = torn:IT\n")
 
-    def said(*words: str) -> str:
-        command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
-        where = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
-        return done.stdout + done.stderr
-
-    error = said("list")
+    error = run_with(tmp_path, "list")
     assert error.startswith("Error: The package torn-book can't be loaded")
     assert f"scenes = torn:IT of {group}" in error
     assert what in error
     assert "pip uninstall torn-book" in error
-    assert "Traceback" not in error
-    assert ", version " in said("--version")
+    assert ", version " in run_with(tmp_path, "--version")
+
+
+def run_with(folders: Path | str, *words: str) -> str:
+    """What a new process prints that finds the packages of some folders."""
+    command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
+    path = os.pathsep.join(filter(None, [str(folders), os.environ.get("PYTHONPATH")]))
+    where = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def test_it_brings_a_preset() -> None:
+    values = json.loads(run_with(PACKAGE, "settings", "--preset", "sections-short", "--json"))
+    assert (values["graphs"], values["sections"]["words"]) == (["aspects", "sections"], 3)
+
+
+@pytest.mark.parametrize(
+    ("presets", "what"),
+    [
+        (None, "No such file or directory"),
+        ("[short", "The presets of the package torn-book can't be read"),
+        ("[economy]\nlevels = 1", "two presets named 'economy', one of them from the package torn"),
+        ("[short]\nlevel = 1", "There is no setting level (preset 'short'). Did you mean levels?"),
+        ("[short.aspects]\nlevels = 1", "input should be a valid string"),
+    ],
+)
+def test_presets_that_can_not_be_used_are_refused_in_words(
+    presets: str | None, what: str, tmp_path: Path
+) -> None:
+    info, package = tmp_path / "torn-1.0.dist-info", tmp_path / "torn"
+    info.mkdir()
+    package.mkdir()
+    (package / "__init__.py").touch()
+    if presets is not None:
+        (package / "presets.toml").write_text(presets)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torn-book\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fabula.presets]\ntorn = torn\n")
+    error = run_with(tmp_path, "settings", "--preset", "short")
+    assert error.startswith("Error: ")
+    assert what in error
+    assert ", version " in run_with(tmp_path, "--version")
 
 
 def test_a_mode_with_settings_has_a_name_of_its_own(

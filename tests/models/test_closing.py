@@ -102,12 +102,12 @@ def test_a_call_is_closed_soon_after_its_reader_has_left(says: bytes) -> None:
     with Endpoint(raw=endless) as server:
         endpoint = reach(server.url, limit=1)
         reader = Reader(answer(lambda purpose: OpenAIChat(endpoint, "m", purpose=purpose)))
-        until(lambda: reader.stream.said)
+        until(lambda: reader.stream.text)
         left = reader.leave()
         until(lambda: endless.hung_up)
         assert endless.hung_up[0] - left < SOON
         assert reader.failure is None
-        assert reader.stream.said.startswith("It was")
+        assert reader.stream.text.startswith("It was")
         # Its turn, the only one, is free.
         assert OpenAIChat(endpoint, "m").complete(SUMMARY).text
         assert time.monotonic() - left < 2 * SOON
@@ -209,7 +209,7 @@ def test_a_question_is_left_at_every_moment_of_its_answer(
         endless = Endless()
         endpoint.raw = endless
         reader = Reader(fabula.stream("Where did Anna walk?"))
-        until(lambda: reader.stream.said)
+        until(lambda: reader.stream.text)
         left = reader.leave()
         until(lambda: endless.hung_up)
         assert endless.hung_up[0] - left < SOON

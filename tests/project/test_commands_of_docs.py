@@ -17,6 +17,7 @@ import pytest
 
 from fabula.ask.modes import modes
 from fabula.cli import main
+from fabula.graph.explore import query_names
 from fabula.graph.installed import graphs
 
 ROOT = Path(__file__).parents[2]
@@ -155,3 +156,13 @@ def test_every_command_that_the_text_names_exists_with_its_options() -> None:
 )
 def test_what_cannot_be_typed_is_found(line: str, problem: str) -> None:
     assert any(problem in problem_of(each) for each in invocations(line))
+
+
+def test_the_readme_names_all_modes_and_graphs_and_how_many_queries_there_are() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    asking = text[text.index("## Ask") : text.index("## Look at")]
+    assert [name for name in modes() if f"`{name}`" not in asking] == []
+    assert [name for name in graphs() if f"`{name}`" not in text] == []
+    assert f"runs {len(query_names())} prepared queries" in text
+    table = (ROOT / "docs" / "modes.md").read_text("utf-8").partition("## Which mode")[0]
+    assert [name for name in modes() if f"`{name}`" not in table] == []

@@ -65,7 +65,7 @@ def test_stems_find_other_forms_and_patterns_what_the_text_prints() -> None:
     matches = TEXT.find_pattern(r"\b[Kk]ing\b(?!')")
     assert [TEXT.text[m.start : m.end] for m in matches] == ["king", "King"]
     assert matches[0] == TextMatch(8, 12, 2, 2)
-    with pytest.raises(BadValue, match="no regular expression"):
+    with pytest.raises(BadValue, match="not a regular expression"):
         TEXT.find_pattern("(")
 
 

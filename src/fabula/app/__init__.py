@@ -94,6 +94,12 @@ class App(Resources):
         warn_of_old_name("App.meant", "App.default_collection")
         return self.default_collection()
 
+    @property
+    def store(self) -> Store:
+        """The same as `home_store`, which this was called before; deprecated."""
+        warn_of_old_name("App.store", "App.home_store")
+        return self.home_store
+
     def _latest_collection(self) -> str:
         """Return the collection of all servers whose document was written last; '' for none."""
         registry = self.servers.registry()

@@ -132,11 +132,12 @@ class Conversation:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The former name of `options`, for programs that use it."""
+        """The same as `options`, which this was called before; deprecated."""
+        warn_of_old_name("Conversation.given", "Conversation.options")
         return self.options
 
     def forget(self) -> None:
-        """Start again: the next question leans on nothing."""
+        """Start again: the next question does not refer to earlier ones."""
         self._streams.clear()
 
 
@@ -368,9 +369,9 @@ class Collection:
             cluster=cluster,
         )
         outcomes = run.retry(lacking)
-        for settled in self.collection_graphs():
-            if settled.record.gaps:
-                outcomes += run.build_collection(graph(settled.graph))
+        for own in self.collection_graphs():
+            if own.record.gaps:
+                outcomes += run.build_collection(graph(own.graph))
         return outcomes
 
     def expect(
@@ -984,8 +985,8 @@ class Collection:
         volumes = read_up_to(list(self.documents()), volume)
         if len(volumes.entries) > MAX_VOLUMES:
             raise NotFound(
-                f"{len(volumes.entries)} documents come up to {volume.title}, and {MAX_VOLUMES} "
-                "are the most that are asked so: ask one of them with --document."
+                f"{len(volumes.entries)} documents come up to {volume.title}; at most "
+                f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
             )
         return volumes
 
@@ -1532,14 +1533,14 @@ class Collection:
         graph: Graph[Any],
         record: Record,
         entries: Sequence[Entry],
-        settled: Mapping[str, Record],
+        collection_parts: Mapping[str, Record],
     ) -> tuple[str, ...]:
         try:
-            resting_on = complete_documents(graph, entries, settled)
+            resting_on = complete_documents(graph, entries, collection_parts)
         except NotFound:
             return ("documents",)
         decisions = collection_decisions(graph, self.decisions())
-        recipe = self._building().collection_recipe(graph, resting_on, settled, decisions)
+        recipe = self._building().collection_recipe(graph, resting_on, collection_parts, decisions)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fabula.app.resources import warn_of_old_name
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
@@ -83,7 +84,8 @@ class Reading:
 
     @property
     def said(self) -> tuple[Hit, ...]:
-        """The former name of `related`, for programs that use it."""
+        """The same as `related`, which this was called before; deprecated."""
+        warn_of_old_name("Reading.said", "Reading.related")
         return self.related
 
     def __repr__(self) -> str:
@@ -117,7 +119,7 @@ def read(store: Store, document: Entry, at: str = "", until: int = NO_LIMIT) -> 
     if len(at) > MAX_PLACE:
         raise NotFound(
             f"{quote_name(at)} does not name a place of {document.title}: it has {len(at):,} "
-            f"characters, and {MAX_PLACE:,} are the most."
+            f"characters, and at most {MAX_PLACE:,} are allowed."
         )
     if not at:
         return _read_around(store, document, [(0, 0)], until)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import warnings
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -249,7 +250,9 @@ class AnswerStream:
 
     @property
     def said(self) -> str:
-        """The former name of `text`, for programs that use it."""
+        """The same as `text`, which this was called before; deprecated."""
+        message = "AnswerStream.said is now called AnswerStream.text."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return self.text
 
     @property

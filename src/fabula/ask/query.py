@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from fabula.graph.hits import Filters
 
 AUTO = "auto"
+"""In the place of a mode's name: the usual mode, unless another one was measured to be better."""
 REMOVED_MODES = frozenset({"adaptive", "routed"})
 """Modes of version 0.1 that were removed: neither found more than others (docs/experiments.md). A
 setting that names one is read as `auto`, with a warning; a question that does is refused."""
-"""In the place of a mode's name: the usual mode, unless another one was measured to be better."""
 ANY_LEVEL = (0, 99)
 """The levels of a question that does not restrict them, both inclusive."""
 MIN_CANDIDATES, MAX_CANDIDATES = 50, 1000

@@ -1,4 +1,4 @@
-"""Reads files and makes parts with the workers of a Dask cluster, here or on other machines.
+"""Read files and make parts with the workers of a Dask cluster, here or on other machines.
 
 The coordinator, which is the process that was started, keeps what needs the database: it plans and
 commits, and holds each document's lock meanwhile. A document is a task for reading its file and one

@@ -132,16 +132,16 @@ class Planner:
             NotFound: Nothing that the graph is made from has been built yet.
 
         """
-        settled = self.store.collection_parts(self.collection)
-        entries = complete_documents(graph, self.store.documents(self.collection), settled)
+        collection_parts = self.store.collection_parts(self.collection)
+        entries = complete_documents(graph, self.store.documents(self.collection), collection_parts)
         decisions = collection_decisions(graph, read_decisions(self.store, self.collection))
-        recipe = self.models.collection_recipe(graph, entries, settled, decisions)
-        record = settled.get(graph.name)
+        recipe = self.models.collection_recipe(graph, entries, collection_parts, decisions)
+        record = collection_parts.get(graph.name)
         is_current = record is not None and record.fingerprint == fingerprint(recipe)
         if record and is_current and not (record.gaps or self.rebuild):
             return None
-        own = settled.keys() & {*graph.rests_on, *graph.uses}
-        read = partial(self._read_unchanged, entries, settled)
+        own = collection_parts.keys() & {*graph.rests_on, *graph.uses}
+        read = partial(self._read_unchanged, entries, collection_parts)
         space = self.store.space(self.collection)
         return CollectionPlan(
             status="replaced" if record else "added",
@@ -334,10 +334,16 @@ class Planner:
             return Known()
 
     def _read_unchanged(
-        self, entries: Sequence[Entry], settled: Mapping[str, Record], name: str, document: str
+        self,
+        entries: Sequence[Entry],
+        collection_parts: Mapping[str, Record],
+        name: str,
+        document: str,
     ) -> Part:
         """Read a part that another is made from. Raises Changed if it is a newer version."""
-        records = next((entry.graphs for entry in entries if entry.id == document), settled)
+        records = next(
+            (entry.graphs for entry in entries if entry.id == document), collection_parts
+        )
         part = read_part(self.store, Owner(self.collection, name, document))
         if part.record != records[name]:
             raise Changed("A document was changed while this was built: try again.")

@@ -448,7 +448,7 @@ class ModelFactory:
         self,
         graph: Graph[Any],
         entries: Sequence[Entry],
-        settled: Mapping[str, Record],
+        collection_parts: Mapping[str, Record],
         decisions: Sequence[Decision] = (),
     ) -> Recipe:
         """Return what a collection's own graph would be made from now.
@@ -456,11 +456,11 @@ class ModelFactory:
         Args:
             graph: The graph.
             entries: The documents of the collection.
-            settled: What the other graphs of the collection itself were made from, by their names.
+            collection_parts: What the collection's own parts were made from, by graph.
             decisions: What people decided, as far as the graph follows it.
 
         """
-        base = collection_base(graph, entries, settled)
+        base = collection_base(graph, entries, collection_parts)
         settings = self._settings
         options = graph.settings(self.graph_options(graph), settings.offline)
         return collection_recipe(
@@ -841,7 +841,7 @@ def _open_gateway(settings: Settings, url: str) -> Endpoint:
     return Endpoint(
         f"{base}/v1",
         key.get_secret_value() if key else None,
-        Limiter(Unlimited.MOST, Unlimited()),
+        Limiter(Unlimited.MAX_CALLS, Unlimited()),
         RetryPolicy(
             # A call may wait at the gateway, where the time of an answer is watched.
             GATEWAY_QUEUE_SECONDS + settings.timeout,

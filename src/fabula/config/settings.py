@@ -18,7 +18,7 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, Literal, NoReturn, Self
@@ -69,17 +69,41 @@ def presets() -> Mapping[str, Mapping[str, Any]]:
     """Return the settings of each preset, by its name.
 
     A package is found and its file read without an import: it may be a graph's, which takes long.
+
+    Raises:
+        SettingsError: A package's file can't be read, or two packages have a preset of one name.
+
     """
-    folders = [Path(__file__).parent]
+    known = tomllib.loads((Path(__file__).parent / PRESETS).read_text(encoding="utf-8"))
     for entry in sorted(entry_points(group=PRESETS_GROUP)):
+        added = _read_presets(entry)
+        if twice := known.keys() & added.keys():
+            raise SettingsError(
+                f"There are two presets named {min(twice)!r}, one of them from the package "
+                f"{_package(entry)}: remove that package, or the other one."
+            )
+        known |= added
+    return known
+
+
+def _read_presets(entry: EntryPoint) -> dict[str, Any]:
+    """Return the presets of a package."""
+    try:
         spec = find_spec(entry.value)
-        folders += map(Path, (spec and spec.submodule_search_locations) or ())
-    files = [folder / PRESETS for folder in folders]
-    return {
-        name: values
-        for file in files
-        for name, values in tomllib.loads(file.read_text(encoding="utf-8")).items()
-    }
+        if not (spec and spec.submodule_search_locations):
+            raise ModuleNotFoundError(f"there is no package {entry.value}")
+        file = Path(spec.submodule_search_locations[0]) / PRESETS
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (ImportError, ValueError, OSError) as error:
+        raise SettingsError(
+            f"The presets of the package {_package(entry)} can't be read (entry point {entry.name} "
+            f"= {entry.value} of {entry.group}: {error}). Install another version of it, or remove "
+            f"it: pip uninstall {_package(entry)}."
+        ) from error
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else entry.value
 
 
 if typing.TYPE_CHECKING:  # a type checker cannot know the names in a file
@@ -344,12 +368,11 @@ class Settings(BaseModel):
             raise SettingsError(f"There is no preset {name!r}. {hint}")
         core: dict[str, Any] = {}
         tables: dict[str, dict[str, Any]] = {}
-        for flat, value in presets()[name].items():
-            for path in resolve_name(flat):
-                table, _, key = path.rpartition(".")
-                holder = self.table(table) if table else self
-                if key not in holder.model_fields_set:
-                    (tables.setdefault(table, {}) if table else core)[key] = value
+        for path, value in _preset_settings(name):
+            table, _, key = path.rpartition(".")
+            holder = self.table(table) if table else self
+            if key not in holder.model_fields_set:
+                (tables.setdefault(table, {}) if table else core)[key] = value
         changed = {name: self.table(name).model_copy(update=new) for name, new in tables.items()}
         return self.model_copy(update=core | {"preset": name, "tables": self.tables | changed})
 
@@ -510,9 +533,8 @@ class Settings(BaseModel):
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
         values, origin = _gather(flags, environment)
-        for name, value in presets().get(values.get("preset", ""), {}).items():
-            for path in resolve_name(name):
-                values.setdefault(path, value)
+        for path, value in _preset_settings(values.get("preset", "")):
+            values.setdefault(path, value)
         has_key = values.get("api_key") or _is_on(values.get("keyring"))
         if not (has_key or values.get("base_url") or values.get("gateway_url")):
             values.setdefault("model", OFFLINE)
@@ -625,6 +647,13 @@ def _gather(
 
 def _is_of_removed_mode(name: str) -> bool:
     return re.split(r"\.|__", name)[0] in REMOVED_MODES and not resolve_name(name)
+
+
+def _preset_settings(preset: str) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a preset by their whole names; refuse names that no setting has."""
+    for name, value in presets().get(preset, {}).items():
+        for path in resolve_name(name) or [_refuse_unknown(name, f"{name} (preset {preset!r})")]:
+            yield path, value
 
 
 Values = Iterator[tuple[str, Any, str]]

@@ -165,7 +165,7 @@ def _plan_system(
         "ask": ask,
         "filters": filters,
         "settings": {
-            name: value for name, value in flat_settings(settings).items() if name not in RUNNING
+            name: value for name, value in settings.values().items() if name not in RUNNING
         },
         "made_from": made_from,
     }
@@ -217,15 +217,6 @@ def version_info() -> dict[str, str]:
         for file in folder.glob("*.txt")
     }
     return {"fabula": version("fabula"), "prompts": _digest(texts)}
-
-
-def flat_settings(settings: Settings) -> dict[str, Any]:
-    """Return all settings by their full names as JSON values, without passwords in addresses."""
-    values = settings.redacted()
-    tables = values.pop("tables")
-    return values | {
-        f"{table}.{name}": options[name] for table, options in tables.items() for name in options
-    }
 
 
 def models(settings: Settings) -> dict[str, str]:

@@ -16,7 +16,7 @@ from fabula.errors import FabulaError
 from fabula.experiments.log import PEER, RUN, Log, read_json, replace_file
 from fabula.experiments.metrics import Metric
 from fabula.experiments.model import DataSet, Result
-from fabula.experiments.plan import TestedSystem, flat_settings, models, version_info
+from fabula.experiments.plan import TestedSystem, models, version_info
 from fabula.experiments.report.about import (
     Data,
     Measure,
@@ -131,9 +131,7 @@ class RunRecord:
         swept = None
         if sweep and tested.value is not None:
             swept = SweepPoint(sweep.label, tested.value, tested.series)
-        values = {
-            name: value for name, value in flat_settings(settings).items() if name not in SECRETS
-        }
+        values = {name: value for name, value in settings.values().items() if name not in SECRETS}
         return System(
             name=tested.name,
             settings=values | {"base_url": settings.base_url and redact_url(settings.base_url)},
@@ -261,7 +259,7 @@ def _difference(
             return f"a system {name!r} that this one hasn't"
         if name not in before or before[name] == now[name].fingerprint:
             continue
-        settings = flat_settings(now[name].settings)
+        settings = now[name].settings.values()
         for key, value in system["settings"].items():
             if key in settings and settings[key] != value and key not in ("collection", "base_url"):
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
@@ -272,9 +270,7 @@ def _difference(
 def _seeds(system: TestedSystem) -> dict[str, int]:
     """Return the seeds of a system's graphs by their full names."""
     return {
-        name: value
-        for name, value in flat_settings(system.settings).items()
-        if name.endswith(".seed")
+        name: value for name, value in system.settings.values().items() if name.endswith(".seed")
     }
 
 

@@ -48,7 +48,7 @@ class Difference:
 
 
 def mean(scores: Scores, texts: Sequence[str], seed: int) -> Interval | None:
-    """The mean score and its 95% interval by the cluster bootstrap.
+    """Return the mean score and its 95% interval by the cluster bootstrap.
 
     Percentiles of the means of `RESAMPLES` draws of texts with replacement, each text with all of
     its questions (Davison and Hinkley 1997, Bootstrap Methods and their Application, section 3.8,
@@ -69,7 +69,7 @@ def mean(scores: Scores, texts: Sequence[str], seed: int) -> Interval | None:
 def difference(
     scores: Scores, baseline: Scores, texts: Sequence[str], seed: int
 ) -> Difference | None:
-    """How much better a system is than the baseline, on the questions that both have scores of.
+    """Return how much better a system is than the baseline, on questions that both answered.
 
     The interval is that of `mean`, of the differences; the p-value is of the paired randomisation
     test, which asks how often the difference would be as large if it were chance which of the two
@@ -87,7 +87,7 @@ def difference(
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """The p-values of several comparisons, each raised so that together they err no more often.
+    """Return the p-values of several comparisons, adjusted for their number by Holm's method.
 
     Holm 1979, A simple sequentially rejective multiple test procedure. In the order given.
     """
@@ -98,7 +98,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _group_by_text(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArray[np.intp]]:
-    """The scores that there are, those of a text side by side, and where each text's begin."""
+    """Return the scores that exist, grouped by text, and the index at which each text begins."""
     values = np.asarray(scores, np.float64)
     if values.shape != (len(texts),):
         raise ValueError(f"{values.shape} scores for {len(texts)} texts: one a question")
@@ -110,7 +110,7 @@ def _group_by_text(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArra
 
 
 def _means(scores: Scores, starts: NDArray[np.intp], rng: np.random.Generator) -> Scores:
-    """The mean of each resample, shape (RESAMPLES,)."""
+    """Return the mean of each resample, shape (RESAMPLES,)."""
     sums, sizes = np.add.reduceat(scores, starts), np.diff(starts, append=len(scores))
     texts = len(starts)
     step = max(1, _DRAWN_AT_ONCE // texts)
@@ -122,7 +122,7 @@ def _means(scores: Scores, starts: NDArray[np.intp], rng: np.random.Generator) -
 
 
 def _chance(sums: Scores, rng: np.random.Generator) -> float:
-    """The share of flips of the texts' signs that give a sum as far from 0, or farther.
+    """Return the share of flips of the texts' signs that give a sum as far from 0, or farther.
 
     All flips of few texts; of many, random ones, and the one that was observed.
     """

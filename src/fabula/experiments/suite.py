@@ -287,5 +287,5 @@ def _refuse_unknown(
         if name in known:
             continue
         if name in setting_fields():
-            raise ValueError(f"{place}{name} is said elsewhere: by a flag or in the environment")
-        raise ValueError(f"{place}{name} is no {what}. {did_you_mean(name, known)}".rstrip(" ."))
+            raise ValueError(f"{place}{name} belongs elsewhere: to a flag or the environment")
+        raise ValueError(f"{place}{name} is not a {what}. {did_you_mean(name, known)}".rstrip(" ."))

@@ -216,7 +216,7 @@ def _token_spans(tokens: Sequence[Mapping[str, str]], text: str) -> list[tuple[i
     try:
         spans = [(int(row["byte_onset"]), int(row["byte_offset"])) for row in tokens]
     except ValueError as error:
-        raise LoadError(f"A token of BookNLP has no number as its place: {error}.") from error
+        raise LoadError(f"The place of a token of BookNLP is not a number: {error}.") from error
     if all(text[start:end] == row["word"] for (start, end), row in zip(spans, tokens, strict=True)):
         return list(spans)
     return align_tokens([row["word"] for row in tokens], text)
@@ -233,7 +233,7 @@ def _annotation(
     try:
         chosen = [span for span in spans[max(0, int(first)) : max(0, int(last) + 1)] if span]
     except ValueError as error:
-        raise LoadError(f"{file} names a token that is no number: {error}.") from error
+        raise LoadError(f"{file} names a token that is not a number: {error}.") from error
     quote = quotes.read(chosen[0][0], chosen[-1][1]) if chosen else TextQuote("")
     return Annotation(quote, **values)
 

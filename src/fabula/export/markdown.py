@@ -67,7 +67,10 @@ class UnprovenSentence(Protocol):
         ...
 
 
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MARKS = re.compile(r"[\\`*{}\[\]<>#|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+"""What would be read as markup anywhere; an underscore between two letters is not."""
+_LINE_MARKS = re.compile(r"^(\d*)(?=(?:[-+.)]|=+|-+)(?:\s|$))")
+"""What would make a line a rule or an item of a list, as dialogue that begins with a hyphen."""
 
 
 def markdown(answer: Answer, books: Sequence[Entry] = ()) -> str:
@@ -206,5 +209,7 @@ def _quotation(quote: Quote) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text on one line, with the special characters of Markdown escaped."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    """Return a text as one line in which nothing is markup."""
+    # A no-break space stays, as between a number and its unit.
+    line = _MARKS.sub(lambda match: f"\\{match[0]}", re.sub(r"[^\S\u00a0]+", " ", text).strip())
+    return _LINE_MARKS.sub(lambda match: f"{match[1]}\\", line)

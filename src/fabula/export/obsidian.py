@@ -192,7 +192,7 @@ def _index(
             "document": document.id,
         }
     )
-    parts = [head, f"# {escape_markdown(document.title)}"]
+    parts = [head, f"# {_escape(document.title)}"]
     for folder in FOLDERS.values():
         if listed := [
             f"- {thing.link(root)} ({len(thing.mentions)})"
@@ -211,7 +211,7 @@ def _thing_note(thing: _Thing, spoken: Sequence[Annotation], link: Callable[[int
     aliases = dict.fromkeys(" ".join(a.quote.exact.split()) for a in thing.mentions)
     aliases.pop(thing.name, None)
     head = _properties({"aliases": list(aliases), "mentions": len(thing.mentions)})
-    parts = [head, f"# {escape_markdown(thing.name)}"]
+    parts = [head, f"# {_escape(thing.name)}"]
     where = Counter(found for a in thing.mentions if (found := link(a.start)))
     if where:
         listed = [f"- {found}: {count}" for found, count in where.items()]
@@ -228,7 +228,7 @@ def _thing_note(thing: _Thing, spoken: Sequence[Annotation], link: Callable[[int
 def _chapter_note(
     root: str, path: str, inside: Sequence[Annotation], things: Mapping[str, _Thing]
 ) -> str:
-    parts = [f"# {escape_markdown(path)}"]
+    parts = [f"# {_escape(path)}"]
     for folder in FOLDERS.values():
         counts = Counter(
             a.group or a.id for a in inside if a.kind == ENTITY and (a.group or a.id) in things
@@ -258,7 +258,7 @@ def _quote(annotation: Annotation, link: str) -> str:
 
 def _escape(text: str) -> str:
     """Escape Markdown, with the signs by which Obsidian marks comments, formulas and highlights."""
-    return re.sub(r"([%$=^])", r"\\\1", escape_markdown(text))
+    return re.sub(r"(?<!\\)[%$=^]", r"\\\g<0>", escape_markdown(text))
 
 
 def _link(path: str, name: str) -> str:

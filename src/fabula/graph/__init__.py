@@ -128,7 +128,7 @@ class Part:
     is_whole: bool = field(default=True, compare=False)
 
     def is_passage(self, node: Node) -> bool:
-        """Whether this node of the part is found by the core's own modes."""
+        """Return whether this node of the part is found by the core's own modes."""
         return node.embedding is not None and node.label not in self.elements
 
 

@@ -193,7 +193,7 @@ def _convert(name: str, given: str, default: Any) -> Any:
     try:
         written = given.encode()
     except UnicodeEncodeError as error:
-        raise BadValue(f"The value of parameter {name!r} is no text of UTF-8.") from error
+        raise BadValue(f"The value of parameter {name!r} is not valid UTF-8.") from error
     try:
         value = json.loads(given)
     except RecursionError:

@@ -77,7 +77,7 @@ class GapLimit:
         # Of a single piece none may be missing: nothing would be left.
         if gaps > max(min(ALWAYS_ALLOWED, expected - 1), MAX_SHARE * expected):
             raise BadReply(
-                f"{gaps:,} of {expected:,} pieces of the graph could not be had from the model, "
-                f"more than a tenth. The last: {why}"
+                f"{gaps:,} of {expected:,} pieces of the graph are missing, more than a tenth. "
+                f"The last: {why}"
             ) from error
         return why

@@ -44,7 +44,14 @@ def graphs() -> Mapping[str, Graph[Any]]:
             a label of another.
 
     """
-    loaded: dict[str, Graph[Any]] = {entry.name: load(entry) for entry in entry_points(group=GROUP)}
+    loaded: dict[str, Graph[Any]] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name in loaded:
+            raise SettingsError(
+                f"There are two graphs named {entry.name!r}, one of them from {entry.value}: "
+                "remove the package of one."
+            )
+        loaded[entry.name] = load(entry)
     _refuse_unfit(loaded)
     ordered: dict[str, Graph[Any]] = {}
 

@@ -44,7 +44,7 @@ def find_excess(written: bytes) -> str:
 
 
 def is_deep(written: bytes) -> bool:
-    """Whether a JSON text is nested more than MAX_DEPTH deep, or opens as much without an end."""
+    """Return whether a JSON text is nested, or left open, more than MAX_DEPTH deep."""
     brackets = _STRING.sub(b"", written).translate(_SQUARE, _ALL_BUT_BRACKETS)
     for _ in range(MAX_DEPTH):
         if b"[]" not in brackets:

@@ -139,7 +139,7 @@ def collection_recipe(
 
 
 def complete_documents(
-    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
+    graph: Graph[Any], entries: Iterable[Entry], collection_parts: Mapping[str, Record]
 ) -> tuple[Entry, ...]:
     """Return the documents that have everything a collection's own graph rests on, by id.
 
@@ -151,7 +151,9 @@ def complete_documents(
     of_documents = [name for name in graph.rests_on if installed[name].build]
     complete = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
     lacking = [
-        name for name in graph.rests_on if installed[name].build_collection and name not in settled
+        name
+        for name in graph.rests_on
+        if installed[name].build_collection and name not in collection_parts
     ]
     if lacking or not complete:
         first = (lacking or of_documents)[0]
@@ -164,7 +166,7 @@ def complete_documents(
 
 
 def collection_base(
-    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
+    graph: Graph[Any], entries: Iterable[Entry], collection_parts: Mapping[str, Record]
 ) -> dict[str, dict[str, str]]:
     """Return when the parts were written that a collection's own part rests on or uses.
 
@@ -175,20 +177,24 @@ def collection_base(
     base: dict[str, dict[str, str]] = {}
     documents = list(entries)
     for name in _all_below(graph):
-        if name in settled:
-            base[name] = {"": settled[name].updated_at}
+        if name in collection_parts:
+            base[name] = {"": collection_parts[name].updated_at}
         elif having := [entry for entry in documents if name in entry.graphs]:
             base[name] = {entry.id: entry.graphs[name].updated_at for entry in having}
     return base
 
 
-def is_outdated(graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]) -> bool:
+def is_outdated(
+    graph: Graph[Any], entries: Iterable[Entry], collection_parts: Mapping[str, Record]
+) -> bool:
     """Return whether a part that a collection's own part rests on or uses was replaced since."""
     try:
-        base = collection_base(graph, complete_documents(graph, entries, settled), settled)
+        base = collection_base(
+            graph, complete_documents(graph, entries, collection_parts), collection_parts
+        )
     except NotFound:
         return True
-    return settled[graph.name].made_from.get("rests_on") != base
+    return collection_parts[graph.name].made_from.get("rests_on") != base
 
 
 def find_stale(

@@ -49,7 +49,7 @@ def read_set(
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
     except ValidationError as error:
-        raise SettingsError(f"{name_or_path} is no {what}: {explain(error)}") from error
+        raise SettingsError(f"{name_or_path} is not a valid {what}: {explain(error)}") from error
 
 
 def refuse_names(name_or_path: str, what: str, names: Iterable[str]) -> None:

@@ -35,14 +35,14 @@ def refuse_large(statement: str, max_characters: int | None = MAX_CHARACTERS) ->
     """Raise Refused for a statement that is too long, or too deep for Neo4j to plan."""
     if max_characters is not None and len(statement) > max_characters:
         raise Refused(
-            f"The query has {len(statement):,} characters, and {max_characters:,} are the most: "
-            "give it what is long as a parameter"
+            f"The query has {len(statement):,} characters; the maximum is {max_characters:,}: "
+            "pass long values as parameters"
         )
     levels = count_levels(statement)
     if levels > MAX_LEVELS:
         raise Refused(
-            f"The query has {levels:,} brackets and operators within one another, and "
-            f"{MAX_LEVELS} are the most: give it a list as a parameter, or take it apart by WITH"
+            f"The query nests {levels:,} brackets and operators; the maximum is {MAX_LEVELS}: "
+            "pass a list as a parameter, or divide the query by WITH"
         )
 
 

@@ -458,7 +458,7 @@ def _number(folded: str, token: re.Match[str], languages: frozenset[str]) -> _Nu
         if after and 0 < unit < 20:
             return _Number(ten + unit, after.end())
         return _Number(ten, token.end())
-    return _hyphenated(text, token, languages)
+    return _read_hyphenated(text, token, languages)
 
 
 def _behind_unit(folded: str, number: _Number, languages: frozenset[str]) -> _Number:
@@ -491,7 +491,7 @@ def _vietnamese(folded: str, token: re.Match[str]) -> _Number | None:
     return _Number(10 * tens + unit, match.end())
 
 
-def _hyphenated(text: str, token: re.Match[str], languages: frozenset[str]) -> _Number | None:
+def _read_hyphenated(text: str, token: re.Match[str], languages: frozenset[str]) -> _Number | None:
     """A number of several words with hyphens, as 'quatre-vingt-dix-neuf' and 'twenty-first'."""
     for hyphen in reversed([match.start() for match in re.finditer("-", text)]):
         unit = _word_value(text[hyphen + 1 :].removeprefix("et-"), languages)

@@ -31,7 +31,7 @@ from fabula.models.transport import (
     TIMEOUTS_PER_CALL,
     Bounds,
     EndpointTransport,
-    EventStream,
+    EventStreamBody,
     UnusableAnswer,
 )
 
@@ -279,7 +279,7 @@ class AnswerEvents:
     def is_done(self) -> bool:
         """Whether the stream has said that it ends, by [DONE]."""
         body = self._stream.response.stream
-        return isinstance(body, EventStream) and body.is_done
+        return isinstance(body, EventStreamBody) and body.is_done
 
     def events(self) -> Iterator[Json]:
         """Yield the events. Raises UnusableAnswer for a stream that can't be read."""

@@ -254,7 +254,7 @@ class EndpointError:
     def of(cls, status: int, body: object) -> EndpointError:
         """Return the error of an answer's body: a text, or JSON in one of the forms in use."""
         details = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
-        body = _first(_parsed(body))
+        body = _first(_parse_text(body))
         if isinstance(body, dict) and (error := body.get("error") or body.get("errors")):
             # xAI has the code beside the message, Cloudflare a list of errors.
             body = {**body, "message": error} if isinstance(error, str) else _first(error)
@@ -480,7 +480,7 @@ class EndpointError:
         return f"{url} refused the request to {model} ({self.status}): {message}"
 
 
-def _parsed(body: object) -> object:
+def _parse_text(body: object) -> object:
     """The JSON value of a body that is its text; any other body as it is."""
     if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
         try:

@@ -85,7 +85,7 @@ class UnusableAnswerError(TemporaryError):
 
 
 class GatewayDownError(TemporaryError):
-    """The gateway can't be reached, or hung up: it may be starting again."""
+    """The gateway can't be reached, or closed the connection: it may be starting again."""
 
 
 class EndpointRetries:
@@ -254,7 +254,7 @@ class EndpointRetries:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             why = transport.line(cause)
-            message = f"{url} can't be reached, or hung up: {why} ({self._setting})."
+            message = f"{url} can't be reached, or closed the connection: {why} ({self._setting})."
             if self._is_gateway:
                 cure = "Is it running? `fabula gateway` starts one."
                 raise GatewayDownError(f"{message} {cure}") from error
@@ -265,7 +265,7 @@ class EndpointRetries:
         except BROKEN as error:
             why = transport.line(error).rstrip(".")
             if self._is_gateway and isinstance(error, httpx2.TransportError):
-                raise GatewayDownError(f"{url} hung up: {why}.") from error
+                raise GatewayDownError(f"{url} closed the connection: {why}.") from error
             raise UnusableAnswerError(f"{url} failed: {why}.") from error
 
     def _error_for(self, response: ErrorResponse, role: NamedModel, call: Call) -> ModelError:

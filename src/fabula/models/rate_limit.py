@@ -180,7 +180,7 @@ class RateLimit:
         return call
 
     def allowance(self, call: Call, left: float, reset: float) -> None:
-        """Heed the headers of a call's answer.
+        """Take over the limits that the headers of a reply state.
 
         Args:
             call: The call. The endpoint counted what was left when it arrived, however long the
@@ -320,11 +320,11 @@ class RateLimit:
 class Unlimited(RateLimit):
     """Lets every call start at once and learns nothing: a gateway behind it has the limit."""
 
-    MOST = 1_000_000
+    MAX_CALLS = 1_000_000
     """The calls at once that are as good as no limit."""
 
     def __init__(self) -> None:
-        super().__init__(self.MOST)
+        super().__init__(self.MAX_CALLS)
 
     def end_answered(self, now: float, call: Call) -> None:
         """End a call that was answered."""

@@ -233,7 +233,7 @@ def _bound_response(response: httpx2.Response) -> None:
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
         body = _Bounded(response.stream, bounds, packed=coding == "gzip")
         is_answer = response.is_success and bounds.is_stream
-        response.stream = EventStream(body) if is_answer else body
+        response.stream = EventStreamBody(body) if is_answer else body
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -285,7 +285,7 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class EventStream(httpx2.SyncByteStream):
+class EventStreamBody(httpx2.SyncByteStream):
     """A stream of events, also where an endpoint answers with one JSON object instead.
 
     The object becomes the only event. It is known by its first byte, as the content type says
@@ -324,7 +324,7 @@ class EventStream(httpx2.SyncByteStream):
             text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UnusableAnswer("its answer is no stream of events") from error
+            raise UnusableAnswer("its answer is not a stream of events") from error
         self.is_done = True
         yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
 

@@ -2,8 +2,7 @@
 
 Fabula has five pictures: `trees` shows summary trees, `network` entities and their relations,
 `communities` the same by communities, `speech` who speaks to whom, and `story` events in the
-order told. Other packages may
-bring more, by the contract in `shared.picture`.
+order told. Other packages may bring more, by the contract in `shared.picture`.
 """
 
 from __future__ import annotations
@@ -121,14 +120,17 @@ def plot(
         NotFound: There is no such document or picture, or the document lacks the graph that is
             drawn.
         StoreError: The document changed while it was read.
-        FabulaError: The file can't be written, or has another suffix.
+        FabulaError: Two pictures are chosen, or the file can't be written or has another suffix.
     """
     refuse_undrawable(file)
-    if (network or communities) and story:
-        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
-    chosen = {"communities": communities, "network": network, "story": story}
-    chosen["speech"] = speech
-    name = next((name for name, is_chosen in chosen.items() if is_chosen), picture)
+    flags = {"communities": communities, "network": network, "story": story, "speech": speech}
+    chosen = {name for name, is_chosen in flags.items() if is_chosen} | ({picture} - {TREES})
+    if "communities" in chosen:
+        chosen.discard("network")  # they are drawn within it
+    if len(chosen) > 1:
+        first, second = sorted(chosen)[:2]
+        raise FabulaError(f"{first} and {second} are two pictures: draw one, then the other.")
+    name = chosen.pop() if chosen else TREES
     entry = collection.document(document)
     suffix = "" if name == TREES else f" ({name})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")

@@ -142,8 +142,10 @@ class _Checker:
     def is_outdated(self, graph: Graph[Any]) -> bool:
         """Return whether documents have changed since a collection's own graph was made."""
         for name in self._collections():
-            settled = self.store.collection_parts(name)
-            if graph.name in settled and is_outdated(graph, self.store.documents(name), settled):
+            collection_parts = self.store.collection_parts(name)
+            if graph.name in collection_parts and is_outdated(
+                graph, self.store.documents(name), collection_parts
+            ):
                 return True
         return False
 

@@ -121,7 +121,7 @@ class WordText:
             seconds: How much time of the processor it may take.
 
         Raises:
-            BadValue: It is no regular expression, or takes longer.
+            BadValue: It is not a regular expression, or takes longer.
 
         """
         # Not `re`: an expression such as (a+)+b may take any time, and `re` can't be stopped.
@@ -130,7 +130,7 @@ class WordText:
         try:
             compiled = regex.compile(pattern)
         except (regex.error, RecursionError) as error:
-            raise BadValue(f"{pattern!r} is no regular expression: {error}.") from error
+            raise BadValue(f"{pattern!r} is not a regular expression: {error}.") from error
         try:
             spans = [match.span() for match in compiled.finditer(self.text, timeout=seconds)]
         except TimeoutError:
@@ -237,7 +237,7 @@ def ngrams(text: WordText, size: int, *, stemmed: bool = False) -> Iterator[tupl
 
 
 def is_function_word(word: str, language: str) -> bool:
-    """Whether a word does not say what a text is about; outside of English, a short one."""
+    """Return whether a word is a function word; outside of English, whether it is short."""
     return not stemmer_of(language).terms(word)
 
 

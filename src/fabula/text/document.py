@@ -56,7 +56,7 @@ class Document:
         published: The date or year of the text; '' if unknown.
         edition: The edition that the file was made from; '' if unknown.
         locators: The tops of printed pages and the numbered lines, in text order.
-        reading: The version of the way that the file was read: `fabula.load.READING_VERSION` then.
+        reading: The version of the readers: `fabula.load.version.READING_VERSION` of then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
 

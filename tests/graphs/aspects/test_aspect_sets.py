@@ -55,9 +55,9 @@ def test_an_unknown_name_is_told_the_shipped_ones() -> None:
     ("text", "words"),
     [
         ("[[aspects]\n", "can't be read as TOML"),
-        ("", "is no aspect set: the file, 'aspects'"),
-        ("aspects = []\n", "is no aspect set"),
-        ("aspects = 3\n", "is no aspect set"),
+        ("", "is not a valid aspect set: the file, 'aspects'"),
+        ("aspects = []\n", "is not a valid aspect set"),
+        ("aspects = 3\n", "is not a valid aspect set"),
         (ONE + '[[aspects]]\nname = "drink"\nfocus = "Wine."\n', "aspect 2, 'description'"),
         (ONE.replace('"food"', '"  "'), "aspect 1, 'name'"),
         (ONE.replace('"food"', "7"), "aspect 1, 'name'"),

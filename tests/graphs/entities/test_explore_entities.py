@@ -230,7 +230,7 @@ def test_the_network_alone_is_written_for_other_programs(
     typed: Any, tmp_path: Path, name: str, reading: Any
 ) -> None:
     result = typed("The Ferry", "--type", "person", "--out", str(tmp_path / name))
-    assert result.output.splitlines()[-1].endswith("4 nodes, 6 ties"), result.output
+    assert result.output.splitlines()[-1].endswith("4 nodes, 6 relations"), result.output
     network = reading(tmp_path / name)
     names = {one["label"] for _, one in network.nodes(data=True)}
     assert names == {"Anna", "John Hale", "Captain Reed", "Elias"}

@@ -29,18 +29,18 @@ class AgentOptions(BaseModel):
         250_000,
         ge=2_000,
         le=10_000_000,
-        description="the most tokens that agent may use for one question",
+        description="maximum tokens that agent may use for one question",
     )
     max_usd: float | None = Field(
-        None, gt=0, le=1_000, description="the most US dollars that agent may spend on one question"
+        None, gt=0, le=1_000, description="maximum US dollars that agent may spend on one question"
     )
     result_tokens: int = Field(
-        1_500, ge=100, le=20_000, description="the most tokens that one call of agent's tools shows"
+        1_500, ge=100, le=20_000, description="maximum tokens that one call of agent's tools shows"
     )
     answer_tokens: int = Field(
         8_000,
         ge=500,
         le=200_000,
-        description="the most tokens of passages that agent's answer is written from",
+        description="maximum tokens of passages that agent's answer is written from",
     )
-    words: int = Field(350, ge=20, le=5_000, description="about the most words of agent's answer")
+    words: int = Field(350, ge=20, le=5_000, description="approximate words of agent's answer")

@@ -102,7 +102,7 @@ def import_(
     "--what",
     multiple=True,
     metavar="NAME",
-    help="entities, quotations, events, or the name of a layer such as notes; may be given again",
+    help="entities, quotations, events, or the name of a layer such as notes; may be repeated",
 )
 @until_flag
 @settings_flags(*GRAPH)
@@ -128,7 +128,7 @@ def export(
 @click.option("--layer", default="", help="only this layer, with each of its annotations")
 @click.option("--orphaned", is_flag=True, help="only those whose words are not in the text")
 @click.option("--json", "as_json", is_flag=True, help="print JSON, all rows")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="rows at most")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="maximum rows")
 @until_flag
 @settings_flags(*GRAPH)
 def list_(

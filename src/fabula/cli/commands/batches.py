@@ -84,7 +84,7 @@ def _update(models: ModelFactory, store: BatchStore, cancel: int | None) -> None
     except (ModelError, SettingsError) as error:
         if cancel is not None:
             raise
-        LOG.warning("The list is as it was at the last look: %s", error)
+        LOG.warning("The list shows what the endpoint said last: %s", error)
 
 
 def _cancel(rounds: BatchRounds, store: BatchStore, number: int) -> None:

@@ -50,7 +50,7 @@ class DataSetOrSetting(Assignment):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """The data set under the name DATA_SET, or the name and the value of a setting."""
+        """Return the data set by the name DATA_SET, or the name and the value of a setting."""
         if "=" in str(value):
             return super().convert(value, param, ctx)
         from fabula.experiments.data import NAMES

@@ -37,7 +37,11 @@ COLUMNS = {
     "--by", type=click.Choice(MEASURES), default=MEASURES[0], show_default=True, help="order"
 )
 @click.option(
-    "--min-count", type=click.IntRange(1), default=2, show_default=True, help="fewest times near"
+    "--min-count",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="minimum count near WORDS",
 )
 @word_options(40)
 def command(

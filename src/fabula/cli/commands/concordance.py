@@ -43,7 +43,7 @@ from fabula.text.nouns import count_noun
     show_default=True,
     help="characters on each side",
 )
-@click.option("--first", type=click.IntRange(0), default=0, help="lines to leave out")
+@click.option("--first", type=click.IntRange(0), default=0, help="number of lines to skip")
 @word_options(100, has_content_words=False)
 def command(
     words: str,

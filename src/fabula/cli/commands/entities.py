@@ -121,7 +121,7 @@ def command(
         )
     if out:
         written = write_network(entities, relations, out)
-        echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
+        echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relations")
         return
     if as_json:
         print_json(entities)

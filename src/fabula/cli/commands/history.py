@@ -28,7 +28,9 @@ def command() -> None:
 
 
 @command.command("list", examples=("history list", "history list --json"))
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="latest ones")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="maximum questions"
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON, all of them")
 @HOME
 def list_(limit: int, as_json: bool, settings: Settings) -> None:

@@ -32,7 +32,7 @@ COLUMNS = {
 @click.option("--against-collection", default="", help="collection to compare with")
 @click.option("--negative", is_flag=True, help="words that are rarer here, instead")
 @click.option(
-    "--min-count", type=click.IntRange(1), default=3, show_default=True, help="fewest times"
+    "--min-count", type=click.IntRange(1), default=3, show_default=True, help="minimum count"
 )
 @word_options(40, has_document=False)
 def command(

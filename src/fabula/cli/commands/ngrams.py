@@ -22,11 +22,11 @@ from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
 )
 @click.argument("document", default="")
 @click.option(
-    "--size", type=click.IntRange(1, 10), default=1, show_default=True, help="words of each"
+    "--size", type=click.IntRange(1, 10), default=1, show_default=True, help="words in each run"
 )
 @click.option("--with", "containing", default="", help="only those with this word, as ghost*")
 @click.option(
-    "--min-count", type=click.IntRange(1), default=1, show_default=True, help="fewest times"
+    "--min-count", type=click.IntRange(1), default=1, show_default=True, help="minimum count"
 )
 @word_options(40, has_document=False)
 def command(
@@ -38,8 +38,8 @@ def command(
     """Count the words of DOCUMENT (its id, title or file), or of all: alone, or in runs of --size.
 
     Below the table are the tokens (all words), the types (different words), and their ratio; the
-    standardised one is the mean over every 1,000 words, which long and short texts can be compared
-    by.
+    standardised one is the mean over every 1,000 words, by which long and short texts can be
+    compared.
     """
     from fabula.app.corpus import count_ngrams
 

@@ -59,7 +59,7 @@ EPISODES = "episodes"
     "--tokens",
     type=click.IntRange(1),
     default=None,
-    help="most tokens of all paragraphs [1,500; any number with --by or --level]",
+    help="maximum tokens of all paragraphs [1,500; any number with --by or --level]",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)

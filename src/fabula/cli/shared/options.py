@@ -100,7 +100,7 @@ Command = Callable[..., Any]
 
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:
-    """A flag for each named setting; the command is given `settings` in their place."""
+    """Add a flag for each named setting; the command gets `settings` in their place."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -123,7 +123,7 @@ until_flag = click.option(
 
 
 def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[Command], Command]:
-    """A flag for each named setting; the command gets `given`, those that were used, by name.
+    """Add a flag for each named setting; the command gets `given`, those that were used, by name.
 
     With --set any other setting can be given, by its whole name. A command where --set takes more
     than that names an `assignment` of its own.
@@ -161,7 +161,7 @@ class Assignment(click.ParamType[tuple[str, str]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """The name and the value as typed."""
+        """Return the name and the value as typed."""
         name, equals, typed = str(value).partition("=")
         if not (name and equals):
             self.fail(f"give a setting as name=value, not {value!r}", param, ctx)
@@ -186,7 +186,7 @@ class SettingOption(click.Option):
         self.group = next(title for title, names in GROUPS.items() if setting in names)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The flag, and what it is with its value."""
+        """Return the flag, and its description with the value in force."""
         record = super().get_help_record(ctx)
         if record is None:
             return None
@@ -196,7 +196,7 @@ class SettingOption(click.Option):
 
 
 def format_value(value: Any) -> str:
-    """A value as a flag or a variable takes it."""
+    """Return a value as a flag or an environment variable takes it."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -205,7 +205,7 @@ def format_value(value: Any) -> str:
 
 
 def _in_force(ctx: click.Context) -> Mapping[str, Any]:
-    """What holds where no flag is given; where a file or a variable is wrong, what would."""
+    """Return the values of all settings without flags; the defaults if a file has an error."""
     if IN_FORCE not in ctx.meta:
         try:
             settings = Settings.read()
@@ -222,7 +222,7 @@ def _flag(name: str) -> Callable[[Command], Command]:
     flag = f"--{name.replace('_', '-')}"
     of: dict[str, Any] = {"cls": SettingOption, "setting": name, "help": field.description or ""}
     if name == "graphs":
-        of["help"] = "graph to build, instead of the usual; may be given again"
+        of["help"] = "graph to build, instead of the usual ones; may be repeated"
         return click.option("--graph", name, multiple=True, metavar="NAME", **of)
     if name == "collection":
         return click.option("-c", flag, name, metavar="TEXT", **of)

@@ -77,7 +77,7 @@ def word_options(
             help="count other forms of a word as the same (stems)",
         ),
         click.option(
-            "--limit", type=click.IntRange(1), default=limit, show_default=True, help="rows at most"
+            "--limit", type=click.IntRange(1), default=limit, show_default=True, help="maximum rows"
         ),
         click.option("--json", "as_json", is_flag=True, help="print JSON"),
         click.option("--csv", "as_csv", is_flag=True, help="print CSV"),

@@ -74,12 +74,12 @@ NAMES = tuple(_SETS)
 
 
 def parts(name: str) -> tuple[str, ...]:
-    """The parts of a data set; none for one's own. DataError if there is no such data set."""
+    """Return the parts of a data set, none for your own. Raises DataError for an unknown one."""
     return _set(name).parts
 
 
 def usual_part(name: str) -> str:
-    """Return the part of a data set that is usually reported; '' for one's own."""
+    """Return the part of a data set that is usually reported; '' for your own."""
     return _set(name).usual
 
 
@@ -90,11 +90,11 @@ def has_part(name: str, part: str) -> bool:
 
 
 def read(name: str, folder: Path, part: str, only: Only = "") -> DataSet:
-    """A part of a data set, from the folder that holds its files as they are released.
+    """Read a part of a data set from the folder that has its files as they are released.
 
-    Several parts are joined by '+', as in `train+dev`, and `all` stands for all of them. Of one's
-    own data set, a part is a file: `PART.jsonl`. Questions have ids of their own: one that comes
-    again gets a number. DataError, naming the file and the line, for what is missing or not in the
+    Several parts are joined by '+', as in `train+dev`, and `all` stands for all of them. In your
+    own data set a part is a file: `PART.jsonl`. Each question has an id of its own: a repeated id
+    gets a number. Raises DataError, naming the file and the line, for what is missing or not in the
     format, and for a subset that the data set does not mark.
     """
     chosen = _set(name)
@@ -133,7 +133,7 @@ def describe_subset(data: DataSet, part: str, *, hard: bool) -> str:
 
 
 def _split(chosen: _Set, part: str) -> tuple[str, ...]:
-    """Return the parts that a part stands for; of one's own data set any name is one part."""
+    """Return the parts that a part stands for; in your own data set any name is one part."""
     if not chosen.parts:
         return (part,)
     return chosen.whole if part == ALL_PARTS else tuple(dict.fromkeys(part.split(JOIN)))
@@ -146,7 +146,7 @@ def _set(name: str) -> _Set:
 
 
 def _apart(questions: Iterable[BenchQuestion]) -> Iterator[BenchQuestion]:
-    """The questions, the second of one id as ID-2, the third as ID-3."""
+    """Return the questions; the second with the same id becomes ID-2, the third ID-3."""
     seen: Counter[str] = Counter()
     for question in questions:
         seen[question.id] += 1

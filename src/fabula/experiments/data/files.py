@@ -40,17 +40,17 @@ class Files:
     sha256: dict[str, str] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
-        """Whether the file is there."""
+        """Return whether the file is there."""
         return (self.folder / name).is_file()
 
     def matching(self, pattern: str) -> list[str]:
-        """The names of the files that match, sorted."""
+        """Return the names of the files that match, sorted."""
         return sorted(
             path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern)
         )
 
     def content(self, name: str) -> bytes:
-        """A file's bytes."""
+        """Return a file's bytes, and note their hash."""
         path = self.folder / name
         try:
             data = path.read_bytes()
@@ -65,7 +65,7 @@ class Files:
         return data
 
     def lines(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
-        """The objects of a file of JSON lines, each with its place; empty lines are passed over."""
+        """Yield the objects of a file of JSON lines, each with its place; skip empty lines."""
         for number, line in enumerate(self._text(name).split("\n"), 1):
             if line.strip():
                 place = self._place(name, f"line {number}")
@@ -74,7 +74,7 @@ class Files:
     def array(
         self, name: str, shape: type[Shape], *, allow_one: bool = False
     ) -> Iterator[tuple[str, Shape]]:
-        """The objects of a file that is one JSON array, each with its place.
+        """Yield the objects of a file that is one JSON array, each with its place.
 
         With `allow_one` it may be one object alone.
         """
@@ -89,7 +89,7 @@ class Files:
             yield place, self._validate(item, shape, place)
 
     def rows(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
-        """The rows of a CSV file with a line of names, each with its place."""
+        """Yield the rows of a CSV file with a header line, each with its place."""
         reader = csv.DictReader(io.StringIO(self._text(name), newline=""))
         try:
             for row in reader:
@@ -97,7 +97,7 @@ class Files:
                 yield place, self._validate(row, shape, place)
         except csv.Error as error:
             place = self._place(name, f"line {reader.line_num}")
-            raise DataError(f"{place}: this is no CSV: {error}.") from error
+            raise DataError(f"{place}: this is not CSV: {error}.") from error
 
     def _text(self, name: str) -> str:
         try:
@@ -123,4 +123,4 @@ def _json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{place}: this is no JSON: {error}.") from error
+        raise DataError(f"{place}: this is not JSON: {error}.") from error

@@ -47,7 +47,7 @@ class _Question(BaseModel):
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
-    """The texts of a part that questions are about, and the questions."""
+    """Read the texts of a part that questions are about, and the questions."""
     if part == "novel" and files.has(_BARE_QUESTIONS):
         rows = list(files.array(_BARE_QUESTIONS, _Question))
         texts = {name: _book(files, name) for name in _sources(rows)}
@@ -65,7 +65,7 @@ def _sources(rows: list[tuple[str, _Question]]) -> list[str]:
 
 
 def _corpus(files: Files, part: str, names: set[str]) -> dict[str, Text]:
-    """The texts of these names. The medical part is one text, in a file without an array."""
+    """Read the texts of these names. The medical part is one text, in a file without an array."""
     rows = files.array(_CORPUS.format(part), _Novel, allow_one=True)
     return {
         row.corpus_name: text(row.corpus_name, row.context, place, title=row.corpus_name)
@@ -75,7 +75,7 @@ def _corpus(files: Files, part: str, names: set[str]) -> dict[str, Text]:
 
 
 def _book(files: Files, name: str) -> Text:
-    """A novel from Project Gutenberg's file, whose name says its encoding too: 10321-8.txt."""
+    """Read a novel from Project Gutenberg's file, whose name says its encoding: 10321-8.txt."""
     number = name.rpartition("-")[2]
     paths = [
         *files.matching(f"novels/{number}.txt"),

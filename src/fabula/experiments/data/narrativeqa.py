@@ -65,7 +65,7 @@ class _Question(BaseModel):
 
 
 def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[BenchQuestion]]:
-    """The stories, or their summaries, and their questions, each with two answers.
+    """Read the stories, or their summaries, and their questions, each with two answers.
 
     `only` limits them to Project Gutenberg's books, so that no film script needs to be there.
     """
@@ -110,7 +110,7 @@ def _summary(row: _Document, summaries: Mapping[str, str], place: str) -> Text:
 
 
 def _story(files: Files, row: _Document) -> Text:
-    """A story as its library or site offers it, without what they put around it.
+    """Return a story from what its library or site offers, without what they put around it.
 
     Of Project Gutenberg's books the loaders know the beginning and the end better than
     `story_start` and `story_end`, which keep its credits and its licence.
@@ -138,13 +138,13 @@ def _story(files: Files, row: _Document) -> Text:
 
 
 def _screenplay(page: bytes) -> bytes:
-    """What a page has preformatted, if it is most of it: a screenplay among a site's menus."""
+    """Return the preformatted text of a page if it is most of it: a screenplay among menus."""
     match = _SCRIPT.search(page)
     return match[0] if match and len(match[0]) > len(page) / 2 else page
 
 
 def _between(story: str, start: str, end: str) -> str:
-    """The story from `start`, if that is in its first half, to `end`, if that is in the second."""
+    """Return the story from `start`, if in its first half, to `end`, if in its second half."""
     half = len(story) // 2
     first = next(iter(_marker(start).finditer(story, 0, half)), None)
     *_, last = (None, *_marker(end).finditer(story, half))
@@ -152,7 +152,7 @@ def _between(story: str, start: str, end: str) -> str:
 
 
 def _marker(tokens: str) -> re.Pattern[str]:
-    """Tokens as they stand in a text: with spaces or none between them, and any quotes."""
+    """Return a pattern for tokens in a text: with or without spaces between, and any quotes."""
     pieces = (
         _QUOTES if re.fullmatch("``|''|\"", token) else re.escape(token) for token in tokens.split()
     )

@@ -1,4 +1,4 @@
-"""One's own questions: JSON lines of a document, and a question or facts that it states."""
+"""Your own questions: JSON lines of a document, and a question or facts that it states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELEASE = Release(
     'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
     'facts a graph should have; one of {"document": "book.txt"} only adds the document.',
 )
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 _LONGEST_PATH = 1000
 
 
@@ -46,7 +46,7 @@ class _Line(BaseModel):
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
-    """The documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
+    """Read the documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
     name = f"{part}.jsonl"
     texts: dict[str, Text] = {}
     questions: list[BenchQuestion] = []
@@ -65,7 +65,7 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
         digest = hashlib.sha256(path_or_text.encode("utf-8", "replace")).hexdigest()
         return text(f"text-{digest[:8]}", path_or_text, place)
     try:
-        document = load(files.folder / path_or_text, "", _MOST_BYTES)
+        document = load(files.folder / path_or_text, "", _MAX_BYTES)
     except LoadError as error:
         raise DataError(f"{place}: {error}") from error
     files.content(path_or_text)
@@ -73,7 +73,7 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
 
 
 def _is_path(text: str) -> bool:
-    """Whether it names a file: on one line, with a suffix that can be read, or one word."""
+    """Return whether it names a file: on one line, with a suffix that can be read, or one word."""
     if "\n" in text or len(text) > _LONGEST_PATH:
         return False
     return PurePath(text).suffix.lower() in SUFFIXES or not any(map(str.isspace, text))

@@ -43,7 +43,7 @@ class _Line(BaseModel):
 
 
 def read(files: Files, part: str, only: Only = "") -> tuple[list[Text], list[BenchQuestion]]:
-    """The articles, each once, and the questions of all lines.
+    """Read the articles, each once, and the questions of all lines.
 
     `only` limits them to those whose `source` is Project Gutenberg.
     """

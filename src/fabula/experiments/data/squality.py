@@ -49,7 +49,7 @@ class _Line(BaseModel):
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
-    """The stories and their questions, whose kind is 'plot' or 'specific'."""
+    """Read the stories and their questions, whose kind is 'plot' or 'specific'."""
     texts: dict[str, Text] = {}
     questions: list[BenchQuestion] = []
     for place, line in files.lines(f"{part}.jsonl", _Line):
@@ -62,7 +62,7 @@ def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
 
 
 def _split_heading(raw: str) -> tuple[str, str, str]:
-    """Title and author, which stand above a story in no field of their own, and the story."""
+    """Return the title and author, which are in the text above a story, and the story."""
     match = _HEAD.match(raw)
     if not match:
         return "", "", raw

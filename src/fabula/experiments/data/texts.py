@@ -21,7 +21,7 @@ _SPACED_MARK = re.compile(r"(?<=\w)(?: +|\n)([,;:!?]|\.(?! ?\.))")
 def text(
     id: str, raw: str, place: str, *, title: str = "", author: str = "", language: str = ""
 ) -> Text:
-    """A text of a data set, cleaned. DataError, naming its place, if it holds no words."""
+    """Return a text of a data set, cleaned. Raises DataError with its place if it has no words."""
     try:
         document = read_text(
             raw, source=id, collection="", title=title, author=author, language=language
@@ -32,7 +32,7 @@ def text(
 
 
 def story(raw: str) -> str:
-    """A story that was taken out of a web page, without what the page left in it.
+    """Return a story that was taken out of a web page, without what the page left in it.
 
     Comments, the notes of who transcribed it, and spaces before marks go. Its paragraphs are
     unwrapped when it becomes a `text`.

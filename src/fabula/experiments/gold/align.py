@@ -1,4 +1,4 @@
-"""Finds the words of a gold text in a document, so that places can be carried over."""
+"""Find the words of a gold text in a document, so that places can be carried over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the graphs that can be measured of one text, in memory: no database is needed."""
+"""Build the graphs that can be measured of one text, in memory: no database is needed."""
 
 from __future__ import annotations
 

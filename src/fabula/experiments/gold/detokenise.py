@@ -1,4 +1,4 @@
-"""Writes tokens as natural text, and keeps where each token stands in it.
+"""Write tokens as natural text, and keep where each token stands in it.
 
 LitBank prints its passages as tokens between spaces, one sentence a line ("Do n't"), and loses the
 paragraphs. Fabula reads books as they are printed, so it has to be measured on natural text.

@@ -1,4 +1,4 @@
-"""Measures what graphs find in a novel against LitBank's annotations of it."""
+"""Measure what graphs find in a novel against LitBank's annotations of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures what graphs find in a play against what its editors marked."""
+"""Measure what graphs find in a play against what its editors marked."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from fabula.experiments.gold.plays import score_play
 from fabula.experiments.gold.poldracor import Play, read_poldracor
 from fabula.experiments.gold.report import GoldSystem, write_report
 from fabula.experiments.gold.scores import TextScores, summarise
-from fabula.experiments.plan import flat_settings, version_info
+from fabula.experiments.plan import version_info
 from fabula.experiments.run import ProgressView
 from fabula.experiments.suite import METHOD
 from fabula.load import load, read_text
@@ -98,7 +98,7 @@ def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
         finally:
             models.close()
         figures = summarise(scores)
-        outcome.systems.append(GoldSystem(name, flat_settings(of_system), figures, pairs, usage))
+        outcome.systems.append(GoldSystem(name, of_system.values(), figures, pairs, usage))
     run.folder.mkdir(parents=True, exist_ok=True)
     _write_results(run, outcome)
     outcome.report = write_report(run.folder, outcome.systems, run.command, outcome.failed)

@@ -8,7 +8,7 @@ from fabula.experiments.model import BenchQuestion, Result
 
 
 def _accuracy(question: BenchQuestion, result: Result, _: Judges) -> float:
-    """Who chooses nothing is wrong."""
+    """Return 1 if the right option was chosen; 0 also if none was."""
     return float(result.choice == question.right)
 
 

@@ -1,4 +1,4 @@
-"""What a context costs: its tokens, and the sentences that it says again."""
+"""What a context costs: its tokens, and the sentences that are repeated in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fabula.text.sentences import sentences
 
 
 def _duplicates(question: BenchQuestion, result: Result, judges: Judges) -> float:
-    """Case and white space make no difference."""
+    """Return the share of sentences that are repeated; case and white space don't count."""
     language = judges.languages.get(question.text, "")
     texts = [
         " ".join(sentence.casefold().split())
@@ -26,10 +26,10 @@ def _context_tokens(_: BenchQuestion, result: Result, __: Judges) -> float:
 METRICS = (
     Metric(
         name="duplicates",
-        source="Fabula's own: share of the context's sentences that it has said before",
+        source="Fabula's own: share of the context's sentences that are repeated",
         blind=(
-            "It sees a sentence that comes word by word again, not one that is said again in other "
-            "words, as summaries and details do."
+            "It sees a sentence that is repeated word by word, not one that is repeated in other "
+            "words, as in summaries and details."
         ),
         needs=frozenset({"context"}),
         how=_duplicates,

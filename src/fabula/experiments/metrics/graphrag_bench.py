@@ -29,7 +29,7 @@ RATERS = 2
 
 
 def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Sequence[str]) -> float:
-    """F1 of an answer's statements against a reference's; 1 where neither states anything."""
+    """Return F1 of an answer's statements against a reference's; 1 where neither has any."""
     if not answer or not truth:
         return float(not answer and not truth)
     judged = judge_statements(
@@ -46,7 +46,7 @@ def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Seque
 
 
 def similarity(embedder: Embedder, first: str, second: str) -> float:
-    """The cosine of two texts, scaled from -1..1 to 0..1."""
+    """Return the cosine of two texts, scaled from -1..1 to 0..1."""
     left, right = embedder.embed([first, second], "passage").vectors
     return (1 + float(left @ right)) / 2
 

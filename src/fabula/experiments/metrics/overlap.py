@@ -27,7 +27,7 @@ class StemmedWords:
     """
 
     def tokenize(self, text: str) -> list[str]:
-        """Lower case; Porter's stems of words of more than three letters."""
+        """Return words in lower case; of more than three letters, their stems by Porter."""
         stem = _porter().stem
         return [stem(word) if len(word) > 3 else word for word in words(text)]
 
@@ -38,29 +38,29 @@ class NoSynonyms:
     """
 
     def synsets(self, _: str) -> tuple[()]:
-        """None."""
+        """Return no synset."""
         return ()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, without punctuation, as NarrativeQA's authors had them."""
+    """Return the words of a text in lower case, without punctuation, as NarrativeQA's authors."""
     return _WORD.findall(text.lower())
 
 
 def rouge_l(answer: str, reference: str) -> float:
-    """F measure of the longest common subsequence of stemmed words."""
+    """Return the F measure of the longest common subsequence of stemmed words, 0 to 1."""
     return float(_rouge().score(reference, answer)["rougeL"].fmeasure)
 
 
 def bleu(answer: str, references: tuple[str, ...], order: int) -> float:
-    """BLEU of one answer up to n-grams of `order`, against all references together."""
+    """Return BLEU of an answer up to n-grams of `order`, against all references; 0 to 1."""
     targets = [" ".join(words(reference)) for reference in nonempty(references)]
     # The library's logarithms leave a rest: 100.00000000000004.
     return min(1.0, _bleu(order).sentence_score(" ".join(words(answer)), targets).score / 100)
 
 
 def meteor(answer: str, reference: str) -> float:
-    """METEOR by equal words and equal stems."""
+    """Return METEOR by equal words and equal stems, 0 to 1."""
     from nltk.translate.meteor_score import single_meteor_score
 
     synonyms: Any = NoSynonyms()

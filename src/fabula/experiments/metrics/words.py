@@ -16,7 +16,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalise(text: str) -> str:
-    """Lower case, without punctuation and articles, with single spaces.
+    """Return a text in lower case, without punctuation and articles, with single spaces.
 
     Punctuation is SQuAD's, and that of other scripts (as MLQA takes it).
     """
@@ -25,12 +25,12 @@ def normalise(text: str) -> str:
 
 
 def exact_match(answer: str, reference: str) -> float:
-    """1 where both are the same once normalised, else 0."""
+    """Return 1 if both are the same once normalised, else 0."""
     return float(normalise(answer) == normalise(reference))
 
 
 def token_f1(answer: str, reference: str) -> float:
-    """F1 of the words that both have; as in SQuAD 2.0, 1 where both have none."""
+    """Return F1 of the words that both have; as in SQuAD 2.0, 1 if both have none."""
     answer_words, reference_words = normalise(answer).split(), normalise(reference).split()
     if not answer_words or not reference_words:
         return float(answer_words == reference_words)

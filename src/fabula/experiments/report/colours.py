@@ -44,12 +44,12 @@ SERIES = tuple(LIGHT[name] for name in LIGHT if name.startswith("series-"))
 
 
 def as_variables(colours: dict[str, str]) -> str:
-    """Declarations of a style sheet: --ink: #1c2024; and so on."""
+    """Return the declarations of a style sheet, as --ink: #1c2024;"""
     return " ".join(f"--{name}: {value};" for name, value in colours.items())
 
 
 def to_variables(svg: str) -> str:
-    """A drawing in the light colours, in those of the page that it is within."""
+    """Replace the light colours of a drawing by the variables of the page that it is in."""
     for name, value in LIGHT.items():
         svg = svg.replace(value, f"var(--{name})")
     return svg

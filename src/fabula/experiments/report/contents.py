@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fabula.experiments.report.about import Data
 from fabula.experiments.report.costs import model_tables, question_table, time_table
 from fabula.experiments.report.drawings import Drawings
-from fabula.experiments.report.markdown import code, escape, join, note, table
+from fabula.experiments.report.markdown import code, join, note, table
 from fabula.experiments.report.published import Published
 from fabula.experiments.report.read import Recorded
 from fabula.experiments.report.repeat import hash_table, settings_tables, version_table
@@ -22,6 +22,7 @@ from fabula.experiments.report.tables import (
     score_table,
 )
 from fabula.experiments.report.wording import format_time
+from fabula.export.markdown import escape_markdown
 from fabula.models.prices import Price
 from fabula.text.nouns import count_noun
 
@@ -81,8 +82,8 @@ def write_markdown(
         f"{count_noun(run.data.texts, 'text')} of {run.data.name}. {format_time(run.started)}."
     )
     parts = [join(f"## {title}", text) for title, text in sections.items() if text]
-    title = f"# Experiment: {escape(run.suite)}"
-    return join(title, escape(subtitle), *_notes(recorded, drawings), *parts) + "\n"
+    title = f"# Experiment: {escape_markdown(run.suite)}"
+    return join(title, escape_markdown(subtitle), *_notes(recorded, drawings), *parts) + "\n"
 
 
 def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
@@ -136,7 +137,9 @@ def _run(recorded: Recorded) -> str:
         "finished": format_time(run.finished) if run.finished else "not yet",
     }
     filled = [row for row in rows.items() if row[1]]
-    return join(escape(run.purpose), table("The run.", ("", "this run"), filled, figures=False))
+    return join(
+        escape_markdown(run.purpose), table("The run.", ("", "this run"), filled, figures=False)
+    )
 
 
 def _data_name(data: Data) -> str:

@@ -36,7 +36,7 @@ class Drawings:
 
 
 def draw_figures(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
-    """Draws all figures of a run into a folder below this one. Needs matplotlib."""
+    """Draw all figures of a run into a folder below this one. Needs matplotlib."""
     (folder / FOLDER).mkdir(exist_ok=True)
     run = recorded.run
     base = run.systems[0].name if run.systems else ""
@@ -68,7 +68,7 @@ def draw_figures(recorded: Recorded, scores: Sequence[Score], folder: Path) -> D
 
 
 def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[tuple[str, str]]:
-    """A figure a metric, of the systems that are on no curve."""
+    """Draw a figure for each metric, of the systems that are on no curve."""
     for measure, by_system in marks.items():
         single = [mark for name, mark in by_system.items() if name not in on_curves]
         if single:
@@ -77,7 +77,7 @@ def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[tu
 
 
 def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
-    """The first metric over tokens, and over time."""
+    """Draw the first metric over tokens, and over time."""
     for measure, by_system in list(marks.items())[:1]:
         for across, costs in per_question(recorded).items():
             placed = [
@@ -91,7 +91,7 @@ def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[tuple[st
 
 
 def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
-    """A figure a metric and swept setting."""
+    """Draw a figure for each metric and swept setting."""
     for measure, by_system in marks.items():
         for setting, series in _series(varied, by_system).items():
             drawn = figures.curves(list(series.items()), setting, metric_heading(measure))
@@ -102,7 +102,7 @@ def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[t
 def _series(
     varied: Sequence[System], by_system: Mapping[str, Mark]
 ) -> dict[str, dict[str, list[Mark]]]:
-    """By swept setting and series the marks at the setting's values, which rise."""
+    """Return the marks at a setting's values, in ascending order, by swept setting and series."""
     by_setting: dict[str, dict[str, list[Mark]]] = {}
     for system in varied:
         if system.swept and system.name in by_system:
@@ -115,7 +115,7 @@ def _series(
 
 
 def _is_on_a_curve(system: System) -> bool:
-    """Whether it's part of a sweep over numbers."""
+    """Return whether it is part of a sweep over numbers."""
     value = system.swept.value if system.swept else None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -127,7 +127,7 @@ def _mark(score: Score, measure: Measure, base: str) -> Mark:
 
 
 def _save(drawn: Drawn, name: str, caption: str, folder: Path) -> tuple[str, str]:
-    """The PNG file, from the report's folder, and its title."""
+    """Return the path of the PNG file, from the report's folder, and its title."""
     file = f"{FOLDER}/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.png"
     (folder / file).with_suffix(".svg").write_text(drawn.svg, encoding="utf-8")
     (folder / file).write_bytes(drawn.png)

@@ -68,7 +68,7 @@ class Drawn:
 
 
 def bars(marks: Sequence[Mark], axis: str) -> Drawn:
-    """One bar a system, in the order given from the top, with its interval."""
+    """Draw one bar per system, from the top in the order given, with its interval."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -97,7 +97,7 @@ def bars(marks: Sequence[Mark], axis: str) -> Drawn:
 
 
 def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str) -> Drawn:
-    """A line a series over the values of a setting; few have the bands of their intervals."""
+    """Draw one line per series over the values of a setting; a few have bands of intervals."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -126,7 +126,7 @@ def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str)
 
 
 def scatter(marks: Sequence[Mark], across: str, axis: str) -> Drawn:
-    """A point a system: its cost to the right, its quality with the interval upwards."""
+    """Draw one point per system: cost to the right, quality with its interval upwards."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -177,7 +177,7 @@ def _spread(marks: Sequence[Mark]) -> list[list[float]]:
 
 
 def _space_ticks(axes: Axes, values: list[float]) -> None:
-    """A tick at each value; values that grow by factors lie as far from one another."""
+    """Set a tick at each value, on a logarithmic axis for values that grow by factors."""
     if values[0] > 0 and values[-1] / values[0] >= 16:
         axes.set_xscale("log")
     axes.set_xticks(values, [f"{value:g}" for value in values])

@@ -1,6 +1,6 @@
-"""What a report is written with: Markdown with the tables of GitHub's dialect.
+"""Write the Markdown of a report, with the tables of GitHub's dialect.
 
-Whatever is handed over here is text: no name, question or setting of a run becomes markup.
+All arguments are plain text: no name, question or setting of a run becomes markup.
 """
 
 from __future__ import annotations
@@ -9,41 +9,32 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SPECIAL = re.compile(r"[\\`*\[\]<>|~&#]|(?<![^\W_])_|_(?![^\W_])")
-"""What would be read as markup; an underscore between two letters is not."""
-LEADING = re.compile(r"^(\d*)(?=(?:[-+.)]|=+|-+)(?:\s|$))")
-"""What would make a line a rule or an item of a list."""
-SPACES = re.compile(r"[^\S\u00a0]+")
+from fabula.export.markdown import escape_markdown
+
 FENCE = re.compile("`{3,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a table says in one place; `details` are smaller, below it; `strong` stands out."""
+    """A cell of a table; `details` are smaller, below its text; `strong` is bold."""
 
     text: str
     details: tuple[str, ...] = ()
     strong: bool = False
 
 
-def escape(text: str) -> str:
-    """One line on which nothing is markup."""
-    line = SPECIAL.sub(lambda match: "\\" + match[0], SPACES.sub(" ", text).strip())
-    return LEADING.sub(lambda match: match[1] + "\\", line)
-
-
 def join(*blocks: str) -> str:
-    """Blocks below one another; those that are empty are left out."""
+    """Join blocks by empty lines, without empty blocks."""
     return "\n\n".join(block for block in blocks if block)
 
 
 def note(text: str, *, warning: bool = False) -> str:
-    """What nobody may miss."""
-    return f"> **{escape(text)}**" if warning else f"> {escape(text)}"
+    """Return a text as a block quote that stands out; a warning is bold."""
+    return f"> **{escape_markdown(text)}**" if warning else f"> {escape_markdown(text)}"
 
 
 def code(text: str) -> str:
-    """Text to be typed or read as it is."""
+    """Return a text as a fenced code block."""
     longest = max((len(run) for run in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{text}\n{fence}"
@@ -57,30 +48,30 @@ def table(
     figures: bool = True,
     folded: bool = False,
 ) -> str:
-    """Rows under a head; the first column names the rows. `figures`: the others are numbers.
+    """Return a table; its first column names the rows. `figures`: the others are numbers.
 
     The page folds a table whose caption is a heading.
     """
     rule = ["---", *(["---:" if figures else "---"] * (len(head) - 1))]
-    lines = [map(escape, head), rule, *(map(_cell, row) for row in rows)]
-    heading = f"### {escape(caption)}" if folded else f"*{escape(caption)}*"
+    lines = [map(escape_markdown, head), rule, *(map(_cell, row) for row in rows)]
+    heading = f"### {escape_markdown(caption)}" if folded else f"*{escape_markdown(caption)}*"
     return join(heading, "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def gallery(caption: str, figures: Mapping[str, str]) -> str:
-    """Drawings, titles by file, under a caption that holds for all; nothing where there are none.
+    """Return drawings (titles by file) under one caption; '' if there are none.
 
     They are a list, which the page shows side by side where there is room.
     """
     if not figures:
         return ""
-    drawn = ((file, escape(title)) for file, title in figures.items())
+    drawn = ((file, escape_markdown(title)) for file, title in figures.items())
     items = (f"- **{title}**\\\n  ![{title}]({file})" for file, title in drawn)
-    return join(escape(caption), "\n".join(items))
+    return join(escape_markdown(caption), "\n".join(items))
 
 
 def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
-        return escape(cell)
-    text = f"**{escape(cell.text)}**" if cell.strong else escape(cell.text)
-    return " ".join((text, *(f"*{escape(detail)}*" for detail in cell.details)))
+        return escape_markdown(cell)
+    text = f"**{escape_markdown(cell.text)}**" if cell.strong else escape_markdown(cell.text)
+    return " ".join((text, *(f"*{escape_markdown(detail)}*" for detail in cell.details)))

@@ -14,11 +14,11 @@ from fabula.experiments.report.colours import DARK, LIGHT, as_variables, to_vari
 
 STYLE = Path(__file__).with_name("page.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The page asks nobody for anything, whatever a text in it says."""
+"""The page loads nothing from elsewhere, whatever a text in it says."""
 
 
 def to_html(markdown: str, folder: Path) -> str:
-    """The report as one page, for any width, light or dark as its reader has it.
+    """Return the report as one page, for any width, light or dark as the browser prefers.
 
     Its figures are the SVG files beside the PNG files that it names, from `folder`.
     """
@@ -60,7 +60,7 @@ def _style() -> str:
 
 
 def _with_frames(tokens: Iterable[Token]) -> list[Token]:
-    """Each table with the block before it as its caption, folded where that is a heading."""
+    """Give each table the block before it as its caption; fold it if that is a heading."""
     framed: list[Token] = []
     frame = ""
     for token in tokens:
@@ -95,7 +95,7 @@ def _text(inline: Token) -> str:
 
 
 def _within(drawing: Path, title: str) -> str:
-    """A drawing as a part of the page: no prologue, no ids, the page's colours."""
+    """Return a drawing as a part of the page: no prologue, no ids, the page's colours."""
     svg = drawing.read_text(encoding="utf-8")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     svg = re.sub(r'<(g|text) id="[^"]*"', r"<\1", svg)

@@ -41,7 +41,7 @@ class Published:
 
 
 def read_published(suite: str, data_set: str = "", *, hard: bool = False) -> list[Published]:
-    """What was published for a suite and a data set; nothing for most."""
+    """Return the tables that were published for a suite and a data set; for most, none."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["tables"]
     return [
         table

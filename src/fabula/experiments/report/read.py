@@ -54,7 +54,7 @@ class Recorded:
 
 
 def read_run(folder: Path) -> Recorded:
-    """What a run wrote. Raises FabulaError where its files aren't there or can't be read.
+    """Read what a run wrote. Raises FabulaError if its files are missing or can't be read.
 
     Only results of systems and questions that the run names count, and of two for the same
     question the later. A last line that a kill cut short is passed over.

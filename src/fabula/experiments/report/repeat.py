@@ -1,4 +1,4 @@
-"""The tables of what it takes to run it again: data, versions, seeds, and every setting."""
+"""The tables of a report that one needs to repeat a run: data, versions, seeds, settings."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fabula.experiments.report.wording import NOTHING, flatten_settings
 
 
 def hash_table(data: Data) -> str:
-    """The files that the data was read from."""
+    """Return the table of the files that the data was read from, with their hashes."""
     return table("The data's files.", ("file", "SHA-256"), data.sha256.items(), figures=False)
 
 
 def version_table(run: Run) -> str:
-    """Versions and seeds."""
+    """Return the table of versions and seeds."""
     rows = {**run.versions, **{f"seed of {name}": str(seed) for name, seed in run.seeds.items()}}
     return table("Versions and seeds.", ("", "value"), rows.items(), figures=False)
 
 
 def settings_tables(run: Run) -> list[str]:
-    """Settings that all systems share, and then those in which they differ."""
+    """Return two tables: the settings that all systems share, and those in which they differ."""
     systems = {
         system.name: flatten_settings({**system.settings, **_filters(run, system.name)})
         for system in run.systems

@@ -24,23 +24,23 @@ WRITTEN = {
 
 
 def display_factor(measure: Measure) -> int:
-    """What a metric's values are multiplied by to be shown: shares are shown in per cent."""
+    """Return what a metric's values are multiplied by to be shown: 100 for shares, else 1."""
     return PER_CENT if measure.highest == 1 else 1
 
 
 def metric_title(metric: str) -> str:
-    """A metric's name as a reader knows it."""
+    """Return the usual name of a metric, as BLEU-1."""
     return WRITTEN.get(metric) or metric.replace("_", " ")
 
 
 def metric_heading(measure: Measure) -> str:
-    """A metric's name with the unit that it's shown in."""
+    """Return a metric's name with its unit, per cent for shares."""
     name = metric_title(measure.name)
     return f"{name}, %" if display_factor(measure) == PER_CENT else name
 
 
 def format_number(value: float) -> str:
-    """A value as a table has it: about three digits that count, and no exponent."""
+    """Return a value for a table: about three significant digits, and no exponent."""
     if abs(value) >= PER_CENT or value == 0:
         text = f"{abs(value):,.0f}"
     else:
@@ -49,28 +49,28 @@ def format_number(value: float) -> str:
 
 
 def format_score(value: float, measure: Measure) -> str:
-    """A metric's value in the unit that it's shown in."""
+    """Return a metric's value, shares in per cent."""
     return _share(value * PER_CENT) if display_factor(measure) == PER_CENT else format_number(value)
 
 
 def format_count(value: int) -> str:
-    """A number of things."""
+    """Return a whole number with separators of thousands."""
     return f"{value:,}"
 
 
 def format_difference(value: float, measure: Measure) -> str:
-    """A difference, with its sign."""
+    """Return a difference of two values of a metric, with its sign."""
     text = format_score(value, measure)
     return text if text.startswith(MINUS) or float(text.replace(",", "")) == 0 else f"+{text}"
 
 
 def format_interval(low: float, high: float, measure: Measure) -> str:
-    """An interval."""
+    """Return an interval as [low, high]."""
     return f"[{format_score(low, measure)}, {format_score(high, measure)}]"
 
 
 def format_range(measure: Measure) -> str:
-    """A metric's range in the unit that it's shown in."""
+    """Return a metric's range, shares in per cent."""
     ends = [
         "no limit" if end is None else f"{end * display_factor(measure):g}"
         for end in (measure.lowest, measure.highest)
@@ -79,12 +79,12 @@ def format_range(measure: Measure) -> str:
 
 
 def format_p(p: float) -> str:
-    """A p-value."""
+    """Return a p-value as p = 0.03, or p < 0.001."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
 def format_duration(seconds: float) -> str:
-    """Seconds, in the units that one would say."""
+    """Return seconds as seconds, minutes, or hours and minutes."""
     if seconds < 120:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -92,7 +92,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_time(time: str) -> str:
-    """A time in ISO 8601 as a day and a time; as it is where it's no such time."""
+    """Return a time in ISO 8601 as a day and a time; any other text unchanged."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:
@@ -101,7 +101,7 @@ def format_time(time: str) -> str:
 
 
 def format_setting(value: Any) -> str:
-    """A setting's value: text as it is, all else as JSON has it."""
+    """Return a setting's value: text unchanged, anything else as JSON."""
     if isinstance(value, str):
         return value or '""'
     return json.dumps(value, ensure_ascii=False, default=str)

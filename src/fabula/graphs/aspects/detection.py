@@ -1,4 +1,4 @@
-"""Choosing the clusters of each aspect, so that every aspect of the set is in the graph."""
+"""Choose the clusters of each aspect, so that every aspect of the set is in the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the communities of all entities of a collection, as those of a document are built."""
+"""Build the communities of all entities of a collection, as those of a document are built."""
 
 from __future__ import annotations
 

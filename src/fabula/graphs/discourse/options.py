@@ -27,7 +27,7 @@ class Options(BaseModel):
         600,
         ge=1,
         le=200_000,
-        description="most tokens of the whole chunks that one call reads for events",
+        description="maximum tokens of the whole chunks that one call reads for events",
     )
     pairs: int = Field(
         12, ge=1, le=100, description="pairs of neighbouring chunks that one call judges"
@@ -37,7 +37,7 @@ class Options(BaseModel):
         2,
         ge=0,
         le=100,
-        description="most chunks for each of them that stand in the sense asked for",
+        description="maximum chunks for each of them that stand in the sense asked for",
     )
     matched: int = Field(
         3, ge=0, le=100, description="chunks with the question's who, when, where and so on"

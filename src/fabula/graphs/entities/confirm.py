@@ -1,4 +1,4 @@
-"""Asks a chat model which names of a text are of one person, where rules are in doubt."""
+"""Ask a chat model which names of a text are of one person, where rules are in doubt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merges what chunks say one by one into entities with all their names, and their relations."""
+"""Merge what chunks say one by one into entities with all their names, and their relations."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ The comparisons of a name, from the strictest to the loosest:
 - `name_key`: titles don't count either. It is kept in Neo4j as the `key` of an entity.
 - `name_words`: the bare words, whatever stands between them.
 
-Three comparisons of other texts are where those texts are made: `printed.plain` (a form as a page
-prints it), `triples.phrase` (an end or a predicate of a fact; ids in Neo4j are digests of it) and
-`discourse.normal` (the value of a slot; kept in Neo4j).
+Three comparisons of other texts are where those texts are made: `printed_key` (a form as a page
+prints it), `phrase_key` (an end or a predicate of a fact; ids in Neo4j are digests of it) and
+`normal` of the graph `discourse` (the value of a slot; kept in Neo4j).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts the pronouns behind names, which say whether a man or a woman bears a name."""
+"""Count the pronouns behind names, which say whether a man or a woman bears a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolves names: which names of a document are of one person, place or thing, and why.
+"""Resolve names: which names of a document are of one person, place or thing, and why.
 
 Names are joined level by level, the surest first: what a person decided, equal names, aliases,
 family names and first names, case endings, and misspellings. No level joins what a person keeps

@@ -1,4 +1,4 @@
-"""Finds people, places and things, and which of them are named together, without a model.
+"""Find people, places and things, and which of them are named together, without a model.
 
 A name is what a text writes with a capital inside sentences. So the rules work badly in languages
 that write all nouns so, and find nothing in scripts without capitals. Pronouns are not resolved,

@@ -122,7 +122,7 @@ def normalise(
         if answer:
             dropped.update(answer.every.dropped)
             meanings |= dict.fromkeys(group.window.ids, answer.every.records[0])
-    settled = [
+    normalised = [
         normaliser.settle(statement, meanings.get(statement.chunk)) for statement in statements
     ]
-    return settled, dropped
+    return normalised, dropped

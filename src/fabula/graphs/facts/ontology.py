@@ -131,7 +131,7 @@ def read_ontology(name_or_path: str) -> Ontology:
     """Return a shipped ontology, or one of a TOML file.
 
     Raises:
-        SettingsError: There is no such file, or it is no ontology; the message says why.
+        SettingsError: There is no such file, or it is not a valid ontology; the message says why.
 
     """
     file = sets.read_set(name_or_path, ontologies.__name__, "ontology", _File)
@@ -154,7 +154,7 @@ def read_ontology(name_or_path: str) -> Ontology:
         faults += _relation_faults(relation, classes, relations)
         faults += _inverse_faults(relation, relations)
     if faults:
-        raise SettingsError(f"{name_or_path} is no ontology: {faults[0]}")
+        raise SettingsError(f"{name_or_path} is not a valid ontology: {faults[0]}")
     # An inverse is declared on one of the two relations only.
     for relation in list(relations.values()):
         inverse = relations[relation.inverse] if relation.inverse else None

@@ -23,7 +23,7 @@ class Options(BaseModel):
         description="examples in the prompt: a shipped set's name, a TOML file, or 'none'",
     )
     window_tokens: int = Field(
-        600, ge=1, description="most tokens of the whole chunks that one call reads"
+        600, ge=1, description="maximum tokens of the whole chunks that one call reads"
     )
     normalise: bool = Field(
         True,
@@ -42,7 +42,7 @@ class Options(BaseModel):
     )
     strict: bool = Field(
         False,
-        description="leave out facts whose predicate is no relation of the ontology; else they "
+        description="leave out facts whose predicate is not a relation of the ontology; else they "
         "are of `related_to`, if it has that",
     )
 
@@ -53,5 +53,5 @@ class TriplesOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts: int = Field(50, ge=1, le=1000, description="facts that are near to the question")
-    least: float = Field(0.2, ge=-1, le=1, description="least cosine of a fact")
+    least: float = Field(0.2, ge=-1, le=1, description="minimum cosine of a fact")
     fact_share: float = Field(0.25, ge=0, le=1, description="share of facts' records")

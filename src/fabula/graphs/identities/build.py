@@ -1,4 +1,4 @@
-"""Builds the identities of a collection, by names, a model and a person's decisions."""
+"""Build the identities of a collection, by names, a model and a person's decisions."""
 
 from __future__ import annotations
 

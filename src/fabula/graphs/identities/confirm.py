@@ -1,4 +1,4 @@
-"""Asks a chat model whether candidates are one, twenty pairs a call."""
+"""Ask a chat model whether candidates are one, twenty pairs a call."""
 
 from __future__ import annotations
 

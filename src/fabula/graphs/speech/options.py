@@ -19,7 +19,7 @@ class Options(BaseModel):
         1200,
         ge=1,
         le=200_000,
-        description="most tokens of the whole chunks that one call reads for speakers",
+        description="maximum tokens of the whole chunks that one call reads for speakers",
     )
     said: int = Field(
         40, ge=1, le=1000, description="quotations of a speaker that a question looks at first"

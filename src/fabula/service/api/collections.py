@@ -84,11 +84,11 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quote_name(collection.name)}.")
-    settled = collection.collection_graphs()
+    graphs = collection.collection_graphs()
     if caller.is_visitor:
-        settled = [replace(graph, record=public_record(graph.record)) for graph in settled]
+        graphs = [replace(graph, record=public_record(graph.record)) for graph in graphs]
     view = CollectionView.of(space, collection.server)
-    views = [CollectionGraphView.of_graph(graph) for graph in settled]
+    views = [CollectionGraphView.of_graph(graph) for graph in graphs]
     return CollectionWhole(**view.model_dump(), settled=views)
 
 

@@ -104,7 +104,7 @@ def show_recap(
         Query(
             ge=0,
             le=1_000_000,
-            description="most tokens of all paragraphs; 0 for any number, null for the usual one",
+            description="maximum tokens of all paragraphs; 0 for any number, null for 1,500",
         ),
     ] = None,
 ) -> RecapView:

@@ -40,7 +40,7 @@ def show_concordance(
     sort: Annotated[SortOrder, Query(description="what lines are sorted by")] = "position",
     stemmed: Stemmed = False,
     context: Annotated[int, Query(ge=0, le=2000, description="characters on each side")] = 60,
-    first: Annotated[int, Query(ge=0, le=10**6, description="lines to leave out")] = 0,
+    first: Annotated[int, Query(ge=0, le=10**6, description="number of lines to skip")] = 0,
     limit: Limit = 100,
 ) -> ConcordanceView:
     """Return every place of some words, with what is before and after it, and its characters in
@@ -123,7 +123,7 @@ def show_ngrams(
     caller: Reader,
     document: Document = "",
     until: ReadUntil = "",
-    size: Annotated[int, Query(ge=1, le=10, description="words of each")] = 1,
+    size: Annotated[int, Query(ge=1, le=10, description="words in each run")] = 1,
     containing: Annotated[
         str, Query(max_length=200, description="only those with this word, as ghost*")
     ] = "",

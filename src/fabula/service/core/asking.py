@@ -39,6 +39,7 @@ from fabula.models.stop import Stop
 from fabula.service.core import errors
 from fabula.service.core.errors import Forbidden, describe_failures
 from fabula.service.core.views import (
+    AnswerView,
     MoneyView,
     PassageView,
     PlaceView,
@@ -61,41 +62,24 @@ if TYPE_CHECKING:
     from fabula.service.core.conversations import Conversations, Retaken
     from fabula.service.core.idempotency import Idempotency
     from fabula.service.observe.metrics import Metrics
-from fabula.service.core.views import AnswerView
 
 LOG = logging.getLogger("fabula.service")
-
-
 Event = tuple[Literal["retrieval", "passages", "step", "token", "answer", "error"], dict[str, Any]]
 """An event of an answer that is being written. A `step` is one of a mode that searches on while it
 answers: its name, its note, and what it found."""
-
-
 Name = Annotated[str, StringConstraints(max_length=2000)]
-
-
 Names = Annotated[list[Name], Field(max_length=100)]
-
-
 Level = Annotated[int, Field(ge=0, le=99)]
-
-
 NEW = "new"
 """The `conversation` of a question that begins one."""
-
-
 NOT_SAVED = (
     "The answer is complete, but could not be saved in its conversation yet, as Neo4j does not "
     "accept it. The service tries again for about two minutes: copy what you need."
 )
-
-
 CUT = (
     "The answer was cut at its limit of tokens (answer_tokens), or at the end of the model's "
     "context: ask for less at once, or have the limit raised."
 )
-
-
 BOUNDED: dict[str, tuple[Any, Any]] = {
     "document": (Name, ""),
     "until": (Name, ""),
@@ -152,7 +136,7 @@ class Question(Asking):
     note: str = Field("", max_length=2000, description="kept with the turn; no model sees it")
 
     def query(self, collection: Collection) -> Query:
-        """It as the library asks it. Raises FabulaError for what can't be asked."""
+        """Convert to a library `Query`. Raises FabulaError for what can't be asked."""
         own = self.model_dump(include={*query_options()}, exclude_defaults=True)
         return Query.of(self.question, collection.settings, **own)
 
@@ -165,7 +149,7 @@ class QuestionAcross(Question):
     )
 
     def query(self, collection: Collection) -> Query:
-        """Return it as the library asks it. Raises FabulaError for what can't be asked."""
+        """Convert to a library `Query`. Raises FabulaError for what can't be asked."""
         if self.conversation is not None:
             raise errors.Problem(
                 "A conversation belongs to one collection: leave it out to ask several."
@@ -180,7 +164,7 @@ class Comparison(Asking):
     modes: list[Name] = Field(min_length=2, max_length=4)
 
     def questions(self) -> list[Question]:
-        """The question once for each mode; the same mode twice is asked once."""
+        """Return the question once for each different mode."""
         own = self.model_dump(exclude={"modes"}, exclude_defaults=True)
         return [Question(**own, mode=mode) for mode in dict.fromkeys(self.modes)]
 

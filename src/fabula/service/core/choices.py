@@ -98,7 +98,7 @@ def aspects_in_force(settings: Settings) -> list[AspectView]:
 
 
 def aspects_of(collection: Collection) -> list[AspectView]:
-    """The aspects of the set in force, and others that a collection has."""
+    """Return the aspects of the set in force, and others that a collection has."""
     space = collection.space()
     there = [name for name in (space.aspects if space else ()) if name]
     descriptions = _aspects(collection.settings)

@@ -313,7 +313,8 @@ class Upstream:
             message = self._line(f"it did not answer within {self.timeout:g} s")
             return UpstreamBroken(message, 504, late=True)
         why = self.transport.line(str(error) or type(error).__name__)
-        return UpstreamBroken(self._line(f"it can't be reached, or hung up: {why}"), 502)
+        message = self._line(f"it can't be reached, or closed the connection: {why}")
+        return UpstreamBroken(message, 502)
 
     def _line(self, why: str) -> str:
         return f"The endpoint behind the gateway failed: {why.rstrip('.')}."

@@ -592,11 +592,11 @@ class JobRun:
 
     def _now(self, state: JobState) -> Job:
         usage = self._progress.usage()
-        settled, before = (
+        done, before = (
             sum(item.state not in OPEN for item in items)
             for items in (self._progress.items, self._job.items)
         )
-        if sum(usage.values(), Usage()).calls or settled > before:
+        if sum(usage.values(), Usage()).calls or done > before:
             # The job makes progress, so what interrupts it is not its own fault.
             self._attempts = 0
         now = add_usage(self._job, self._progress.items, usage, self._services.app.settings)

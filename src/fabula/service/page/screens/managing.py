@@ -111,7 +111,7 @@ def manage_collection(
 ) -> Response:
     """Show what a collection has, and what can be done with it as a whole."""
     installed = graphs()
-    settled = {each.graph: each for each in collection.collection_graphs()}
+    by_name = {each.graph: each for each in collection.collection_graphs()}
     of_documents = [name for name, method in installed.items() if method.build]
     counts = count_parts(collection.store, set(of_documents), Filters(collection.name))
     space = collection.space()
@@ -137,8 +137,8 @@ def manage_collection(
                 "title": title_of(name),
                 "about": method.about,
                 "needs": method.rests_on,
-                "record": settled[name].record if name in settled else None,
-                "stale": settled[name].stale if name in settled else (),
+                "record": by_name[name].record if name in by_name else None,
+                "stale": by_name[name].stale if name in by_name else (),
             }
             for name, method in installed.items()
             if method.build_collection
