@@ -134,7 +134,7 @@ def new_estimate(settings: Settings, batch: BatchOptions | None) -> BatchEstimat
         return None
     from fabula.models.batch_estimate import BatchEstimate
 
-    return BatchEstimate(settings.batch_min_tokens)
+    return BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
 
 
 def _print_estimate(
