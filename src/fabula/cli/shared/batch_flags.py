@@ -85,10 +85,11 @@ def show_waiting(outcomes: Sequence[Outcome], batch: BatchOptions | None) -> Non
             "to send what is missing."
         )
     else:
-        count = f" {describe_batches(progress.batches)}" if progress and progress.batches else " batches"
+        number = progress.batches if progress else 0
+        count = describe_batches(number) if number else "batches"
         goes_on = "" if batch and batch.wait else "; with --wait it does so by itself"
         echo(
-            f"{documents} for{count}. Run the same command again to go on{goes_on}. "
+            f"{documents} for {count}. Run the same command again to go on{goes_on}. "
             "`fabula batches` lists them."
         )
     raise click.exceptions.Exit(WAITING_CODE)
