@@ -386,6 +386,9 @@ def test_the_command_says_what_waits_and_goes_on(endpoint: Endpoint, book: Path)
     assert last.exit_code == 0, last.output
     assert "1 added" in last.output
     assert run("batches").output == "No batch is under way.\n"
+    # Where none is under way, nobody has to be asked.
+    offline = CliRunner(env={"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""}).invoke(main, ["batches"])
+    assert offline.output == "No batch is under way.\n"
     everything = run("batches", "--all").output
     assert everything.count("completed") == len(endpoint.batches.sizes)
 
