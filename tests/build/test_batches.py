@@ -305,6 +305,11 @@ def test_an_endpoint_without_batches_says_so(endpoint: Endpoint, book: Path) -> 
     endpoint.batches.has_batches = False
     with pytest.raises(ModelError, match="has no interface for batches"):
         ingest(book, batch=AT_ONCE)
+    # It leaves none behind that is still to be sent: the calls may be made directly now.
+    assert run("batches").output == "No batch is under way.\n"
+    assert "has no interface for batches" in " ".join(run("batches", "--all").output.split())
+    [outcome] = ingest(book)
+    assert outcome.status == "added"
 
 
 def test_parameters_that_a_model_refuses_are_learned_before_a_batch_is_sent(
@@ -372,12 +377,18 @@ def test_the_command_says_what_waits_and_goes_on(endpoint: Endpoint, book: Path)
     first = run("ingest", book, "--batch")
     assert first.exit_code == 75, first.output
     assert "1 document waits for 1 batch. Run the same command again to go on" in first.output
+    # Some was asked directly; it is counted with the document.
+    assert "1 waiting.\n" in first.output
+    assert "no model calls" not in first.output
     listed = run("batches", "--json")
     assert listed.exit_code == 0, listed.output
     last = run("ingest", book, "--batch", "--wait", "--poll", "0.05")
     assert last.exit_code == 0, last.output
     assert "1 added" in last.output
     assert run("batches").output == "No batch is under way.\n"
+    # Where none is under way, nobody has to be asked.
+    offline = CliRunner(env={"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""}).invoke(main, ["batches"])
+    assert offline.output == "No batch is under way.\n"
     everything = run("batches", "--all").output
     assert everything.count("completed") == len(endpoint.batches.sizes)
 
@@ -400,6 +411,20 @@ def test_a_batch_is_cancelled_and_its_replies_are_used(
     assert run("batches", "--cancel", "99").exit_code == 1
     [outcome] = ingest(book, batch=AT_ONCE)
     assert outcome.status == "added"
+    assert paid_once(endpoint)
+
+
+def test_a_command_that_waits_says_that_its_batch_was_cancelled(
+    endpoint: Endpoint, book: Path
+) -> None:
+    endpoint.batches.faults = {1: "cancelled"}
+    shown = run("ingest", book, "--batch", "--wait", "--poll", "0.05")
+    assert shown.exit_code == 75, shown.output
+    assert (
+        "1 document waits, and 1 batch of its model calls was cancelled. Run the same command again"
+        " to send what is missing.\n"
+    ) in shown.output
+    assert run("ingest", book, "--batch", "--wait", "--poll", "0.05").exit_code == 0
     assert paid_once(endpoint)
 
 

@@ -395,6 +395,19 @@ def test_what_dask_logs_while_it_closes_is_not_printed(monkeypatch: pytest.Monke
 # A cluster of other processes
 
 
+@pytest.mark.skipif(sys.version_info[:2] > (3, 11), reason="the profiler does no harm")
+def test_the_profiler_of_a_cluster_is_stopped_before_its_workers_are_used(scheduler: str) -> None:
+    """With Python 3.11 it made workers hang, as those of `--workers` did."""
+
+    def is_profiled(dask_worker: Any) -> bool:
+        return bool(dask_worker.periodic_callbacks["profile"].is_running())
+
+    with WorkerCluster(scheduler=scheduler) as cluster, Fabula(model="offline") as fabula:
+        until(lambda: bool(cluster.connect().nthreads()), "no worker joins")
+        cluster.open_run(fabula.models).close()
+        assert set(cluster.connect().run(is_profiled).values()) == {False}
+
+
 def test_a_cluster_is_used_over_the_network(
     online: None, store: Store, endpoint: Endpoint, books: Path, scheduler: str
 ) -> None:

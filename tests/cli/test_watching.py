@@ -101,7 +101,7 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
         monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
         steps.done("chunks", Usage(1, 5, 2))
         assert re.fullmatch(
-            r"winter.txt: chunks 2/4, summaries 0/2; 1 calls, .* tokens; about \d+ s left of these",
+            r"winter.txt: chunks 2/4, summaries 0/2; 1 call, .* tokens; about \d+ s left of these",
             capsys.readouterr().out.strip(),
         )
         one.end(failed("books/winter.txt"))

@@ -209,3 +209,41 @@ def test_the_page_offers_batches_for_their_price(
             assert time.monotonic() < deadline, shown
             time.sleep(POLL_SECONDS)
         assert "Cancel" in shown
+
+
+def test_the_page_offers_batches_where_no_price_is_known(
+    options: dict[str, Any], endpoint: Endpoint
+) -> None:
+    endpoint.batches.looks = 1000
+    unknown: dict[str, Any] = {"model": "mine", "embedding_model": "mine-too"}
+    with App(**options, **unknown) as app, served(app) as service:
+        client = service.client("write")
+        files = [("files", ("harbour.txt", harbour_story("slept", 4).encode()))]
+        accept = {"Accept": "application/json"}
+        to = client.post("/c/books/add", files=files, headers=accept).json()["to"]
+        assert "By batches, at half the price" in client.get(to).text
+
+
+def test_gaps_are_filled_by_batches_from_the_page(
+    options: dict[str, Any], endpoint: Endpoint
+) -> None:
+    endpoint.batches.looks = 0
+    # A detail's passage, whether it is asked for alone or among others.
+    place = "harbour on day 3,"
+    endpoint.withheld = {("Below are", place): "nonsense", ("<passage>\n", place): "nonsense"}
+    with App(**options) as app, served(app) as service:
+        books = app.collection("books")
+        gaps = books.ingest_text(harbour_story("slept", 12), source="harbour.txt").gaps
+        assert gaps
+        endpoint.withheld = {}
+        client = service.client("write")
+        assert 'name="by_batch"' in client.get("/c/books/manage/retry").text
+        begun = client.post("/c/books/manage/retry", data={"by_batch": "true"})
+        assert begun.status_code == 303, begun.text
+        job = until(client, begun.headers["location"].rpartition("/")[2], "succeeded", "failed")
+        assert job["state"] == "succeeded"
+        assert endpoint.batches.paid.total() >= len(gaps)
+        [entry] = books.documents()
+        assert entry.gaps == 0
+        # Now there is nothing to ask, and so nothing to choose.
+        assert 'name="by_batch"' not in client.get("/c/books/manage/retry").text

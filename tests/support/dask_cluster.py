@@ -24,8 +24,7 @@ def dask_cluster(folder: Path, workers: int = 1, **environment: str) -> Iterator
     folder.mkdir()
     own = {k: v for k, v in os.environ.items() if not k.startswith(("NEO4J", "OPENAI", "FABULA"))}
     own |= {"FABULA_HOME": str(folder / "home"), "FABULA_CACHE_FOLDER": str(folder / "cache")}
-    # As docs/workers.md says for Python 3.11, where the profiler can make a worker hang.
-    own |= {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False", **environment}
+    own |= environment
     file = folder / "scheduler.json"
     with _running("scheduler", ["--port", "0", "--scheduler-file", str(file)], own, folder):
         late = time.monotonic() + PATIENCE

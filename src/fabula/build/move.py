@@ -187,12 +187,13 @@ class MoveRun:
         """Remove the old copy, once every process reads the new one."""
         # At once: it says that the move goes on.
         collection_copy.forget_copy(self.store_at(place.server), self.collection)
+        # Before the pause, so that whoever looks on sees what is left to do.
+        self.progress.expect("remove", 1)
         until = time.monotonic() + self.pause
         while (left := until - time.monotonic()) > 0:
             self.stop.check()
             check()
             time.sleep(min(left, 0.5))
-        self.progress.expect("remove", 1)
         collection_copy.remove_old(self.store_at(place.leaving), self.collection, place.server)
         self.progress.done("remove", Usage())
         save_place(self.home, replace(place, leaving=""))

@@ -12,6 +12,7 @@ import logging
 import pickle
 import platform
 import signal
+import sys
 import threading
 import traceback
 import uuid
@@ -226,8 +227,26 @@ def find_other_versions(expected: Versions, address: str) -> str:
 
 
 def check_worker(versions: Versions, dask_worker: Worker) -> str:
-    """Return how a worker differs from the coordinator; Dask calls this on each worker."""
+    """Return how a worker differs from the coordinator; Dask calls this on each worker.
+
+    The worker is prepared for tasks.
+    """
+    stop_profiler(dask_worker)
     return find_other_versions(versions, dask_worker.address)
+
+
+def stop_profiler(worker: Worker) -> None:
+    """Stop Dask's profiler in a worker with Python 3.11; to be called in its event loop.
+
+    It reads the frames of all threads, in which Python 3.11 may wait for itself for ever
+    (python/cpython 106883): the worker then hangs for the five minutes after which Dask gives it
+    up. Local workers have no profiler.
+    """
+    if sys.version_info[:2] > (3, 11):
+        return
+    for name in ("profile", "profile-cycle"):
+        if callback := worker.periodic_callbacks.get(name):
+            callback.stop()
 
 
 def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
@@ -244,6 +263,8 @@ def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
 
     """
     worker = get_worker()
+    # It may have joined after the run began.
+    worker.loop.add_callback(stop_profiler, worker)
 
     def send(report: bytes) -> None:
         worker.log_event(TOPIC, {"key": key, "report": report})

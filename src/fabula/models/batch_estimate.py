@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from fabula.errors import ReplyPending
 from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
+from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from fabula.text import tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A call that a round asks: "chat" or "embeddings", and about how much it sends."""
+
+    kind: str
+    model: str
+    tokens: int
+    bytes: int
 
 
 class BatchEstimate:
@@ -17,50 +29,62 @@ class BatchEstimate:
 
     Attributes:
         rounds: The rounds that end with a batch, which may take hours.
-        batches: The batches: each has one model and one kind of call.
+        batches: The batches: each has one model and one kind of call, and is a file of at most
+            MAX_LINES calls and MAX_FILE_BYTES.
 
     Args:
         min_tokens: Embeddings of a round with fewer tokens would be asked for at once.
+        min_calls: Fewer calls of a round to chat models would be made at once.
 
     """
 
-    def __init__(self, min_tokens: int = 0) -> None:
+    def __init__(self, min_tokens: int = 0, min_calls: int = 0) -> None:
         self.rounds = self.batches = 0
-        self._min_tokens = min_tokens
+        self._min_tokens, self._min_calls = min_tokens, min_calls
         self._answered: set[bytes] = set()
-        self._asked: dict[bytes, tuple[str, str, int]] = {}
+        self._asked: dict[bytes, _Asked] = {}
         self._lock = threading.Lock()
 
-    def ask(self, key: bytes, kind: str, model: str, size: int) -> bool:
+    def ask(self, key: bytes, kind: str, model: str, texts: Sequence[str]) -> bool:
         """Return whether an earlier round has asked this; otherwise, this round does.
 
         Args:
             key: What identifies the call.
             kind: "chat" or "embeddings".
             model: The model.
-            size: About how many tokens the call sends.
+            texts: What the call sends.
 
         """
         with self._lock:
             if key in self._answered:
                 return True
-            self._asked[key] = (kind, model, size)
+            size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+            self._asked[key] = _Asked(kind, model, sum(tokens.count_all(texts)), size)
             return False
 
     def end_round(self) -> bool:
         """Take all that was asked as answered. Returns whether there was anything."""
-        sizes: Counter[tuple[str, str]] = Counter()
-        for kind, model, size in self._asked.values():
-            sizes[kind, model] += size
-        sent = [
-            kind for (kind, _), size in sizes.items() if kind == "chat" or size >= self._min_tokens
-        ]
-        self.batches += len(sent)
-        self.rounds += bool(sent)
+        chats = [asked for asked in self._asked.values() if asked.kind == "chat"]
+        embedded = [asked for asked in self._asked.values() if asked.kind != "chat"]
+        if len(chats) < self._min_calls:
+            chats = []
+        if sum(asked.tokens for asked in embedded) < self._min_tokens:
+            embedded = []
+        files: dict[tuple[str, str], list[_Asked]] = defaultdict(list)
+        for asked in (*chats, *embedded):
+            files[asked.kind, asked.model].append(asked)
+        self.batches += sum(map(_count_files, files.values()))
+        self.rounds += bool(files)
         self._answered |= self._asked.keys()
         was_asked = bool(self._asked)
         self._asked = {}
         return was_asked
+
+
+def _count_files(calls: Sequence[_Asked]) -> int:
+    """Return how many files calls of one model need."""
+    size = sum(call.bytes for call in calls)
+    return max(-(-len(calls) // MAX_LINES), -(-size // MAX_FILE_BYTES))
 
 
 class EstimatedChat:
@@ -81,8 +105,8 @@ class EstimatedChat:
         """Return the placeholder. Raises ReplyPending in the round that asks for it."""
         key = chat_key(self._endpoint, self._model, prompt)
         if not (self._cache and self._cache.reply(key)):
-            size = sum(tokens.count_all((prompt.system, prompt.user)))
-            if not self._estimate.ask(key, "chat", self._model, size):
+            texts = prompt.system, prompt.user
+            if not self._estimate.ask(key, "chat", self._model, texts):
                 raise ReplyPending
         return self._chat.complete(prompt)
 
@@ -113,10 +137,7 @@ class EstimatedEmbedder:
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         cached = self._cache.vectors(list(keys)) if self._cache else {}
         new = [(key, text) for key, text in keys.items() if key not in cached]
-        known = [
-            self._estimate.ask(key, "embeddings", self.model, tokens.count(text))
-            for key, text in new
-        ]
+        known = [self._estimate.ask(key, "embeddings", self.model, (text,)) for key, text in new]
         if not all(known):
             raise ReplyPending
         return self._embedder.embed(texts, kind)

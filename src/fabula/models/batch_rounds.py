@@ -356,10 +356,10 @@ class BatchRounds:
                 if error.status == 413 or (error.status == 400 and _is_too_large(str(error))):
                     self._split(row, str(error))
                     return
-                raise self._explain(error) from error
+                raise self._explain(row, error) from error
         file_id = text_or_empty(_object(content).get("id"))
         if not file_id:
-            raise ModelError(f"{row.endpoint} has no interface for batches. {NO_INTERFACE}")
+            raise self._explain_missing(row)
         store.update(row.number, state="uploaded", file=file_id)
 
     def _create(self, row: BatchRow) -> None:
@@ -389,7 +389,7 @@ class BatchRounds:
                 # The file is uploaded again, as it may be gone.
                 store.update(row.number, state="new", file="")
                 if not _is_too_large(str(error)):
-                    raise self._explain(error) from error
+                    raise self._explain(row, error) from error
                 self._split(row, str(error))
             return
         store.update(row.number, state="sent", **_progress_of(remote))
@@ -684,12 +684,18 @@ class BatchRounds:
             method, path, query=query, max_bytes=max_bytes, purpose=self._purpose
         )
 
-    def _explain(self, error: InterfaceRefused) -> ModelError:
-        if error.status in (404, 405, 501):
-            return ModelError(
-                f"{self.calls.endpoint.url} has no interface for batches. {NO_INTERFACE}"
-            )
-        return error
+    def _explain(self, row: BatchRow, error: InterfaceRefused) -> ModelError:
+        """Return the error for a batch that could not be sent."""
+        return self._explain_missing(row) if error.status in (404, 405, 501) else error
+
+    def _explain_missing(self, row: BatchRow) -> ModelError:
+        """Give a batch up that the endpoint has no interface for; return the error.
+
+        Its calls are free again: they are made directly, or collected by a later run.
+        """
+        why = f"{row.endpoint} has no interface for batches."
+        self.calls.store.receive(row.number, {}, (), status="failed", note=why)
+        return ModelError(f"{why} {NO_INTERFACE}")
 
     @contextmanager
     def _hold(self) -> Iterator[None]:

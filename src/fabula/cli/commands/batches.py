@@ -44,7 +44,7 @@ def command(show_all: bool, cancel: int | None, as_json: bool, settings: Setting
     and saved as well; the rest is sent again when that command is run again.
     """
     with closing(BatchStore(settings.cache_folder)) as store:
-        if store.exists:
+        if store.exists and store.batches():
             with closing(ModelFactory(settings)) as models:
                 _update(models, store, cancel)
         elif cancel is not None:

@@ -80,4 +80,5 @@ def command(
                 cluster=cluster,
             ),
             opener=open_it,
+            batch=batch,
         )

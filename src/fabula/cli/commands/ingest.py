@@ -102,6 +102,7 @@ def command(
                 ),
                 nothing="No gaps",
                 as_json=as_json,
+                batch=batch,
             )
         return
     if dry_run and as_json:
@@ -125,6 +126,7 @@ def command(
                 cluster=cluster,
             ),
             as_json=as_json,
+            batch=batch,
         )
 
 
@@ -134,7 +136,7 @@ def new_estimate(settings: Settings, batch: BatchOptions | None) -> BatchEstimat
         return None
     from fabula.models.batch_estimate import BatchEstimate
 
-    return BatchEstimate(settings.batch_min_tokens)
+    return BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
 
 
 def _print_estimate(
@@ -173,6 +175,7 @@ def make_graphs(
     opener: Callable[[Settings], AbstractContextManager[Collection]] = open_collection,
     *,
     as_json: bool = False,
+    batch: BatchOptions | None = None,
 ) -> None:
     """Build graphs, show the progress and the outcome, and exit with 1 if something failed.
 
@@ -182,6 +185,7 @@ def make_graphs(
         nothing: The summary of a run that had nothing to do.
         opener: Opens the collection.
         as_json: Whether the outcome is printed as JSON, without the progress.
+        batch: How it asks models by batches, if it does.
     """
     if as_json:
         from fabula.build.outcome import SilentListener
@@ -199,7 +203,7 @@ def make_graphs(
     echo(_summarize(outcomes, nothing))
     # Before the failures: whoever repeats the command while it ends with 75 must not lose what is
     # paid for. The last run has no document that waits, and reports the failures.
-    show_waiting(outcomes, settings)
+    show_waiting(outcomes, batch)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -237,5 +241,9 @@ def _summarize(outcomes: Sequence[Outcome], nothing: str) -> str:
     ]
     if gaps := sum(len(outcome.gaps) for outcome in outcomes):
         counts.append(f"with {count_noun(gaps, 'gap')}")
+    summary = ", ".join(counts) or nothing
     usage = sum((outcome.usage for outcome in outcomes), Usage())
-    return f"{', '.join(counts) or nothing}; {describe_usage(usage)}."
+    if usage == Usage() and any(outcome.status == "waiting" for outcome in outcomes):
+        # What was asked for them is counted once they are there.
+        return f"{summary}."
+    return f"{summary}; {describe_usage(usage)}."

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli.shared.screen import echo
-from fabula.config.settings import Settings
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.text.nouns import count_noun
 
@@ -55,16 +53,16 @@ class _Report:
     """Prints how the batches of a run stand, where that has changed."""
 
     def __init__(self) -> None:
-        self._last: BatchProgress | None = None
+        self.last = BatchProgress(0, 0, 0)
 
     def __call__(self, progress: BatchProgress) -> None:
-        if progress != self._last and progress.batches:
+        if progress != self.last and progress.batches:
             echo(
                 f"waiting for {describe_batches(progress.batches)} with "
                 f"{count_noun(progress.lines, 'call')}, {progress.done:,} of them answered",
                 err=True,
             )
-        self._last = progress
+        self.last = progress
 
 
 def describe_batches(number: int) -> str:
@@ -72,18 +70,26 @@ def describe_batches(number: int) -> str:
     return f"{number:,} batch{'' if number == 1 else 'es'}"
 
 
-def show_waiting(outcomes: Sequence[Outcome], settings: Settings) -> None:
+def show_waiting(outcomes: Sequence[Outcome], batch: BatchOptions | None) -> None:
     """Say how a run goes on whose documents wait for batches, and end it with `WAITING_CODE`."""
     waiting = sum(outcome.status == "waiting" for outcome in outcomes)
     if not waiting:
         return
-    from fabula.models.batch_store import BatchStore
-
-    with closing(BatchStore(settings.cache_folder)) as store:
-        batches = len(store.batches())
-    verb = "waits" if waiting == 1 else "wait"
-    echo(
-        f"{count_noun(waiting, 'document')} {verb} for {describe_batches(batches)}. Run the same "
-        "command again to go on; with --wait it does so by itself. `fabula batches` lists them."
-    )
+    progress = batch.report.last if batch and isinstance(batch.report, _Report) else None
+    documents = f"{count_noun(waiting, 'document')} {'waits' if waiting == 1 else 'wait'}"
+    if progress and progress.cancelled:
+        number = progress.cancelled
+        echo(
+            f"{documents}, and {describe_batches(number)} of {'its' if waiting == 1 else 'their'} "
+            f"model calls {'was' if number == 1 else 'were'} cancelled. Run the same command again "
+            "to send what is missing."
+        )
+    else:
+        number = progress.batches if progress else 0
+        count = describe_batches(number) if number else "batches"
+        goes_on = "" if batch and batch.wait else "; with --wait it does so by itself"
+        echo(
+            f"{documents} for {count}. Run the same command again to go on{goes_on}. "
+            "`fabula batches` lists them."
+        )
     raise click.exceptions.Exit(WAITING_CODE)

@@ -110,11 +110,11 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
 def _show_batches(steps: Mapping[str, Usage], estimate: BatchEstimate, settings: Settings) -> None:
     """Print what the run would cost with and without batches, and how long it may take."""
     batched = {step: usage.batched for step, usage in steps.items()}
-    rounds = count_noun(estimate.rounds, "round")
+    rounds, number = count_noun(estimate.rounds, "round"), describe_batches(estimate.batches)
+    follow = "one after the other, " if estimate.rounds > 1 else ""
     echo(
         f"\nBy batches: {_cost(batched, settings)} USD, and {_cost(steps, settings)} USD without "
-        f"--batch. {rounds} of batches follow each other, {describe_batches(estimate.batches)} in "
-        "all; each may take up to 24 hours."
+        f"--batch. {rounds}, {follow}with {number} in all; each may take up to 24 hours."
     )
 
 

@@ -74,8 +74,8 @@ def describe_usage(usage: Usage) -> str:
     """Return calls and tokens in words, with the calls saved and the faulty replies, if any."""
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     tokens = f"{usage.prompt_tokens:,} prompt{cached} and {usage.completion_tokens:,} completion"
-    paid = f"{usage.calls:,} calls, {tokens} tokens"
+    paid = f"{count_noun(usage.calls, 'call')}, {tokens} tokens"
     parts = [paid if usage.calls else "no model calls"]
-    parts += [f"{usage.saved:,} calls saved"] * (usage.saved > 0)
-    parts += [f"{usage.faults:,} faulty replies asked for again"] * (usage.faults > 0)
+    parts += [f"{count_noun(usage.saved, 'call')} saved"] * (usage.saved > 0)
+    parts += [f"{count_noun(usage.faults, 'faulty reply')} asked for again"] * (usage.faults > 0)
     return ", ".join(parts)

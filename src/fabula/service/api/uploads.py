@@ -20,10 +20,10 @@ from fabula.service.core.jobs.start import (
     IngestOptions,
     begin_build,
     begin_ingest,
+    begin_retry,
     estimate,
     estimate_build,
     estimate_reembed,
-    refuse_batches,
     text_item,
 )
 from fabula.service.core.jobs.uploads import Upload, label
@@ -332,11 +332,8 @@ def retry(
 ) -> Response:
     """Start a job that asks models again for the replies that are missing."""
     idempotency = Idempotency.of(key, caller, request.url.path, "batch" if batch else "")
-    if batch:
-        refuse_batches(collection)
-    options = {"batch": True} if batch else {}
     return respond_accepted(
-        state.jobs.add(caller, collection.name, "retry", [], options, idempotency)
+        begin_retry(state.jobs, caller, collection, batch=batch, idempotency=idempotency)
     )
 
 

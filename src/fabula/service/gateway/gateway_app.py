@@ -181,7 +181,7 @@ class GatewayApp:
         else:
             raise _Refused(
                 404,
-                f"The gateway has no {method} {path[:100]}: it has /v1/chat/completions, "
+                f"The gateway has no {method} {path[:100] or '/'}: it has /v1/chat/completions, "
                 "/v1/embeddings, /v1/rerank, /v1/models, /health and /metrics.",
                 "not_found",
             )

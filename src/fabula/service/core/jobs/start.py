@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
-from fabula.errors import LoadError, SettingsError
+from fabula.errors import FabulaError, LoadError, SettingsError
 from fabula.graph.installed import graph
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
@@ -25,6 +25,7 @@ from fabula.text.document import Document
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
+    from fabula.models.prices import Cost
     from fabula.service.core.callers import Caller
     from fabula.service.core.idempotency import Idempotency
     from fabula.service.core.jobs.queue import Jobs
@@ -121,6 +122,15 @@ def refuse_batches(collection: Collection) -> None:
     collection.models.batch_rounds(BatchOptions())
 
 
+def cost_by_batches(collection: Collection, expected: Estimate) -> Cost | None:
+    """Return what an estimate would cost by batches; None if models can't be asked so here."""
+    try:
+        refuse_batches(collection)
+    except FabulaError:
+        return None
+    return collection.settings.cost({step: used.batched for step, used in expected.usage.items()})
+
+
 def estimate(
     uploads: Uploads,
     collection: Collection,
@@ -194,6 +204,21 @@ def estimate_build(
         )
     outcomes = collection.build(name, *documents, rebuild=rebuild, dry=True)
     return _estimate(collection, outcomes, batch=batch)
+
+
+def begin_retry(
+    jobs: Jobs,
+    caller: Caller,
+    collection: Collection,
+    *,
+    batch: bool = False,
+    idempotency: Idempotency | None = None,
+) -> Job:
+    """Add a job that asks models again for the replies that are missing."""
+    if batch:
+        refuse_batches(collection)
+    options = {"batch": True} if batch else {}
+    return jobs.add(caller, collection.name, "retry", [], options, idempotency)
 
 
 def estimate_retry(collection: Collection) -> Estimate:

@@ -21,7 +21,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE
-from fabula.errors import LoadError, SettingsError, SpaceError
+from fabula.errors import LoadError, SpaceError
 from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
@@ -34,9 +34,9 @@ from fabula.service.core.jobs.start import (
     Estimate,
     IngestOptions,
     begin_ingest,
+    cost_by_batches,
     estimate,
     read_document,
-    refuse_batches,
     refuse_same_names,
     text_item,
 )
@@ -191,7 +191,9 @@ def add(
         "money": total.money,
         "unpriced": total.unpriced,
         "left": state.ledger.tokens_left(caller),
-        "batch_money": _batch_money(collection, total),
+        "batch_cost": cost_by_batches(collection, total)
+        if any(step.calls for step in usage)
+        else None,
     }
     return show(request, "estimate.html", values)
 
@@ -254,17 +256,6 @@ def begin(
     choice = IngestOptions(tuple(graphs), batch=by_batch)
     job = begin_ingest(state.jobs, caller, collection, items, choice, key)
     return RedirectResponse(address("jobs", job.id), 303)
-
-
-def _batch_money(collection: Collection, total: Estimate) -> float | None:
-    """Return what an estimate would cost by batches; None if models can't be asked so here."""
-    try:
-        refuse_batches(collection)
-    except SettingsError:
-        return None
-    usage = {step: used.batched for step, used in total.usage.items()}
-    cost = collection.settings.cost(usage)
-    return None if cost.unpriced else cost.money
 
 
 def _save_batch(state: ServiceState, caller: Caller, form: UploadForm) -> str:

@@ -31,10 +31,11 @@ from fabula.service.core.jobs.job import Job
 from fabula.service.core.jobs.start import (
     Estimate,
     begin_build,
+    begin_retry,
+    cost_by_batches,
     estimate_build,
     estimate_reembed,
     estimate_retry,
-    refuse_batches,
 )
 from fabula.service.core.jobs.uploads import source_name
 from fabula.service.core.views import document_of, money, read_text
@@ -323,7 +324,9 @@ def show_cost(
         "unchanged": bool(expected.outcomes)
         and all(each.status == "unchanged" for each in expected.outcomes),
         "left": state.ledger.tokens_left(caller),
-        "batch_money": _batch_money(collection, expected) if work == "build" and calls else None,
+        "batch_cost": cost_by_batches(collection, expected)
+        if work != "reembed" and calls
+        else None,
         "is_offline": collection.settings.offline,
         "embeds_by": collection.settings.embedding_model,
         "action": _manage_address(collection, entry, work),
@@ -444,23 +447,14 @@ def _begin(
             idempotency=key,
         )
     _refuse_document(entry)
+    if work == "retry":
+        return begin_retry(state.jobs, caller, collection, batch=batch, idempotency=key)
     return state.jobs.add(caller, collection.name, work, [], {}, key)
 
 
 def _refuse_document(entry: Entry | None) -> None:
     if entry is not None:
         raise Problem("This is done for the whole collection, and not for a document.")
-
-
-def _batch_money(collection: Collection, expected: Estimate) -> float | None:
-    """Return what an estimate would cost by batches; None if models can't be asked so here."""
-    try:
-        refuse_batches(collection)
-    except FabulaError:
-        return None
-    batched = {step: used.batched for step, used in expected.usage.items()}
-    cost = collection.settings.cost(batched)
-    return None if cost.unpriced else cost.money
 
 
 def _manage_address(collection: Collection, entry: Entry | None, *more: str) -> str:
