@@ -548,7 +548,7 @@ def test_a_file_is_a_set_of_its_own(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("types = ", "can't be read as TOML"),
-        ("types = []", r"no set of types: types: "),
+        ("types = []", r"is not a valid set of types: types: "),
         ('[[types]]\nname = "a"\n', r"types\.0\.description: is missing"),
         ('[[types]]\nname = "a"\ndescription = "b"\n' * 2, "more than one type named 'a'"),
         ('[[types]]\nname = "a\\u0000"\ndescription = "b"\n', "control character"),
