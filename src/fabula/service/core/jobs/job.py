@@ -39,6 +39,18 @@ WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
 
 
+_JOB_PROPERTIES = {
+    *("id", "kind", "collection", "state", "created_by", "created", "updated", "version"),
+    *("options", "usage", "cancelling", "problem", "attempts", "caller", "place"),
+}
+"""The properties that every job has in the graph."""
+_ITEM_PROPERTIES = {
+    *("source", "upload", "book", "told", "state", "document", "title", "steps", "usage"),
+    *("gaps", "error"),
+}
+"""The properties that every item has in the graph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One file of a job, one document, or the collection as a whole."""
@@ -149,6 +161,18 @@ def add_usage(
     """Return a job with these items, and with a run's usage added to its properties."""
     total = sum_usage([job.usage, usage])
     return replace(job, items=tuple(items), usage=total, **money(settings, total))
+
+
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Return whether a row has all properties of a job and of its items.
+
+    Neo4j reads a node's properties one after the other, and not at one moment: one that is just
+    written, or deleted, may lack some.
+    """
+    items = row.get("items", ())
+    return row["job"].keys() >= _JOB_PROPERTIES and all(
+        item.keys() >= _ITEM_PROPERTIES for item in items
+    )
 
 
 def read_job(row: Mapping[str, Any]) -> Job:

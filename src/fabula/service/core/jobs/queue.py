@@ -30,6 +30,7 @@ from fabula.service.core.jobs.job import (
     Job,
     JobState,
     Kind,
+    is_whole,
     item_row,
     job_version,
     read_job,
@@ -45,6 +46,10 @@ QUEUE_BATCH = 50
 
 MAX_OWN_JOBS = 1_000
 """How many of the jobs that it added a process remembers: one that takes no others runs these."""
+
+
+READ_TRIES = 10
+"""How often a job is read that is just being written. A commit is over in milliseconds."""
 
 
 WATCH_POLL_SECONDS = 0.5
@@ -132,8 +137,16 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self._app.home_store.rows("service/find_job", id=id)
+        rows = self._job_rows("service/find_job", id=id)
         return self.read_job(rows[0]) if rows else None
+
+    def _job_rows(self, name: str, **parameters: object) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of a statement that finds jobs, each of which is whole."""
+        for _ in range(READ_TRIES):
+            rows = self._app.home_store.rows(name, **parameters)
+            if all(map(is_whole, rows)):
+                break
+        return rows
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
@@ -147,7 +160,7 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self._app.home_store.rows(
+        rows = self._job_rows(
             "service/find_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
@@ -238,7 +251,9 @@ class Jobs:
         deadline = time.monotonic() + timeout
         while True:
             rows = self._app.home_store.rows("service/find_job_version", id=id)
-            if not rows or job_version(rows[0]["version"], lost=rows[0]["lost"]) != after_version:
+            # A job that is just being written may lack its version: it is read.
+            version = job_version(rows[0]["version"] or 0, lost=rows[0]["lost"]) if rows else 0
+            if version != after_version:
                 return self.read(id)
             left = deadline - time.monotonic()
             if left <= 0 or is_gone():

@@ -47,7 +47,7 @@ from fabula.service.core.jobs.job import (
     job_row,
 )
 from fabula.service.core.jobs.progress import JobProgress
-from fabula.service.core.jobs.queue import Jobs
+from fabula.service.core.jobs.queue import READ_TRIES, Jobs
 from fabula.service.core.jobs.start import document_source
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
@@ -557,8 +557,12 @@ class JobRun:
         changed = self._progress.take_changed()
         is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
         if not (changed or is_due):
-            rows = store.rows("service/find_job_version", id=self._job.id)
-            own_rows = [row for row in rows if row["worker"] == self._worker]
+            for _ in range(READ_TRIES):
+                rows = store.rows("service/find_job_version", id=self._job.id)
+                own_rows = [row for row in rows if row["worker"] == self._worker]
+                # One that is just being written may lack the name of its worker.
+                if own_rows or not rows or rows[0]["worker"] is not None:
+                    break
         else:
             own_rows = self._save(changed, {} if not changed else job_row(self._now("running")))
             self._hold_to_quota()
