@@ -265,8 +265,9 @@ def test_fractions_and_powers_of_formulas_keep_their_signs() -> None:
 
     half = f"<m:oMath {space}><m:f><m:fPr/>{part('num', '1')}{part('den', '2')}</m:f></m:oMath>"
     cube = f"<m:oMath {space}><m:sSup>{part('e', 'y')}{part('sup', '3')}</m:sSup></m:oMath>"
-    body = f"<w:p>{run('He ate ')}{half}{run(', or 3')}{half}{run(', and ')}{cube}</w:p>"
-    assert texts(opened(body)) == ["He ate 1/2, or 3 1/2, and y^3"]
+    total = f"<m:oMath {space}><m:nary><m:sub/><m:sup/>{part('e', 'x')}</m:nary></m:oMath>"
+    body = f"<w:p>{run('He ate ')}{half}{run(', or 3')}{half}{run(', and ')}{cube}{total}</w:p>"
+    assert texts(opened(body)) == ["He ate 1/2, or 3 1/2, and y^3x"]
 
 
 def test_headings_are_known_by_levels_styles_and_what_styles_are_based_on() -> None:

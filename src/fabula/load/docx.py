@@ -419,7 +419,9 @@ class _Walk:
 
     def _operand(self, sign: str, element: Element) -> Iterable[Element]:
         """Write before a part of a formula what is drawn by its place."""
-        self._text(sign)
+        # The limits of a sum that has none are there and empty.
+        if any(local_name(child) != "ctrlPr" for child in element):
+            self._text(sign)
         return element
 
     def _begin_paragraph(self, element: Element) -> Iterable[Element]:
