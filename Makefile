@@ -16,12 +16,7 @@ serve: $(VENV)/installed-serve
 	$(BIN)/fabula serve --open || test $$? -eq 130
 
 test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
-	@# What compares times has the machine to itself afterwards. Both runs are made, and each can fail.
-	@# 5: no test is marked so.
-	$(BIN)/python -m pytest -m 'not nightly and not alone' \
-	  --numprocesses 3 --dist loadfile --no-loadscope-reorder; together=$$?; \
-	$(BIN)/python -m pytest -m 'alone and not nightly'; alone=$$?; \
-	test $$together -eq 0 && { test $$alone -eq 0 || test $$alone -eq 5; }
+	$(BIN)/python scripts/run_tests.py
 
 check: lint $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not slow and not nightly'

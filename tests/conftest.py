@@ -33,6 +33,7 @@ from graphs import DIMENSIONS, MODEL
 from reach import opened
 from stories import WINTER
 
+pytest_plugins = ["run_reports"]
 pytest.register_assert_rewrite("reembedding")
 
 # How long an example takes depends on what else the machine does. The examples are the same in each
@@ -52,25 +53,9 @@ STARTING = {"address", "addresses", "family", "kills"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw other examples each night, and tell of a failure when it happens."""
+    """Draw other examples each night."""
     if config.option.markexpr.startswith("nightly"):
         hypothesis_settings.load_profile("nightly")
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(FailuresAtOnce(config), "failures-at-once")
-
-
-class FailuresAtOnce:
-    """Prints a failure when it happens: a run that is ended from outside prints none at its end."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            terminal: Any = self.config.pluginmanager.get_plugin("terminalreporter")
-            terminal.write_line("")
-            terminal.write_line(f"FAILED {report.nodeid} ({report.when}, {report.duration:.0f} s)")
-            terminal.write_line(report.longreprtext[-3_000:])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -31,8 +31,7 @@ def book(graph_url: str, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Fabula's folder, with MiniLM in it."""
-    if lacking := minilm.missing():
-        pytest.skip(f"{lacking} is not installed")
+    minilm.require_packages()
     folder = tmp_path_factory.mktemp("home")
     minilm.write_model(folder / "models" / "minilm")
     return folder

@@ -276,8 +276,7 @@ def test_offline_search_by_a_model_of_this_machine_is_named_and_set_up(kept: Key
     told = init(typed=("offline", "", "")).stdout
     cure = "`pip install 'fabula[local-models]'`, then `fabula init --embedding-model fastembed:"
     assert cure in told
-    if lacking := minilm.missing():
-        pytest.skip(f"{lacking} is not installed")
+    minilm.require_packages()
     local = ("--embedding-model", "fastembed:minilm")
     refusal = init("--yes", *local, code=1).stderr
     assert "knows no model 'minilm'" in refusal

@@ -43,8 +43,7 @@ COSINES = [1.0, 0.373948, 0.288815, 0.050921]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Fabula's folder with two models in it."""
-    if lacking := minilm.missing():
-        pytest.skip(f"{lacking} is not installed")
+    minilm.require_packages()
     folder = tmp_path_factory.mktemp("home")
     minilm.write_model(folder / "models" / "minilm")
     minilm.write_model(folder / "models" / "mine" / "ranker", ranks=True)
@@ -113,8 +112,6 @@ def test_what_costs_nothing_is_neither_counted_nor_cached(home: Path, tmp_path: 
 
 def test_a_dry_run_computes_nothing(tmp_path: Path) -> None:
     """The model's folder is empty: nothing is loaded, and nothing downloaded."""
-    if minilm.missing():
-        pytest.skip("fastembed is not installed")
     settings = Settings(
         model="offline", embedding_model="fastembed:BAAI/bge-small-en-v1.5", home=tmp_path
     )
