@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_help import commands
 
-from epubs import epub
+from book_files import epub
+from command_tree import commands
 from fabula.cli import main
 from fabula.cli.commands.demo import STORY
 from fabula.cli.shared.help import Command

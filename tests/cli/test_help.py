@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -15,26 +14,13 @@ import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
-from fabula.cli import COMMANDS, find_commands, main
+from command_tree import commands
+from fabula.cli import main
 from fabula.cli.commands import query as query_command
-from fabula.cli.shared.help import Command, CommandWithActions
+from fabula.cli.shared.help import Command
 from fabula.config.settings import Settings
 from fabula.graphs.aspects.sets import read_aspects
 from stories import harbour_story
-
-
-def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command by the words that name it."""
-    context = click.Context(main)
-    for name in (*COMMANDS, *find_commands()):
-        command = main.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {one}", below) for one, below in command.commands.items())
-        else:
-            yield name, command
-            if isinstance(command, CommandWithActions):
-                yield from ((f"{name} {one}", below) for one, below in command.actions.items())
 
 
 def flags(shown: str) -> set[str]:

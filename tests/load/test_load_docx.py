@@ -7,59 +7,14 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from book_files import STYLES, W, docx, paragraph
 from fabula.errors import LoadError
 from fabula.load import load
 from fabula.load.blocks import Draft
 from fabula.load.docx import read
 
 LIMIT = 1_000_000
-W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
-<Default Extension="xml" ContentType="application/xml"/></Types>"""
-RELATIONS = """<Relationships
- xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>"""
-KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-CORE = """<cp:coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/"
- xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties">
-<dc:title>Żółw</dc:title><dc:creator>A. Writer</dc:creator><dc:language>pl-PL</dc:language>
-</cp:coreProperties>"""
-STYLES = f"""<w:styles {W}>
-<w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style>
-<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style>
-<w:style w:type="paragraph" w:styleId="TOC1"><w:name w:val="toc 1"/></w:style></w:styles>"""
 BODY = "Then he went up to the old house, and nobody there knew who he was. " * 6
-
-
-def paragraph(text: str, style: str = "", more: str = "") -> str:
-    """A paragraph; a newline in it is a line break."""
-    runs = "<w:br/>".join(f"<w:t>{escape(line)}</w:t>" for line in text.split("\n"))
-    kind = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-    return f"<w:p>{kind}<w:r>{runs}{more}</w:r></w:p>"
-
-
-def docx(body: str, prolog: str = "", **entries: str) -> bytes:
-    """A document with this body; `entries` are parts of it by their names in `word/`."""
-    kinds = {"styles": STYLES, **entries}
-    inner = "".join(
-        f'<Relationship Id="{name}" Type="{KIND}/{name}" Target="{name}.xml"/>' for name in kinds
-    )
-    outer = f'<Relationship Id="d" Type="{KIND}/officeDocument" Target="word/document.xml"/>'
-    parts = {
-        "[Content_Types].xml": TYPES,
-        "_rels/.rels": RELATIONS.format(outer),
-        "docProps/core.xml": CORE,
-        "word/_rels/document.xml.rels": RELATIONS.format(inner),
-        "word/document.xml": f"{prolog}<w:document {W}><w:body>{body}</w:body></w:document>",
-        **{f"word/{name}.xml": content for name, content in kinds.items()},
-    }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
 CHAPTERS = "".join(
     paragraph(name, "H1") + paragraph(BODY) for name in ("Rozdział I", "Rozdział II")
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from epubs import epub, page
+from book_files import CHAPTERS, epub, page
 from fabula.errors import LoadError
 from fabula.load import find, find_in_zip, load, load_from_zip
 from fabula.load.blocks import Draft
@@ -68,9 +68,6 @@ def with_spine(data: bytes, spine: str) -> bytes:
 
 def headings(draft: Draft) -> list[str]:
     return [block.heading for block in draft.blocks if block.heading]
-
-
-CHAPTERS = {"two.xhtml": f"<h2>Rozdział I</h2>{BODY}", "a one.xhtml": f"<h2>Rozdział II</h2>{BODY}"}
 
 
 def test_pages_come_in_the_spines_order_with_their_headings() -> None:
@@ -187,7 +184,8 @@ def test_a_deep_page_is_read() -> None:
         epub({}),
         epub(CHAPTERS, {"OEBPS/book.opf": "<package"}),
         epub(
-            CHAPTERS, {"OEBPS/book.opf": '<!DOCTYPE p [<!ENTITY a "aaa">]><package>&a;</package>'}
+            CHAPTERS,
+            {"OEBPS/book.opf": '<!DOCTYPE p [<!ENTITY a "aaa">]><package>&a;</package>'},
         ),
         renamed(epub(CHAPTERS), lambda name: name.replace("text/", "gone/x")),
     ],

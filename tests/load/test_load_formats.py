@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from test_load_pdf import pdf
-from test_readers_in_a_box import SEEDS
 
+from book_files import BOOKS, pdf
 from fabula.errors import LoadError
 from fabula.load import load_content
 from fabula.load.formats import recognise
@@ -13,9 +12,9 @@ from fabula.load.formats import recognise
 SENTENCE = "The keeper lit the lamp at six. He told nobody why."
 
 
-@pytest.mark.parametrize("suffix", SEEDS)
+@pytest.mark.parametrize("suffix", BOOKS)
 def test_every_format_is_recognised_by_its_content(suffix: str) -> None:
-    assert recognise(SEEDS[suffix], "standard input") == suffix
+    assert recognise(BOOKS[suffix], "standard input") == suffix
 
 
 @pytest.mark.parametrize(

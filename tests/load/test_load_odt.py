@@ -5,20 +5,13 @@ import zipfile
 
 import pytest
 
+from book_files import ODT_META, ODT_SPACES, odt
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
 from fabula.load.locators import page_mark
 from fabula.load.odt import read
 
 LIMIT = 1_000_000
-SPACES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for name in ("office", "text", "style", "table", "meta", "manifest")
-)
-META = f"""<office:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>
-<dc:title>Żółw</dc:title><meta:initial-creator>A. Writer</meta:initial-creator>
-<dc:creator>Somebody Else</dc:creator><dc:language>pl-PL</dc:language></office:meta>
-</office:document-meta>"""
 BODY = f"<text:p>{'Then he went up to the old house, and nobody there knew him. ' * 6}</text:p>"
 CHAPTERS = "".join(
     f'<text:h text:outline-level="1">{name}</text:h>{BODY}'
@@ -26,27 +19,7 @@ CHAPTERS = "".join(
 )
 
 
-def odt(body: str, prolog: str = "", meta: str = META, **entries: str) -> bytes:
-    """A document with this body; `entries` are other files by their names in META-INF."""
-    style = '<style:style style:name="P1" style:parent-style-name="Title"/>'
-    content = (
-        f"{prolog}<office:document-content {SPACES}><office:automatic-styles>{style}"
-        f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body>"
-        "</office:document-content>"
-    )
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        kind = "application/vnd.oasis.opendocument.text"
-        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
-        archive.writestr("content.xml", content)
-        if meta:
-            archive.writestr("meta.xml", meta)
-        for name, text in entries.items():
-            archive.writestr(f"META-INF/{name}.xml", text)
-    return file.getvalue()
-
-
-def opened(body: str, meta: str = META) -> Draft:
+def opened(body: str, meta: str = ODT_META) -> Draft:
     return read(odt(body, meta=meta), "book.odt", LIMIT)
 
 
@@ -107,7 +80,7 @@ def test_contents_and_what_was_deleted_or_remarked_are_no_text() -> None:
 
 def test_one_with_a_password_is_refused() -> None:
     locked = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
-    data = odt("", manifest=f"<manifest:manifest {SPACES}>{locked}</manifest:manifest>")
+    data = odt("", manifest=f"<manifest:manifest {ODT_SPACES}>{locked}</manifest:manifest>")
     with pytest.raises(LoadError, match=r"^book\.odt is protected by a password"):
         read(data, "book.odt", LIMIT)
 
@@ -151,7 +124,7 @@ def with_styles(body: str, *styles: str) -> Draft:
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name))
-        content = f"<office:document-styles {SPACES}>{''.join(styles)}</office:document-styles>"
+        content = f"<office:document-styles {ODT_SPACES}>{''.join(styles)}</office:document-styles>"
         new.writestr("styles.xml", content)
     return read(file.getvalue(), "book.odt", LIMIT)
 

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-from test_load_docx import docx, paragraph
-from test_load_odt import odt
-from test_load_rtf import rtf
 
+from book_files import docx, odt, paragraph, rtf
 from fabula.load import sandbox
 
 LINES = (

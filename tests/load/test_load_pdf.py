@@ -14,6 +14,7 @@ from pypdf.generic import (
     NumberObject,
 )
 
+from book_files import pdf
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
 from fabula.load.document import document
@@ -30,33 +31,6 @@ LINES = [
     "Another paragraph begins here and it goes on and on for a bit,",
     "until it stops.",
 ]
-
-
-def pdf(pages: Sequence[Sequence[str]]) -> bytes:
-    """A PDF of these lines, written by hand."""
-    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    ]
-    for number, lines in enumerate(pages):
-        shown = " ".join(f"({line}) Tj 0 -14 Td" for line in lines)
-        stream = f"BT /F1 12 Tf 72 720 Td {shown} ET"
-        objects.append(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "
-            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * number} 0 R >>"
-        )
-        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-    data, offsets = "%PDF-1.4\n", []
-    for number, content in enumerate(objects, 1):
-        offsets.append(len(data))
-        data += f"{number} 0 obj\n{content}\nendobj\n"
-    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
-    data += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    data += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\n"
-    data += f"startxref\n{data.index('xref')}\n%%EOF"
-    return data.encode("cp1252")
 
 
 def rewritten(data: bytes, title: str = "", outline: Sequence[tuple[str, int]] = ()) -> PdfWriter:

@@ -4,21 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from book_files import rtf
 from fabula.errors import LoadError
 from fabula.load import load
 from fabula.load.blocks import Draft
 from fabula.load.locators import page_mark
 from fabula.load.rtf import read
 
-HEAD = r"""{\rtf1\ansi\ansicpg1250\uc1{\fonttbl{\f0\fnil\fcharset238 Times;}}
-{\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title \'af\'f3\'b3w}{\author A. Writer}}"""
 BODY = "Then he went up to the old house, and nobody there knew who he was. " * 6
 CHAPTERS = rf"""\pard\s1\outlinelevel0 Rozdzia\'b3 I\par\pard {BODY}\par
 \pard\s1\outlinelevel0 Rozdzia\'b3 II\par\pard {BODY}\par"""
-
-
-def rtf(body: str) -> bytes:
-    return f"{HEAD}\n{body}}}".encode("latin-1")
 
 
 def opened(body: str) -> Draft:

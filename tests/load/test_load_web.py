@@ -10,9 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from test_load_epub import CHAPTERS
 
-from epubs import epub
+from book_files import CHAPTERS, epub
 from fabula.errors import LoadError
 from fabula.load.sources import find_sources
 from fabula.load.web import address, fetch, is_public

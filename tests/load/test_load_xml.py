@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from book_files import fb2, tei
 from fabula.errors import LoadError
 from fabula.load import find, load
 from fabula.load.blocks import Draft
@@ -18,27 +19,6 @@ from fabula.load.xml import read
 from pace import keeps_pace
 
 BODY = f"<p>{'Then he went up to the old house, and nobody there knew who he was. ' * 6}</p>"
-HEADER = """<teiHeader><fileDesc><titleStmt><title type="main">Żółw</title>
-<author>A. Writer</author></titleStmt><publicationStmt><availability><licence>Free.</licence>
-</availability></publicationStmt></fileDesc></teiHeader>"""
-
-
-def tei(body: str, front: str = "") -> bytes:
-    return (
-        f'<TEI xmlns="http://www.tei-c.org/ns/1.0" xml:lang="pl">{HEADER}<text><front>{front}'
-        f"</front><body>{body}</body></text></TEI>"
-    ).encode()
-
-
-def fb2(body: str, encoding: str = "utf-8", notes: str = "") -> bytes:
-    return (
-        f'<?xml version="1.0" encoding="{encoding}"?><FictionBook '
-        'xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink">'
-        "<description><title-info><author><first-name>Антон</first-name><last-name>Чехов"
-        "</last-name><email>no@where</email></author><book-title>Чайка</book-title><annotation><p>Buy!</p>"
-        f"</annotation><lang>ru</lang></title-info></description><body>{body}</body>{notes}<binary "
-        'id="a">QUFB</binary></FictionBook>'
-    ).encode(encoding)
 
 
 def opened(data: bytes) -> Draft:

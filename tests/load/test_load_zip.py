@@ -10,12 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from test_load_docx import CHAPTERS as DOCX
-from test_load_docx import docx
-from test_load_epub import CHAPTERS
-from test_load_odt import odt
 
-from epubs import epub
+from book_files import CHAPTERS, docx, epub, odt, paragraph
 from fabula.errors import FabulaError, LoadError
 from fabula.load import find_in_zip, load, load_from_zip
 from fabula.load.sources import find_sources
@@ -82,7 +78,8 @@ def test_a_zip_in_a_zip_is_skipped_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "suffix"), [(epub(CHAPTERS), "epub"), (docx(DOCX), "docx"), (odt(""), "odt")]
+    ("data", "suffix"),
+    [(epub(CHAPTERS), "epub"), (docx(paragraph("In prose.")), "docx"), (odt(""), "odt")],
 )
 def test_one_book_that_is_called_a_zip_is_told_so(tmp_path: Path, data: bytes, suffix: str) -> None:
     file = tmp_path / "book.zip"

@@ -17,12 +17,8 @@ from itertools import count, product
 from pathlib import Path
 
 import pytest
-from test_load_docx import docx
-from test_load_odt import odt
-from test_load_pdf import pdf
-from test_load_rtf import rtf
 
-from epubs import epub
+from book_files import docx, epub, odt, pdf, rtf
 from fabula.load import find_in_zip, load, load_from_zip
 from fabula.load.readers import READERS
 from fabula.text.document import Document

@@ -18,13 +18,8 @@ import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_load_docx import docx, paragraph
-from test_load_odt import odt
-from test_load_pdf import pdf
-from test_load_rtf import rtf
-from test_load_xml import fb2, tei
 
-from epubs import epub
+from book_files import BOOKS, SENTENCE, epub
 from fabula.errors import LoadError
 from fabula.load import load, sandbox
 from fabula.load.encoding import decode
@@ -32,7 +27,6 @@ from fabula.load.encoding import decode
 pytestmark = pytest.mark.waits
 
 LIMIT = 64_000_000
-SENTENCE = "The keeper lit the lamp at six. He told nobody why. "
 SEED = 412
 WITHOUT_END = "![" * 500_000
 """A minute and a half of Markdown."""
@@ -282,25 +276,6 @@ def test_any_words_in_latin_letters_are_read_as_utf_16(words: str) -> None:
 
 # Any bytes
 
-SEEDS = {
-    ".txt": f"Title: A Story\n\nChapter 1\n\n{SENTENCE * 4}\n\nChapter 2\n\n{SENTENCE}".encode(),
-    ".md": (
-        f"---\ntitle: A\n---\n# One\n\n{SENTENCE}\n\n> - a *b* [c](d)\n\n|a|b|\n|-|-|\n|c|d|\n\n"
-        f"<div>e</div>\n\n```\nf\n```\n\n# Two\n\n![g](h) `i` &amp; {SENTENCE}"
-    ).encode(),
-    ".html": (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A</title></head><body>'
-        f"<h1>One</h1><p>{SENTENCE}<br><i>b</i></p><ul><li>c</ul><table><tr><td>d</table>"
-        f"<pre>e\n f</pre><script>g</script><h2>Two</h2><p>{SENTENCE} &amp; ż</body></html>"
-    ).encode(),
-    ".epub": epub({"a.xhtml": f"<h1>One</h1><p>{SENTENCE}</p>", "b.xhtml": f"<p>{SENTENCE}</p>"}),
-    ".pdf": pdf([["Chapter 1", SENTENCE], [SENTENCE, "The end."]]),
-    ".docx": docx(paragraph("One", "H1") + paragraph(SENTENCE)),
-    ".odt": odt(f"<text:h>One</text:h><text:p>{SENTENCE}</text:p>"),
-    ".rtf": rtf(rf"\pard\outlinelevel0 One\par\pard {SENTENCE}{{\footnote a\par b}}\line \'f3\par"),
-    ".tei": tei(f"<div><head>One</head><sp><speaker>A</speaker><l>{SENTENCE}</l></sp></div>"),
-    ".fb2": fb2(f"<section><title><p>One</p></title><p>{SENTENCE}</p></section>"),
-}
 PIECES = (
     *(
         b"<b>",
@@ -356,10 +331,10 @@ def read_mutated(folder: Path, seed: int, count: int) -> None:
     """Each is a document or a sentence, and nothing is left of it afterwards."""
     draw = random.Random(seed)
     for number in range(count):
-        suffix = draw.choice(list(SEEDS))
-        source = draw.choice(list(SEEDS)) if draw.random() < 0.1 else suffix
+        suffix = draw.choice(list(BOOKS))
+        source = draw.choice(list(BOOKS)) if draw.random() < 0.1 else suffix
         file = folder / f"{number}{suffix}"
-        file.write_bytes(mutated(SEEDS[source], draw))
+        file.write_bytes(mutated(BOOKS[source], draw))
         began = time.monotonic()
         try:
             assert load(file, "default", LIMIT).text

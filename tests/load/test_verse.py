@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from test_load_docx import docx, paragraph
-from test_load_odt import odt
-from test_load_rtf import rtf
-from test_load_xml import fb2, tei
 
-from epubs import epub
+from book_files import docx, epub, fb2, odt, paragraph, rtf, tei
 from fabula.load import html, read_text, sandbox
 from fabula.load.blocks import Block
 from fabula.load.clean import clean

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from chromium import browser, watch
+from chromium import browser, drawn, open_file
 from fabula.plot.trees.page import to_tree_page
 from plotted import HOSTILE, QUESTION, found, known, long, picture
 
@@ -23,37 +22,12 @@ def chromium() -> Iterator[Browser]:
         yield chromium
 
 
-def drawn(page: Page) -> None:
-    # What is brought into sight is drawn in the third frame, however slow the machine is.
-    page.evaluate(
-        "async () => { for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame); }"
-    )
-
-
-@contextmanager
-def opened(chromium: Browser, file: Path, html: str, width: int, height: int) -> Iterator[Page]:
-    """A page in a window; it must ask no network and log nothing."""
-    file.write_text(html, encoding="utf-8")
-    page = chromium.new_page(viewport={"width": width, "height": height})
-    asked: list[str] = []
-    said: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    watch(page, said)
-    page.goto(file.as_uri())
-    drawn(page)
-    yield page
-    assert asked == [file.as_uri()]
-    assert said == []
-    assert page.evaluate("window.broken") is None
-    page.close()
-
-
 @pytest.fixture
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile book and question."""
     one = known(words=HOSTILE)
     html = to_tree_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
-    with opened(chromium, tmp_path / "page.html", html, 1200, 800) as page:
+    with open_file(chromium, tmp_path / "page.html", html, 1200, 800) as page:
         yield page
 
 
@@ -61,7 +35,7 @@ def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
 def small(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """A book of 120,000 words in a window of 800 x 600: 1,000 chunks, 500 summaries."""
     html = to_tree_page(picture(long(1000, sections=40)), [], "")
-    with opened(chromium, tmp_path / "long.html", html, 800, 600) as page:
+    with open_file(chromium, tmp_path / "long.html", html, 800, 600) as page:
         yield page
 
 

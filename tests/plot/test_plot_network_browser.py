@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from test_plot_browser import opened
 
-from chromium import browser
+from chromium import browser, open_file
 from fabula.plot.network.figures import NetworkPicture
 from fabula.plot.network.page import to_network_page
 from fabula.plot.network.spread import spread
@@ -43,14 +42,14 @@ def html(of: NetworkPicture) -> str:
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile network and question."""
     one = html(sociogram(24, words=HOSTILE, question=HOSTILE))
-    with opened(chromium, tmp_path / "page.html", one, 1280, 800) as page:
+    with open_file(chromium, tmp_path / "page.html", one, 1280, 800) as page:
         yield page
 
 
 @pytest.fixture
 def small(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """A large network in a window of 800 x 600."""
-    with opened(chromium, tmp_path / "large.html", html(sociogram(200)), 800, 600) as page:
+    with open_file(chromium, tmp_path / "large.html", html(sociogram(200)), 800, 600) as page:
         yield page
 
 
@@ -170,7 +169,7 @@ def test_communities_are_told_level_by_level_and_by_number(
     chromium: Browser, tmp_path: Path
 ) -> None:
     one = html(together(sociogram(24, words=HOSTILE, question=HOSTILE)))
-    with opened(chromium, tmp_path / "together.html", one, 800, 600) as page:
+    with open_file(chromium, tmp_path / "together.html", one, 800, 600) as page:
         listed = page.locator("#communities button")
         assert listed.count() == 2
         assert "★ 1" in listed.nth(1).inner_text()

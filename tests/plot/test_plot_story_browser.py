@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from test_plot_browser import opened
 
-from chromium import browser
+from chromium import browser, open_file
 from fabula.plot.story.page import to_story_page
 from plotted import HOSTILE, story
 
@@ -26,7 +25,7 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile story and question, in a window of 800 x 600."""
     html = to_story_page(story(60, words=HOSTILE, question=HOSTILE))
-    with opened(chromium, tmp_path / "story.html", html, 800, 600) as page:
+    with open_file(chromium, tmp_path / "story.html", html, 800, 600) as page:
         yield page
 
 

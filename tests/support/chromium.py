@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,6 +118,32 @@ def window(
             assert broken == [None] * len(broken)
     finally:
         context.close()
+
+
+def drawn(page: Page) -> None:
+    """Wait until a page has drawn what was brought into sight."""
+    # What is brought into sight is drawn in the third frame, however slow the machine is.
+    page.evaluate(
+        "async () => { for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame); }"
+    )
+
+
+@contextmanager
+def open_file(chromium: Browser, file: Path, html: str, width: int, height: int) -> Iterator[Page]:
+    """A page in a window; it must ask no network and log nothing."""
+    file.write_text(html, encoding="utf-8")
+    page = chromium.new_page(viewport={"width": width, "height": height})
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    watch(page, said)
+    page.goto(file.as_uri())
+    drawn(page)
+    yield page
+    assert asked == [file.as_uri()]
+    assert said == []
+    assert page.evaluate("window.broken") is None
+    page.close()
 
 
 def faults(page: Page) -> list[tuple[Any, ...]]:
