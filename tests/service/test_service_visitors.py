@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from fastapi.routing import APIRoute
+from fastapi.routing import iter_route_contexts
 from playwright.sync_api import expect
-from starlette.requests import Request
 
 from chromium import browser, faults, watch
 from database import connect, wipe
@@ -22,9 +20,7 @@ from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import SettingsError
 from fabula.server import Address
-from fabula.service import api, openai
-from fabula.service.http.admission import is_public
-from fabula.service.page import screens
+from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -196,21 +192,12 @@ def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
     assert "Corrections" in it.client("read").get(f"/c/tales/d/{id}/entities", headers=PAGE).text
 
 
-def test_visitors_reach_these_routes_and_no_others() -> None:
-    def is_reached(method: str, path: str) -> bool:
-        path = path.replace("{collection}", "tales").replace("{kind}", "svg")
-        path = re.sub(r"\{[^}]*\}", "x", path)
-        return is_public(Request({"type": "http", "method": method, "path": path}), ["tales"])
-
-    paths = [("/api/v1", router) for router in api.ROUTERS]
-    paths += [("", router) for router in (*screens.ROUTERS, openai.router)]
+def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     reached = {
-        f"{method} {prefix}{route.path}"
-        for prefix, router in paths
-        for route in router.routes
-        if isinstance(route, APIRoute)
+        f"{method} {route.path}"
+        for route in iter_route_contexts(it.service.routes)
         for method in route.methods or ()
-        if is_reached(method, f"{prefix}{route.path}")
+        if getattr(route.endpoint, ATTRIBUTE, RouteRules()).is_public
     }
     below = "/api/v1/collections/{collection}"
     book = f"{below}/documents/{{document}}"

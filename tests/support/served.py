@@ -26,8 +26,14 @@ class Served:
     """A service that is up."""
 
     url: str
-    state: ServiceState
+    service: FastAPI
     clients: list[httpx2.Client] = field(default_factory=list)
+
+    @property
+    def state(self) -> ServiceState:
+        """What its requests share."""
+        state: ServiceState = self.service.state.service_state
+        return state
 
     def key(self, role: Role = "admin", collections: Sequence[str] | None = None) -> str:
         """A key of that role; for all collections if none are named."""
@@ -98,7 +104,7 @@ def served(
     try:
         assert up.wait(120), "the service did not start"
         [port] = {one.getsockname()[1] for each in server.servers for one in each.sockets}
-        it = Served(f"http://127.0.0.1:{port}", service.state.service_state)
+        it = Served(f"http://127.0.0.1:{port}", service)
         try:
             yield it
         finally:

@@ -38,6 +38,7 @@ from fabula.service.core.errors import describe_problem
 from fabula.service.core.views import AnswerView, PlaceView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
+from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import EventStream, run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.locator import name_labels
@@ -136,6 +137,7 @@ def find_model(name: str, state: State, caller: Reader) -> dict[str, Any]:
 
 
 @router.post("/chat/completions", summary="An answer, as a model's", response_model=None)
+@declare(is_question=True)
 async def complete_chat(
     body: Completion, state: State, caller: Reader, request: Request
 ) -> Response:

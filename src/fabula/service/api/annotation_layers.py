@@ -19,6 +19,7 @@ from fabula.service.core.annotation_layers import (
 )
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
+from fabula.service.http.route_rules import declare
 from fabula.text.names import file_name
 
 DRACOR_MEDIA = {
@@ -113,6 +114,7 @@ def list_annotations(
         }
     },
 )
+@declare(takes_files=True)
 async def import_annotations(
     request: Request,
     state: State,

@@ -22,6 +22,7 @@ from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
+from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_while_connected
 
 LINKED_DATA = "application/ld+json"
@@ -29,6 +30,7 @@ router = APIRouter(tags=["asking"])
 
 
 @router.post("/collections/{collection}/search", summary="Find passages")
+@declare(is_question=True, is_public=True)
 async def search(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
 ) -> SearchView:
@@ -57,6 +59,7 @@ async def search(
         }
     },
 )
+@declare(is_question=True, is_public=True)
 async def ask(
     request: Request,
     state: State,
@@ -95,6 +98,7 @@ async def ask(
 
 
 @router.post("/collections/{collection}/ask/cost", summary="Estimate what an answer would cost")
+@declare(is_question=True, is_public=True)
 async def estimate(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
 ) -> QuestionEstimateView:
@@ -108,6 +112,7 @@ async def estimate(
 
 
 @router.post("/collections/{collection}/compare", summary="Ask by several modes")
+@declare(is_question=True, is_public=True)
 async def compare(
     request: Request,
     state: State,
@@ -122,6 +127,7 @@ async def compare(
 
 
 @router.post("/search", summary="Find passages in several collections")
+@declare(is_question=True)
 async def search_across(
     request: Request, state: State, caller: Reader, question: QuestionAcross
 ) -> SearchView:
@@ -154,6 +160,7 @@ async def search_across(
         }
     },
 )
+@declare(is_question=True)
 async def ask_across(
     request: Request, state: State, caller: Reader, question: QuestionAcross
 ) -> Response:

@@ -20,6 +20,7 @@ from fabula.service.core.choices import (
 from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.route_rules import declare
 
 router = APIRouter(tags=["choices"])
 
@@ -31,6 +32,7 @@ def list_modes(caller: Reader) -> list[ModeView]:
 
 
 @router.get("/collections/{collection}/modes", summary="List the modes of a collection")
+@declare(is_public=True)
 def list_modes_of(collection: FilledCollection, caller: Reader) -> list[ModeView]:
     """List all modes, and whether the collection has the graph that each one needs."""
     return modes_of(collection)
@@ -43,12 +45,14 @@ def list_aspects(state: State, caller: Reader) -> list[AspectView]:
 
 
 @router.get("/collections/{collection}/aspects", summary="List the aspects of a collection")
+@declare(is_public=True)
 def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectView]:
     """List the aspects of the current aspect set, and further ones that the collection has."""
     return aspects_of(collection)
 
 
 @router.get("/collections/{collection}/examples", summary="List example questions")
+@declare(is_public=True)
 def list_examples(
     collection: FilledCollection,
     caller: Reader,

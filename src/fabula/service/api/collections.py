@@ -29,6 +29,7 @@ from fabula.service.core.views import (
 from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
 from fabula.service.http.etags import not_modified, respond_with_etag
 from fabula.service.http.parameters import After, Key, Limit
+from fabula.service.http.route_rules import declare
 from fabula.text.folding import fold_name
 from fabula.text.names import quote_name
 
@@ -79,6 +80,7 @@ def list_collections(
 
 
 @router.get("/collections/{collection}", summary="A collection")
+@declare(is_public=True)
 def show_collection(collection: FilledCollection, caller: Reader) -> CollectionWhole:
     """Return the size of a collection, the values of its filters, and its own graphs."""
     space = collection.space()
@@ -107,6 +109,7 @@ def remove_collection(
 
 
 @router.get("/collections/{collection}/documents", summary="List documents")
+@declare(is_public=True)
 def list_documents(
     collection: FilledCollection,
     caller: Reader,
@@ -136,6 +139,7 @@ def list_documents(
     summary="A document",
     response_model=DocumentView,
 )
+@declare(is_public=True)
 def show_document(
     request: Request,
     collection: FilledCollection,

@@ -17,6 +17,7 @@ from fabula.service.http.admission import refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.etags import not_modified, respond_text_with_etag, respond_with_etag
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
+from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import accepts
 
 ReadUntil = Annotated[
@@ -46,6 +47,7 @@ Place = Annotated[int, Query(ge=0, le=10**9)]
     response_model=TextView,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
+@declare(is_public=True)
 def show_text(
     request: Request,
     collection: FilledCollection,
@@ -74,6 +76,7 @@ def show_text(
     "/collections/{collection}/documents/{document}/outline",
     summary="A document's summaries as trees",
 )
+@declare(is_public=True)
 def show_outline(
     collection: FilledCollection,
     caller: Reader,
@@ -90,6 +93,7 @@ def show_outline(
     "/collections/{collection}/documents/{document}/recap",
     summary="What a document has told up to a place",
 )
+@declare(is_public=True)
 def show_recap(
     collection: FilledCollection,
     caller: Reader,
@@ -120,6 +124,7 @@ def show_recap(
     response_class=FileResponse,
     responses=_file_responses("jsonl", "graphml", "ttl", "nt"),
 )
+@declare(is_public=True)
 def export_document(
     state: State,
     collection: FilledCollection,
@@ -142,6 +147,7 @@ def export_document(
     response_class=FileResponse,
     responses=_file_responses("jsonl", "graphml", "ttl", "nt"),
 )
+@declare(is_public=True)
 def export_collection(
     state: State, collection: FilledCollection, caller: Reader, format: Format = "jsonl"
 ) -> Response:
@@ -157,6 +163,7 @@ def export_collection(
     response_class=Response,
     responses=_file_responses("html", "svg", "png"),
 )
+@declare(is_public=True)
 def plot_document(
     request: Request,
     state: State,

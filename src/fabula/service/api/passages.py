@@ -8,11 +8,13 @@ from fabula.service.api.documents import ReadUntil
 from fabula.service.core import passages
 from fabula.service.core.passages import Direction, NeighbourView, PassageWhole
 from fabula.service.http.dependencies import FilledCollection, Reader
+from fabula.service.http.route_rules import declare
 
 router = APIRouter(tags=["passages"])
 
 
 @router.get("/collections/{collection}/passages/{passage}", summary="A passage")
+@declare(is_public=True)
 def show_passage(
     collection: FilledCollection, caller: Reader, passage: str, until: ReadUntil = ""
 ) -> PassageWhole:
@@ -26,6 +28,7 @@ def show_passage(
     "/collections/{collection}/passages/{passage}/neighbours",
     summary="The passages around a passage",
 )
+@declare(is_public=True)
 def list_neighbours(
     collection: FilledCollection,
     caller: Reader,

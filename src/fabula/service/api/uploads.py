@@ -37,6 +37,7 @@ from fabula.service.http.dependencies import (
 )
 from fabula.service.http.multipart import MEDIA_TYPE, Body
 from fabula.service.http.parameters import Key
+from fabula.service.http.route_rules import declare
 from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["documents"])
@@ -211,6 +212,7 @@ that reads the body while it arrives."""
     openapi_extra=BODY,
     responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
+@declare(takes_files=True)
 async def add_documents(
     request: Request,
     state: State,
@@ -248,6 +250,7 @@ async def add_documents(
     summary="Estimate the cost of documents",
     openapi_extra=BODY,
 )
+@declare(takes_files=True)
 async def estimate_documents(
     request: Request,
     state: State,

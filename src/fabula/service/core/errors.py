@@ -100,6 +100,15 @@ class BodyTooLarge(Problem):
     status, name = 413, "too-large"
 
 
+class ClientLeft(Problem):
+    """The client left before its request was complete; nobody gets the response.
+
+    The status is the one that nginx writes into its log.
+    """
+
+    status, name = 499, "client-left"
+
+
 class TooManyRequests(Problem):
     """The caller has sent more requests at once, or within a minute, than it may.
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +18,7 @@ from fabula.service.core.caller_limits import RequestLimit
 from fabula.service.core.callers import Caller, make_visitor
 from fabula.service.core.errors import (
     BodyTooLarge,
+    ClientLeft,
     Forbidden,
     Misdirected,
     Problem,
@@ -31,6 +29,7 @@ from fabula.service.core.keys import PREFIX
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
+from fabula.service.http.route_rules import RouteRules, RouteTable
 from fabula.text.names import has_control, quote_name
 
 if TYPE_CHECKING:
@@ -55,17 +54,6 @@ SIGN_IN_PATH = "/signin"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-QUESTION_PATHS = (
-    *("/ask", "/ask/answer", "/ask/cost", "/ask/passages", "/search", "/compare"),
-    "/v1/chat/completions",
-)
-"""The ends of the paths of requests that ask questions."""
-
-
-UPLOAD_PATHS = ("/documents", "/estimate", "/add", "/annotations/import")
-"""The ends of the paths that accept files, and write them to the disk as they arrive."""
-
-
 MAX_BODY_BYTES = 4 * 2**20
 """The largest other body: it is held in memory, and parsed in the event loop."""
 
@@ -86,30 +74,6 @@ MAX_PARAMETERS = 200
 """How many query parameters a request may have."""
 
 
-COLLECTION_PATH = re.compile(
-    r"(?P<place>/c/|/api/v1/collections/)(?P<name>[^/]+)(/(?P<part>[^/]+)(?P<more>/.*)?)?"
-)
-"""The path of a collection on the page or in the API, and what is below it."""
-PUBLIC_PARTS = {
-    "/c": ("", "ask", "compare", "d", "download"),
-    "/api/v1/collections": (
-        *("", "documents", "passages", "modes", "aspects", "examples", "export"),
-    ),
-}
-"""What of a public collection a visitor may read. Other parts tell of other people: corrections,
-conversations, costs."""
-PUBLIC_OF_DOCUMENT = {
-    "/c": ("recap", "margin", "trees", "entities", "download"),
-    "/api/v1/collections": (
-        *("text", "outline", "recap", "export", "plot.html", "plot.svg", "plot.png"),
-    ),
-}
-"""What of a document a visitor may read. Its notes and annotations tell of who made them."""
-PUBLIC_POSTS = {
-    "/c": ("/ask/answer", "/ask/passages", "/compare/columns"),
-    "/api/v1/collections": ("/ask", "/ask/cost", "/search", "/compare"),
-}
-"""What a visitor may post: questions, and answers that are to be drawn. Nothing of it is kept."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -131,9 +95,9 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 class Admission:
     """Middleware that admits requests; pure ASGI, as BaseHTTPMiddleware would hold up streams."""
 
-    def __init__(self, app: ASGIApp, state: ServiceState) -> None:
+    def __init__(self, app: ASGIApp, state: ServiceState, routes: RouteTable) -> None:
         serving = state.serving
-        self._app, self._state, self._serving = app, state, serving
+        self._app, self._state, self._serving, self._routes = app, state, serving, routes
         self._requests = RequestLimit(serving.requests_a_minute)
         self._openid = OpenID(serving) if serving.oidc_issuer else None
         self._visitor = make_visitor(serving) if serving.public else None
@@ -182,7 +146,8 @@ class Admission:
         scope = request.scope
         if outage := self._state.neo4j.outage():
             raise Unavailable(outage.reason, outage.retry_after)
-        caller, name = await self._identify(request)
+        rules, collection = self._routes.find(scope)
+        caller, name = await self._identify(request, collection if rules.is_public else None)
         if caller is not None:
             scope.setdefault("state", {})["caller"] = caller
         elif not is_open(scope["path"]):
@@ -190,21 +155,29 @@ class Admission:
             return
         self._refuse_forged(request)
         _refuse_unprintable(request)
-        max_bytes = self._max_bytes(caller, scope["path"])
-        _refuse_large(request, max_bytes)
-        is_question = caller is not None and scope["path"].endswith(QUESTION_PATHS)
-        limit = self._state.question_limit if is_question else self._state.request_limit
-        receive = _limit_body(receive, max_bytes, scope["path"])
+        max_bytes, too_large = self._limit_size(caller, rules)
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > max_bytes:
+            raise BodyTooLarge(too_large)
+        limit = self._state.question_limit if rules.is_question else self._state.request_limit
+        receive = _limit_body(receive, max_bytes, too_large)
         if caller is None:
             # Read before the request counts: slow bodies must not use up their address's limit.
-            receive = await _receive_whole(receive)
+            receive = _pass_on(await _read_whole(receive), receive)
         with limit.hold(name):
-            if _holds_json(request):
-                receive = await self._read_json(receive)
+            # An upload is not held here, and its JSON is flat: pydantic's parser, which alone reads
+            # it, has a limit of nesting of its own.
+            if not rules.takes_files:
+                receive = await self._read_small(request, receive)
             await self._app(scope, receive, send)
 
-    async def _identify(self, request: Request) -> tuple[Caller | None, str]:
+    async def _identify(self, request: Request, public: str | None) -> tuple[Caller | None, str]:
         """Return the caller, None for a stranger, and the name by which the requests are counted.
+
+        Args:
+            request: The request.
+            public: The collection that it names if its route is for visitors, '' if that names
+                none; None if the route is not for visitors.
 
         Raises:
             TooManyRequests: The caller or the address has sent too many.
@@ -220,7 +193,7 @@ class Admission:
             self._find, request, limiter=self._state.admission_threads
         )
         name = caller.id if caller else f"from {address}"
-        if self._visitor and is_public(request, self._serving.public, caller):
+        if self._visitor and self._is_visit(public, caller):
             if caller is None:
                 # Counted by the address, so that one visitor can't use up the others' share.
                 self._visits.take(name)
@@ -229,6 +202,15 @@ class Admission:
         # Requests that are refused later count, too: their caller was looked up in Neo4j.
         self._requests.take(name)
         return caller, name
+
+    def _is_visit(self, public: str | None, caller: Caller | None) -> bool:
+        """Return whether a request is a visitor's: it only reads a public collection.
+
+        Whoever has signed in is a visitor, too, in a public collection that their key is not for.
+        """
+        if not public:
+            return public == "" and caller is None
+        return public in self._serving.public and not (caller and caller.may_see(public))
 
     def _find(self, request: Request) -> Caller | None:
         """Return the caller; None without a key, token or session.
@@ -317,8 +299,8 @@ class Admission:
         if not is_own:
             raise Forbidden("This request came from a page of another site.")
 
-    async def _read_json(self, receive: Receive) -> Receive:
-        """Read the whole body, and pass it on in one piece.
+    async def _read_small(self, request: Request, receive: Receive) -> Receive:
+        """Read the whole body, and return what passes it on in one piece.
 
         It is held in memory in any case, and is small.
 
@@ -326,22 +308,24 @@ class Admission:
             Problem: The JSON is nested so deep that parsing it could end the process.
 
         """
-        messages = await _receive_all(receive)
-        if messages[-1]["type"] != "http.request":
-            return _pass_on(messages, receive)
-        body = b"".join(message.get("body", b"") for message in messages)
-        if excess := await to_thread.run_sync(
-            find_excess, body, limiter=self._state.admission_threads
-        ):
-            raise Problem(f"The JSON of this request {excess}.")
-        return _pass_on([{"type": "http.request", "body": body, "more_body": False}], receive)
+        body = await _read_whole(receive)
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if body and media_type not in FORMS:
+            threads = self._state.admission_threads
+            if excess := await to_thread.run_sync(find_excess, body, limiter=threads):
+                raise Problem(f"The JSON of this request {excess}.")
+        return _pass_on(body, receive)
 
-    def _max_bytes(self, caller: Caller | None, path: str) -> int:
-        """Return how many bytes the body of a request may have."""
-        if caller is None:
-            return MAX_STRANGER_BODY_BYTES
+    def _limit_size(self, caller: Caller | None, rules: RouteRules) -> tuple[int, str]:
+        """Return how many bytes the body may have, and the message for a larger one."""
         max_bytes = self._serving.upload_bytes
-        return max_bytes if path.endswith(UPLOAD_PATHS) else min(max_bytes, MAX_BODY_BYTES)
+        if caller is not None and rules.takes_files:
+            return max_bytes, (
+                f"A request may have {max_bytes / 1e6:,.0f} MB (serve.max_upload_mb): send the "
+                "files in several requests."
+            )
+        small = MAX_STRANGER_BODY_BYTES if caller is None else min(max_bytes, MAX_BODY_BYTES)
+        return small, f"The body of this request may have {small:,} bytes at most."
 
 
 def _refuse_two_lengths(request: Request) -> None:
@@ -357,41 +341,25 @@ def _refuse_two_lengths(request: Request) -> None:
         )
 
 
-async def _receive_whole(receive: Receive) -> Receive:
-    """Wait for the whole body, which is small, and return what passes it on."""
-    return _pass_on(await _receive_all(receive), receive)
+async def _read_whole(receive: Receive) -> bytes:
+    """Return the whole body."""
+    pieces = []
+    is_whole = False
+    while not is_whole:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        is_whole = not message.get("more_body")
+    return b"".join(pieces)
 
 
-async def _receive_all(receive: Receive) -> list[Message]:
-    """Return all messages of a body. Raises BodyTooLarge for one that is too large."""
-    messages: list[Message] = []
-    try:
-        while not messages or messages[-1].get("more_body"):
-            messages.append(await receive())
-    except HTTPException as error:
-        raise BodyTooLarge(f"{error.detail}.") from error
-    return messages
-
-
-def _pass_on(messages: Sequence[Message], receive: Receive) -> Receive:
-    """Return a `receive` that gives the messages that came already, and then the others."""
-    waiting = iter(messages)
+def _pass_on(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the body that came already, and then what comes after it."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_on() -> Message:
-        return next(waiting, None) or await receive()
+        return waiting.pop() if waiting else await receive()
 
     return receive_on
-
-
-def _holds_json(request: Request) -> bool:
-    """Return whether a route will read the body of a request as JSON.
-
-    Uploads are left out, as they are read while they arrive. A text that is uploaded as JSON is
-    flat, and read by pydantic's parser alone, which has its own limit of nesting.
-    """
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_upload = request.scope["path"].endswith(UPLOAD_PATHS)
-    return request.method not in SAFE_METHODS and media_type not in FORMS and not is_upload
 
 
 def _refuse_unprintable(request: Request) -> None:
@@ -411,36 +379,24 @@ def _refuse_unprintable(request: Request) -> None:
             raise Problem(f"The parameter {quote_name(name)} has a control character in it.")
 
 
-def _refuse_large(request: Request, max_bytes: int) -> None:
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > max_bytes:
-        raise BodyTooLarge(f"{_too_large(request.scope['path'], max_bytes)}.")
+def _limit_body(receive: Receive, max_bytes: int, too_large: str) -> Receive:
+    """Return a `receive` that watches the body as it arrives.
 
-
-def _too_large(path: str, max_bytes: int) -> str:
-    """Return the message for a body that is too large, without a full stop."""
-    if path.endswith(UPLOAD_PATHS):
-        return (
-            f"A request may have {max_bytes / 1e6:,.0f} MB (serve.max_upload_mb): send the "
-            "files in several requests"
-        )
-    return f"The body of this request may have {max_bytes:,} bytes at most"
-
-
-def _limit_body(receive: Receive, max_bytes: int, path: str) -> Receive:
-    """Return a `receive` that counts the bytes, and raises HTTPException when there are too many.
-
-    A client may send more than its Content-Length, or none.
+    A client may send more than its Content-Length, or none. It raises BodyTooLarge when there are
+    too many bytes, and ClientLeft when the client leaves before the end.
     """
-    arrived = 0
+    arrived, is_whole = 0, False
 
     async def receive_on() -> Message:
-        nonlocal arrived
+        nonlocal arrived, is_whole
         message = await receive()
         if message["type"] == "http.request":
             arrived += len(message.get("body", b""))
             if arrived > max_bytes:
-                raise HTTPException(413, _too_large(path, max_bytes))
+                raise BodyTooLarge(too_large)
+            is_whole = not message.get("more_body")
+        elif not is_whole:
+            raise ClientLeft("The client left before the whole request had arrived.")
         return message
 
     return receive_on
@@ -462,27 +418,6 @@ def refuse_cross_site_question(request: Request, question: str) -> None:
     """Raise Forbidden if a page of another site would make a browser ask, at its key's expense."""
     if question.strip() and is_cross_site(request):
         raise Forbidden("A page of another site led here, so the question is not asked.")
-
-
-def is_public(request: Request, collections: Sequence[str], caller: Caller | None = None) -> bool:
-    """Return whether a request is a visitor's: it only reads one of these collections.
-
-    Whoever has signed in is a visitor, too, in a public collection that their key is not for.
-    """
-    path = request.scope["path"]
-    if path == "/":
-        return caller is None and request.method in SAFE_METHODS
-    match = COLLECTION_PATH.fullmatch(path)
-    if match is None or match["name"] not in collections:
-        return False
-    if caller is not None and caller.may_see(match["name"]):
-        return False
-    place = match["place"].rstrip("/")
-    part, more = match["part"] or "", match["more"] or ""
-    if request.method in SAFE_METHODS:
-        of_document = more.split("/")[2:3] if part in ("d", "documents") else []
-        return part in PUBLIC_PARTS[place] and not {*of_document} - {*PUBLIC_OF_DOCUMENT[place]}
-    return request.method == "POST" and f"/{part}{more}" in PUBLIC_POSTS[place]
 
 
 def needs_no_neo4j(request: Request) -> bool:

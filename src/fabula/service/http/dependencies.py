@@ -11,6 +11,7 @@ from fabula.app.collection import Collection
 from fabula.service.core.callers import PERSON, ROLES, Caller, Quotas, Role
 from fabula.service.core.errors import Forbidden
 from fabula.service.http.admission import Admission
+from fabula.service.http.route_rules import RouteTable
 
 if TYPE_CHECKING:
     from fabula.service.state import ServiceState
@@ -31,7 +32,7 @@ __all__ = [
 
 def add_middleware(service: FastAPI, state: ServiceState) -> None:
     """Install the middleware for admission and for CORS."""
-    service.add_middleware(Admission, state=state)
+    service.add_middleware(Admission, state=state, routes=RouteTable(service))
     if state.serving.origins:
         # Without credentials: the page of another origin must use its own key, and not our cookie.
         service.add_middleware(

@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 
 from fabula.errors import FabulaError, did_you_mean
 from fabula.service.core.errors import (
-    BodyTooLarge,
     Problem,
     dash_words,
     describe_problem,
@@ -98,10 +97,6 @@ def add_handlers(service: FastAPI) -> None:
     @service.exception_handler(HTTPException)
     def handle_http_exception(request: Request, error: HTTPException) -> Response:
         detail = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
-        if error.status_code == 413:
-            # Admission counts the bytes of a body, and can stop FastAPI's reading of it only with
-            # an HTTPException.
-            return respond(BodyTooLarge(detail), request)
         if error.status_code == 405:
             detail = (
                 f"{request.method} is not possible at this address: /openapi.json lists each "

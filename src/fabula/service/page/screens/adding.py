@@ -45,6 +45,7 @@ from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MAX_PARTS, Body
 from fabula.service.http.multipart import Form as UploadForm
+from fabula.service.http.route_rules import declare
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
 from fabula.text.document import Document
@@ -199,6 +200,7 @@ def add(
 
 
 @router.post("/c/{collection}/add")
+@declare(takes_files=True)
 async def upload(
     request: Request, state: State, collection: VisibleCollection, caller: Writer
 ) -> Response:

@@ -25,6 +25,7 @@ from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
+from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import run_while_connected
 from fabula.service.page.answers import (
     MAX_PASSAGES,
@@ -92,6 +93,7 @@ class PostedColumns(BaseModel):
 
 
 @router.get("/c/{collection}/ask")
+@declare(is_question=True, is_public=True)
 async def ask(
     request: Request,
     state: State,
@@ -168,6 +170,7 @@ async def ask(
 
 
 @router.post("/c/{collection}/ask")
+@declare(is_question=True)
 async def continue_conversation(
     request: Request,
     state: State,
@@ -220,6 +223,7 @@ def forget(
 
 
 @router.post("/c/{collection}/ask/answer")
+@declare(is_question=True, is_public=True)
 def draw_answer(
     request: Request, collection: FilledCollection, caller: Reader, answer: PostedAnswer
 ) -> Response:
@@ -229,6 +233,7 @@ def draw_answer(
 
 
 @router.post("/c/{collection}/ask/passages")
+@declare(is_question=True, is_public=True)
 def draw_passages(
     request: Request, collection: FilledCollection, caller: Reader, posted: PostedContext
 ) -> Response:
@@ -238,6 +243,7 @@ def draw_passages(
 
 
 @router.get("/c/{collection}/compare")
+@declare(is_question=True, is_public=True)
 async def compare(
     request: Request,
     state: State,
@@ -286,6 +292,7 @@ async def compare(
 
 
 @router.post("/c/{collection}/compare/columns")
+@declare(is_public=True)
 def draw_columns(
     request: Request, collection: FilledCollection, caller: Reader, posted: PostedColumns
 ) -> Response:

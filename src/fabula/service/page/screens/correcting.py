@@ -20,6 +20,7 @@ from fabula.service.core.errors import status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State, Writer
+from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
 
@@ -33,6 +34,7 @@ Number = Annotated[int, Path(ge=1, le=10**9)]
 
 
 @router.get("/c/{collection}/d/{document}/entities/{entity}")
+@declare(is_public=True)
 def show_entity(
     request: Request,
     collection: FilledCollection,

@@ -13,6 +13,7 @@ from fabula.graph.entries import Entry
 from fabula.service.core.views import money
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
+from fabula.service.http.route_rules import declare
 from fabula.service.page.rendering import show
 from fabula.service.page.screens.adding import may_cost
 from fabula.service.page.screens.managing import MESSAGES
@@ -30,6 +31,7 @@ MIN_BAR_PIXELS = 2.0
 
 
 @router.get("/")
+@declare(is_public=True)
 def start(caller: Reader, state: State) -> Response:
     """Go to the usual collection, or to the first one that the caller may see."""
     name = state.default_collection(caller)
@@ -37,6 +39,7 @@ def start(caller: Reader, state: State) -> Response:
 
 
 @router.get("/c/{collection}")
+@declare(is_public=True)
 def list_documents(
     request: Request,
     collection: VisibleCollection,

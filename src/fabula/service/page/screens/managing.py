@@ -49,6 +49,7 @@ from fabula.service.http.dependencies import (
     State,
     Writer,
 )
+from fabula.service.http.route_rules import declare
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.text.names import collection_problem, file_name
@@ -262,6 +263,7 @@ def remove_document(
 
 @router.get("/c/{collection}/download/{format}")
 @router.get("/c/{collection}/d/{document}/download/{format}")
+@declare(is_public=True)
 def download(
     state: State,
     collection: FilledCollection,

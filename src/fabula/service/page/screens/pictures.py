@@ -20,6 +20,7 @@ from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
+from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import HEADERS, is_language, show
 from fabula.service.page.screens.correcting import corrections_of
@@ -33,6 +34,7 @@ Place = Annotated[str, Query(max_length=MAX_PLACE)]
 
 
 @router.get("/c/{collection}/d/{document}/trees")
+@declare(is_public=True)
 def trees(
     request: Request,
     collection: FilledCollection,
@@ -52,6 +54,7 @@ def trees(
 
 
 @router.get("/c/{collection}/d/{document}/trees/picture")
+@declare(is_public=True)
 def trees_picture(
     request: Request,
     state: State,
@@ -68,6 +71,7 @@ def trees_picture(
 
 
 @router.get("/c/{collection}/d/{document}/entities")
+@declare(is_public=True)
 def entities(
     request: Request,
     collection: FilledCollection,
@@ -98,6 +102,7 @@ def entities(
 
 
 @router.get("/c/{collection}/d/{document}/entities/picture")
+@declare(is_public=True)
 def entities_picture(
     request: Request,
     state: State,

@@ -15,6 +15,7 @@ from fabula.graph.hits import NO_LIMIT
 from fabula.service.core.recaps import RecapBy, make_recap
 from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
+from fabula.service.http.route_rules import declare
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
 from fabula.store.annotations import read_records
@@ -26,6 +27,7 @@ MAX_QUESTION = 500
 
 
 @router.get("/c/{collection}/d/{document}")
+@declare(is_public=True)
 def read(
     request: Request,
     collection: FilledCollection,
@@ -55,6 +57,7 @@ def read(
 
 
 @router.get("/c/{collection}/d/{document}/recap")
+@declare(is_public=True)
 def recap(
     request: Request,
     collection: FilledCollection,
@@ -79,6 +82,7 @@ def recap(
 
 
 @router.get("/c/{collection}/d/{document}/margin")
+@declare(is_public=True)
 def margin(
     request: Request,
     collection: FilledCollection,
