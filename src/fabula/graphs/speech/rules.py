@@ -601,7 +601,11 @@ class SpeakerRules:
                 return None
         if first < end and self._tokens[first].small in self._words.determiners:
             phrase = self._phrase(first, end)
-            if phrase and self._words.articles and self._verbs(phrase.last, phrase.last + 2):
+            if (
+                phrase
+                and self._words.articles
+                and self._verbs(phrase.last, min(end, phrase.last + 2))
+            ):
                 return phrase
         return None
 
