@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,6 +120,87 @@ def test_info_counts_and_clear_deletes(cache: ResponseCache) -> None:
     assert (left.replies, left.vectors, left.models, left.bytes) == (0, 0, {}, 0)
     cache.save_reply(KEY, "m", SAID)
     assert cache.reply(KEY)
+
+
+def made_older(cache: ResponseCache, days: int) -> None:
+    """Let everything that is in the cache be older."""
+    cache.close()
+    with closing(sqlite3.connect(cache.info().path)) as connection, connection:
+        connection.execute("UPDATE day SET day = day - ?", (days,))
+
+
+def saved(cache: ResponseCache, seed: int, count: int) -> list[dict[bytes, np.ndarray]]:
+    """Vectors of 1 MB each that were saved in turn."""
+    batches = [rows(seed + n, 128, 2048) for n in range(count)]
+    for batch in batches:
+        cache.save_vectors("e", batch)
+    return batches
+
+
+def test_beyond_its_limit_the_oldest_vectors_are_evicted_and_no_reply(tmp_path: Path) -> None:
+    with closing(ResponseCache(tmp_path, max_bytes=10_000_000)) as cache:
+        cache.save_reply(KEY, "m", SAID)
+        old = saved(cache, 0, 9)
+        made_older(cache, 3)
+        new = saved(cache, 100, 8)
+        assert [len(cache.vectors([*batch])) for batch in new] == [128] * 8
+        left = [len(cache.vectors([*batch])) for batch in old]
+        assert left == sorted(left)
+        assert left[0] == 0
+        assert left[-1] == 128
+        assert cache.reply(KEY)
+        cache.close()
+        assert cache.info().bytes < 12_000_000
+
+
+def test_what_was_saved_within_a_day_is_kept_beyond_the_limit_and_evicted_later(
+    tmp_path: Path,
+) -> None:
+    with closing(ResponseCache(tmp_path, max_bytes=3_000_000)) as cache:
+        run = saved(cache, 0, 9)
+        made_older(cache, 1)
+        last = saved(cache, 100, 1)
+        assert [len(cache.vectors([*batch])) for batch in run + last] == [128] * 10
+        assert cache.info().bytes > 9_000_000
+        made_older(cache, 1)
+        for n in range(20):
+            cache.save_reply(chat_key(URL, "m", replace(ASKED, user=str(n))), "m", SAID)
+        cache.close()
+        assert cache.info().bytes < 4_000_000
+
+
+def test_replies_are_evicted_once_no_vector_is_left(tmp_path: Path) -> None:
+    texts = [np.random.default_rng(n).bytes(40_000).hex() for n in range(30)]
+    keys = [chat_key(URL, "m", replace(ASKED, user=str(n))) for n in range(30)]
+    with closing(ResponseCache(tmp_path, max_bytes=500_000)) as cache:
+        for key, text in zip(keys[:29], texts, strict=False):
+            cache.save_reply(key, "m", Reply(text))
+        made_older(cache, 2)
+        cache.save_reply(keys[29], "m", Reply(texts[29]))
+        assert [key for key in keys if cache.reply(key)] == keys[29:]
+
+
+def test_what_is_older_is_deleted_and_its_space_is_given_back(cache: ResponseCache) -> None:
+    assert cache.delete_older(1) == 0
+    old = saved(cache, 0, 5)
+    assert cache.delete_older(1) == 0
+    made_older(cache, 10)
+    new = saved(cache, 100, 1)
+    assert cache.delete_older(10) == 0
+    assert cache.delete_older(9) == 5 * 128
+    assert not cache.vectors([key for batch in old for key in batch])
+    assert len(cache.vectors([*new[0]])) == 128
+    cache.close()
+    assert cache.info().bytes < 2_000_000
+
+
+def test_processes_that_evict_at_once_keep_what_is_new(tmp_path: Path) -> None:
+    with closing(ResponseCache(tmp_path, max_bytes=3_000_000)) as first:
+        saved(first, 0, 9)
+        made_older(first, 3)
+        with closing(ResponseCache(tmp_path, max_bytes=3_000_000)) as second:
+            kept = [each for n in range(6) for each in saved((first, second)[n % 2], 100 + n, 1)]
+            assert [len(second.vectors([*batch])) for batch in kept] == [128] * 6
 
 
 def test_a_closed_cache_keeps_what_arrives_late(cache: ResponseCache) -> None:

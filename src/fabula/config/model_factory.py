@@ -129,7 +129,9 @@ class ModelFactory:
                 # An offline question needs neither the cache nor SQLite.
                 from fabula.models.cache import ResponseCache
 
-                whole._opened_cache = ResponseCache(whole._settings.cache_folder)
+                whole._opened_cache = ResponseCache(
+                    whole._settings.cache_folder, whole._settings.cache_max_gb * 1e9
+                )
             return whole._opened_cache
 
     def view(

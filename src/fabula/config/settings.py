@@ -242,6 +242,12 @@ class Settings(BaseModel):
         Path(platformdirs.user_cache_dir("fabula", appauthor=False)),
         description="folder of the response cache; delete it when no batches are under way",
     )
+    cache_max_gb: float = Field(
+        10.0,
+        gt=0,
+        description="gigabytes of the response cache; beyond them the oldest embeddings are deleted, "
+        "then the oldest replies, but nothing that is less than a day old",
+    )
     prices: Path | None = Field(
         None, description="TOML file with prices of models, in addition to those that Fabula knows"
     )

@@ -46,6 +46,7 @@ RUNNING = (
     "attempts",
     "cache",
     "cache_folder",
+    "cache_max_gb",
     "prices",
     "max_calls",
     "max_tokens",

@@ -5,20 +5,24 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import logging
+import math
 import os
 import sqlite3
 import threading
+import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from filelock import FileLock
 
 from fabula.models import Prompt, Reply, ToolOffer
 from fabula.models.shared_streams import SharedStreams
@@ -33,24 +37,68 @@ LOG = logging.getLogger("fabula")
 FILE = "responses.sqlite"
 BUSY_SECONDS = 5.0
 """How long to wait for another process that writes; a write takes milliseconds."""
-DAMAGED = (
-    *(sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-    # A length that is damaged may be one of over a gigabyte, which no reply has.
-    sqlite3.SQLITE_TOOBIG,
-)
-"""SQLite's error codes for a damaged file; the others mean a lack of space or permissions."""
+# A length that is damaged may be one of over a gigabyte, which no reply has.
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG)
+"""SQLite's error codes for a damaged file. The others mean a lack of space or permissions, a disk
+that fails, or a table of another layout: the file is left as it is."""
+ANOTHER_FOLDER = "Set FABULA_CACHE_FOLDER to use another folder."
+ADVICE = {
+    sqlite3.SQLITE_BUSY: "Another program has locked it.",
+    sqlite3.SQLITE_FULL: f"Free some space, or set FABULA_CACHE_MAX_GB lower. {ANOTHER_FOLDER}",
+    sqlite3.SQLITE_ERROR: f"Another version of Fabula may have made it. {ANOTHER_FOLDER}",
+}
+"""What to do about SQLite's errors, by their codes."""
 
-# A table WITHOUT ROWID takes longer to write vectors to, and more space.
+# A table WITHOUT ROWID takes longer to write vectors to, and more space. Row ids grow, so that they
+# are also the order in which replies were saved.
 TABLE = """
 CREATE TABLE IF NOT EXISTS response (
     key BLOB PRIMARY KEY, kind TEXT NOT NULL, model TEXT NOT NULL, data BLOB NOT NULL
 )
 """
-INSERT = "INSERT OR REPLACE INTO response VALUES (?, ?, ?, ?)"
+INSERT = "INSERT OR REPLACE INTO response (key, kind, model, data) VALUES (?, ?, ?, ?)"
 SELECT = "SELECT data FROM response WHERE key = ?"
 DELETE = "DELETE FROM response WHERE key = ?"
 COUNT = "SELECT kind, model, count(*) FROM response GROUP BY kind, model ORDER BY model"
 
+# What eviction needs: the rows of a kind in their order, and the first row of each day (UTC). A
+# date in each row would need another layout of the table.
+KIND_INDEX = "CREATE INDEX IF NOT EXISTS kind_index ON response (kind)"
+DAYS = "CREATE TABLE IF NOT EXISTS day (day INTEGER PRIMARY KEY, first_row INTEGER NOT NULL)"
+# An empty table begins again with row 1.
+FORGET_DAYS = "DELETE FROM day WHERE NOT EXISTS (SELECT 1 FROM response)"
+# Rows from before the first day that was noted count as of that day.
+NOTE_DAY = """
+INSERT OR IGNORE INTO day
+SELECT ?, iif(EXISTS (SELECT 1 FROM day), coalesce(max(rowid), 0) + 1, 0) FROM response
+"""
+FIRST_ROW = "SELECT min(first_row) FROM day WHERE day >= ?"
+OLDEST = "SELECT rowid FROM response WHERE kind = ? AND rowid < ? ORDER BY rowid LIMIT ?"
+EVICT = f"DELETE FROM response WHERE rowid IN ({OLDEST})"
+HAS_KIND = "SELECT 1 FROM response WHERE kind = ? LIMIT 1"
+DELETE_BEFORE = "DELETE FROM response WHERE rowid < ?"
+# Vectors are evicted first. What it costs to pay again, as of November 2026: a gigabyte of vectors
+# (170,000 of 1,536 numbers, for $0.02 per million tokens) some 70 cents, a gigabyte of replies of a
+# small model (2,000,000, at $0.0006 each) some 1,200 dollars.
+EVICTED_KINDS = ("embedding", "chat")
+KEPT_DAYS = 1
+"""What was saved today or this many days before is not evicted: the present run paid for it. So a
+run may go beyond the limit; a day later the file is back within it."""
+EVICTED_ROWS = 256
+"""Rows that a save evicts at most, beside twice those that it adds; they take milliseconds."""
+DAY_SECONDS = 86_400
+
+RECOVER = (
+    "SELECT rowid, key, kind, model, data FROM response NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+)
+RECOVER_ROW = INSERT.replace("REPLACE", "IGNORE")
+RECOVERED_ROWS = 256
+"""Rows of a damaged file that are saved in one transaction."""
+RECOVER_SECONDS = 60.0
+"""How long to read a damaged file, while calls wait; a disk reads some gigabytes in this time."""
+
+MAX_ROW = 2**62
+Row = tuple[object, ...]
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
@@ -139,6 +187,7 @@ class CacheInfo:
         vectors: The number of vectors.
         models: The number of replies and vectors of each model.
         bytes: The size on the disk, including damaged files that were set aside.
+        damaged: The damaged files.
 
     """
 
@@ -147,6 +196,7 @@ class CacheInfo:
     vectors: int
     models: Mapping[str, int]
     bytes: int
+    damaged: tuple[Path, ...] = ()
 
 
 class ResponseCache:
@@ -156,17 +206,26 @@ class ResponseCache:
     the machine loses power, the last few replies may be lost and have to be paid for again: waiting
     for the disk at each reply would cost more than that.
 
-    The cache never stops a run. A damaged file is set aside with a warning, and a new one is begun.
-    Where the file can't be written, one warning says so, and nothing is saved.
+    The cache never stops a run. A damaged file is set aside with a warning, and a new one is begun
+    with what can still be read from it. Where the file can't be read or written, a warning says so,
+    and nothing is saved.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Use the cache in a folder; its file is made when the first reply is saved."""
+    def __init__(self, folder: Path, max_bytes: float = math.inf) -> None:
+        """Use the cache in a folder; its file is made when the first reply is saved.
+
+        Args:
+            folder: The folder.
+            max_bytes: Beyond this size the oldest vectors are evicted, then the oldest replies.
+
+        """
         self._path = folder / FILE
+        self._max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
         self._opened: os.stat_result | None = None
+        self._noted_day = 0
         self._lock = threading.RLock()
-        self._has_warned = False
+        self._warnings: set[str] = set()
         self._locked: set[bytes] = set()
         self._unlocked = threading.Condition()
         self.streams = SharedStreams()
@@ -211,11 +270,11 @@ class ResponseCache:
     def save_reply(self, key: bytes, model: str, reply: Reply) -> None:
         """Save a reply; it replaces another one of the same key."""
         data = (reply.text, reply.prompt_tokens, reply.completion_tokens)
-        self._write(INSERT, [(key, "chat", model, _pack(json.dumps(data).encode()))])
+        self._save([(key, "chat", model, _pack(json.dumps(data).encode()))])
 
     def forget(self, key: bytes) -> None:
         """Delete the reply of a key, if there is one."""
-        self._write(DELETE, [(key,)])
+        self._write(lambda connection: connection.execute(DELETE, (key,)), None)
 
     def vectors(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors, float32, shape (dimensions,), of those keys that have one."""
@@ -225,7 +284,7 @@ class ResponseCache:
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         """Save vectors by key, all or none."""
         data = {key: _pack(vector.astype("<f4").tobytes()) for key, vector in vectors.items()}
-        self._write(INSERT, [(key, "embedding", model, packed) for key, packed in data.items()])
+        self._save([(key, "embedding", model, packed) for key, packed in data.items()])
 
     def info(self) -> CacheInfo:
         """Return what the cache holds now."""
@@ -238,7 +297,19 @@ class ResponseCache:
         for file in self._files():
             with contextlib.suppress(FileNotFoundError):  # another process has just deleted its log
                 size += file.stat().st_size
-        return CacheInfo(self._path, kinds["chat"], kinds["embedding"], models, size)
+        damaged = tuple(sorted(self._path.parent.glob(f"damaged-*{FILE}")))
+        return CacheInfo(self._path, kinds["chat"], kinds["embedding"], models, size, damaged)
+
+    def delete_older(self, days: int) -> int:
+        """Delete what was saved more than this number of days ago (UTC); return how many rows."""
+
+        def delete(connection: sqlite3.Connection) -> int:
+            first = self._first_row(connection, days)
+            deleted = connection.execute(DELETE_BEFORE, (first,)).rowcount
+            _shrink(connection)
+            return deleted
+
+        return self._write(delete, 0) if self._path.exists() else 0
 
     def clear(self) -> None:
         """Delete the cache's file, and damaged files that were set aside.
@@ -270,12 +341,53 @@ class ResponseCache:
         """The result of `work`; the default if there is no file, as reading does not make one."""
         return self._do(work, default) if self._path.exists() else default
 
-    def _write(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        def write(connection: sqlite3.Connection) -> None:
-            with connection:
-                connection.executemany(statement, rows)
+    def _save(self, rows: Sequence[Sequence[object]]) -> None:
+        def save(connection: sqlite3.Connection) -> None:
+            connection.executemany(INSERT, rows)
+            self._evict(connection, EVICTED_ROWS + 2 * len(rows))
 
-        self._do(write, None)
+        self._write(save, None)
+
+    def _write(self, work: Work[Result], default: Result) -> Result:
+        """The result of `work`, which is done wholly or not at all."""
+
+        def write(connection: sqlite3.Connection) -> Result:
+            with connection:
+                self._note_day(connection)
+                return work(connection)
+
+        return self._do(write, default)
+
+    def _note_day(self, connection: sqlite3.Connection) -> None:
+        """Note the first row of today."""
+        if self._noted_day != (today := _today()):
+            for statement in (KIND_INDEX, DAYS, FORGET_DAYS):
+                connection.execute(statement)
+            connection.execute(NOTE_DAY, (today,))
+            self._noted_day = today
+
+    def _first_row(self, connection: sqlite3.Connection, days: int) -> int:
+        """The first row that was saved today or at most this number of days before."""
+        (first,) = connection.execute(FIRST_ROW, (_today() - days,)).fetchone()
+        return int(first or 0)
+
+    def _evict(self, connection: sqlite3.Connection, limit: int) -> None:
+        """Evict a slice of the oldest rows if the file is too large, those of one kind first.
+
+        The next rows take the space that becomes free.
+        """
+        pages, free, page_bytes = (
+            int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        if (pages - free) * page_bytes > self._max_bytes:
+            first = self._first_row(connection, KEPT_DAYS)
+            for kind in EVICTED_KINDS:
+                connection.execute(EVICT, (kind, first, limit))
+                if connection.execute(HAS_KIND, (kind,)).fetchone():
+                    break
+        elif free and pages * page_bytes > self._max_bytes:
+            _shrink(connection, limit)
 
     def _do(self, work: Work[Result], default: Result) -> Result:
         """The result of `work`, in a new file if this one is damaged; the default on an error."""
@@ -305,7 +417,9 @@ class ResponseCache:
             self._connection = sqlite3.connect(
                 self._path, timeout=BUSY_SECONDS, check_same_thread=False
             )
-            self._opened = self._path.stat()
+            self._opened, self._noted_day = self._path.stat(), 0
+            # So that the file can shrink; only a new file takes it.
+            self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             # Refused while another process turns it on; it is then on for both.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._connection.execute("PRAGMA journal_mode = WAL")
@@ -322,18 +436,49 @@ class ResponseCache:
             return False
 
     def _set_aside(self, error: Exception) -> None:
-        """Rename the damaged file, unless another process has done so."""
-        # If it is gone, another process has renamed it, and the name may be that of a new one.
-        is_there = self._is_there()
-        self.close()
-        if is_there:
-            for file in self._files(f"{FILE}*"):
-                file.replace(file.with_name(f"damaged-{file.name}"))
-            LOG.warning(
-                "The response cache is damaged (%s). It was renamed to %s, and a new one is begun.",
-                error,
-                self._path.with_name(f"damaged-{FILE}"),
-            )
+        """Rename the damaged file, unless another process has done so, and save what is readable.
+
+        A file that was set aside before keeps its name.
+        """
+        with FileLock(self._path.with_name(f"{FILE}.lock")):
+            # If it is gone, another process has renamed it, and the name may be that of a new one.
+            is_there = self._is_there()
+            self.close()
+            if not is_there:
+                return
+            numbers = itertools.count(1)
+            names = (self._path.with_name(f"damaged-{number}-{FILE}") for number in numbers)
+            aside = next(name for name in names if not name.exists())
+            # The log first: left behind alone, SQLite would replay it into the new file.
+            for end in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    self._path.with_name(FILE + end).replace(aside.with_name(aside.name + end))
+        count, is_whole = self._recover(aside)
+        LOG.warning(
+            "The response cache is damaged (%s). It was renamed to %s, and a new one is begun with "
+            "the %d replies and embeddings that could be read%s; others are paid for again when "
+            "they are needed. Try `sqlite3 FILE .recover` on the renamed file, or delete it.",
+            *(error, aside, count, "" if is_whole else f" in {RECOVER_SECONDS:.0f} seconds"),
+        )
+
+    def _recover(self, aside: Path) -> tuple[int, bool]:
+        """Save the rows of a damaged file that can be read.
+
+        Returns:
+            The number of rows, and whether all of the file was looked at.
+
+        """
+        end, count, rows = time.monotonic() + RECOVER_SECONDS, 0, _readable_rows(aside)
+        while batch := list(itertools.islice(rows, RECOVERED_ROWS)):
+
+            def save(connection: sqlite3.Connection, batch: list[Row] = batch) -> bool:
+                connection.executemany(RECOVER_ROW, batch)
+                return True
+
+            if time.monotonic() > end or not self._write(save, False):
+                return count, False
+            count += len(batch)
+        return count, True
 
     def _files(self, pattern: str = f"*{FILE}*") -> list[Path]:
         """The cache's files, those of SQLite's log first.
@@ -343,17 +488,62 @@ class ResponseCache:
         return sorted(self._path.parent.glob(pattern), reverse=True)
 
     def _warn(self, error: Exception) -> None:
-        """Warn once; later calls still try, as there may be space by then."""
-        if not self._has_warned:
-            LOG.warning(
-                "The response cache %s can't be used (%s), so that replies may have to be paid for "
-                "again. Set FABULA_CACHE_FOLDER to use another folder.",
-                self._path,
-                error,
-            )
-        self._has_warned = True
+        """Warn of each error once; later calls still try, as there may be space by then."""
+        if str(error) in self._warnings:
+            return
+        self._warnings.add(str(error))
+        # The lower byte is the error's kind; the higher ones say more about it.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+        LOG.warning(
+            "The response cache %s can't be used (%s), so that replies may have to be paid for "
+            "again. %s",
+            *(self._path, error, ADVICE.get(code, ANOTHER_FOLDER)),
+        )
+
+
+def _readable_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows that can be read from a damaged file, in their order.
+
+    Behind a row that can't be read, later ones are tried in steps that double.
+    """
+    first, step = 1, 1
+    with contextlib.suppress(sqlite3.Error), closing(_open_to_read(path)) as connection:
+        while first < MAX_ROW:
+            try:
+                for row, *values in connection.execute(RECOVER, (first,)):
+                    first, step = row + 1, 1
+                    if _is_whole(*values):
+                        yield tuple(values)
+            except (sqlite3.Error, UnicodeDecodeError):
+                first, step = first + step, step * 2
+            else:
+                return
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def _is_whole(key: object, kind: object, model: object, data: object) -> bool:
+    """Whether a row of a damaged file is as it was saved, by its types and the checksum."""
+    is_row = isinstance(key, bytes) and kind in EVICTED_KINDS and isinstance(model, str)
+    try:
+        return is_row and isinstance(data, bytes) and bool(zlib.decompress(data))
+    except zlib.error:
+        return False
 
 
 def _pack(data: bytes) -> bytes:
     """Compress data with a checksum, which `zlib.decompress` checks; SQLite has none."""
     return zlib.compress(data, 1)
+
+
+def _shrink(connection: sqlite3.Connection, pages: int = 0) -> None:
+    """Give free pages at the end of the file back, at most as many; 0 for all."""
+    # `execute` frees one page only, as its rows have no columns. This one commits first.
+    connection.executescript(f"PRAGMA incremental_vacuum({pages})")
+
+
+def _today() -> int:
+    """The number of the present day (UTC)."""
+    return int(time.time() // DAY_SECONDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from fabula.cli.shared.help import Group
@@ -9,8 +11,10 @@ from fabula.cli.shared.options import settings_flags
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError
 from fabula.models.cache import CacheInfo, ResponseCache
+from fabula.text.nouns import count_noun
 
 CACHE_FLAGS = settings_flags("cache_folder")
+INFO_FLAGS = settings_flags("cache_folder", "cache_max_gb")
 
 
 @click.group("cache", cls=Group)
@@ -23,19 +27,35 @@ def command() -> None:
 
 
 @command.command(examples=("cache info",))
-@CACHE_FLAGS
+@INFO_FLAGS
 def info(settings: Settings) -> None:
     """Show what is cached, for which models, and where."""
-    click.echo("\n".join(_lines(ResponseCache(settings.cache_folder).info())))
+    with closing(ResponseCache(settings.cache_folder)) as cache:
+        click.echo("\n".join(_lines(cache.info(), settings.cache_max_gb)))
 
 
-@command.command(examples=("cache clear",))
+@command.command(examples=("cache clear", "cache clear --older-than 90"))
 @click.option("--yes", is_flag=True, help="do not ask for confirmation")
+@click.option(
+    "--older-than",
+    type=click.IntRange(1),
+    metavar="DAYS",
+    help="delete only what was cached more than this number of days ago",
+)
 @CACHE_FLAGS
-def clear(settings: Settings, yes: bool) -> None:
-    """Delete all cached replies; graphs stay."""
+def clear(settings: Settings, yes: bool, older_than: int | None) -> None:
+    """Delete all cached replies, or those of a certain age; graphs stay."""
     cache = ResponseCache(settings.cache_folder)
     info = cache.info()
+    if older_than is not None and info.bytes:
+        older = f"what was cached more than {count_noun(older_than, 'day')} ago"
+        if not yes:
+            click.confirm(f"Delete {older} in {info.path}?", abort=True)
+        rows = cache.delete_older(older_than)
+        left = cache.info()
+        cache.close()
+        click.echo(f"{rows:,} replies and embeddings deleted; {_describe(left)} are left.")
+        return
     if not info.bytes:
         click.echo(f"There is nothing in {info.path}.")
         return
@@ -52,11 +72,12 @@ def _describe(info: CacheInfo) -> str:
     return f"{info.replies:,} replies and {info.vectors:,} embeddings ({info.bytes / 1e6:.1f} MB)"
 
 
-def _lines(info: CacheInfo) -> list[str]:
+def _lines(info: CacheInfo, max_gb: float) -> list[str]:
     return [
         f"Replies     {info.replies:,}",
         f"Embeddings  {info.vectors:,}",
-        f"Disk        {info.bytes / 1e6:.1f} MB",
+        f"Disk        {info.bytes / 1e6:.1f} MB; limit {max_gb:g} GB (cache_max_gb)",
         f"File        {info.path}",
+        *(f"Damaged     {file}, set aside" for file in info.damaged),
         *(f"Model       {model}: {rows:,}" for model, rows in info.models.items()),
     ]

@@ -77,6 +77,7 @@ GROUPS = {
         "model_window",
         "keyring",
         *SPENDING,
+        "cache_max_gb",
         "answer_temperature",
         "answer_tokens",
     ),

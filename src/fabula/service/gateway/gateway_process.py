@@ -63,7 +63,8 @@ class Gateway:
             ages = self._file.starts(MINUTE_SECONDS)
             rate_limit.remember_starts(now - seconds for seconds in ages)
         queue, spending = CallQueue(rate_limit), Spending(limits, self._file)
-        self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
+        most = settings.cache_max_gb * 1e9
+        self._cache = ResponseCache(settings.cache_folder, most) if settings.cache else None
         calls = GatewayCalls(upstream, queue, spending, self._cache, self.metrics, settings.prices)
         self.app = GatewayApp(
             own,
