@@ -100,11 +100,11 @@ class DailyDump:
         self._problem = ""
         metrics.watch("dump", self._measure)
 
-    def start(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
+    def start(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> None:
         """Start the thread.
 
         Args:
-            pause_jobs: Releases all jobs, and takes none while its block runs.
+            pause_jobs: Releases all jobs, and takes none while its block runs; given the reason.
 
         """
         if self._server is None or not self._is_on:
@@ -136,7 +136,7 @@ class DailyDump:
             problem=self._problem,
         )
 
-    def run_if_due(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> bool:
+    def run_if_due(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> bool:
         """Make the dump if its hour has come, and return whether one was tried."""
         with self._looking:
             now = self._clock()
@@ -147,7 +147,7 @@ class DailyDump:
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
         try:
             # Jobs first, as releasing them may take a while; then requests.
-            with pause_jobs(), self._maintenance.begin(REASON, self._took):
+            with pause_jobs(REASON), self._maintenance.begin(REASON, self._took):
                 if not self._maintenance.wait_for_requests(self._serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")
                 dump = self._server.make_dump(unless_since=due_at)
@@ -180,7 +180,7 @@ class DailyDump:
         days = status.age_seconds / 86_400
         LOG.warning("The last dump is %.1f days old.%s", days, _because(self._problem))
 
-    def _watch_clock(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
+    def _watch_clock(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> None:
         while not self._is_closing.wait(POLL_SECONDS):
             try:
                 self.run_if_due(pause_jobs)
