@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("fabula.service")
 POLL_SECONDS = 5.0
 """How often it is checked whether a dump is due."""
+WELL_MINUTES = 5
+"""For how long Neo4j must have been well before it is stopped for a dump. One that began while it
+was starting after a crash made 64 s of absence 151 s."""
 FIRST_ESTIMATE_SECONDS = 60.0
 """How long a dump is said to take before one was made; later, as long as the last one took."""
 OLD_SECONDS = 2 * 86_400.0
@@ -71,7 +74,7 @@ class DailyDump:
         app: Whose private Neo4j is dumped.
         serving: At which hour, and how long a stop may take.
         maintenance: Told of the pause.
-        supervisor: Starts Neo4j again.
+        supervisor: Knows whether Neo4j is well, and starts it again.
         metrics: Given the size and age of the last dump.
         clock: Tells the time in seconds since the epoch.
 
@@ -95,6 +98,7 @@ class DailyDump:
         self._looking = threading.Lock()
         self._began = clock()
         self._next_at = find_next(self._began, serving.dump_hour)
+        self._is_put_off = False
         self._took = FIRST_ESTIMATE_SECONDS
         self._warned_at = float("-inf")
         self._problem = ""
@@ -137,11 +141,23 @@ class DailyDump:
         )
 
     def run_if_due(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> bool:
-        """Make the dump if its hour has come, and return whether one was tried."""
+        """Make the dump if its hour has come, and return whether one was tried.
+
+        A dump that is due waits until Neo4j has been well for WELL_MINUTES.
+        """
         with self._looking:
             now = self._clock()
             if now < self._next_at or self._server is None:
                 return False
+            if self._supervisor.seconds_well() < 60 * WELL_MINUTES:
+                if not self._is_put_off:
+                    LOG.warning(
+                        "The daily dump is due and waits until Neo4j has been well for %d minutes.",
+                        WELL_MINUTES,
+                    )
+                self._is_put_off = True
+                return False
+            self._is_put_off = False
             due_at, self._next_at = self._next_at, find_next(now, self._serving.dump_hour)
         began = time.monotonic()
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
