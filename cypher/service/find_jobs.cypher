@@ -1,4 +1,5 @@
-// Jobs, newest first, with what they are to be made with and the states of their items.
+// Jobs, newest first, with what they are to be made with, the states of their items, the steps of
+// those that are running, and how many jobs each waits for, with the first of them.
 // $everything   whether of all collections
 // $collections  else the names of those that they may be of
 // $state        that they are in; '' is any
@@ -14,5 +15,15 @@ RETURN job {.*} AS job, lost,
   COLLECT {
     MATCH (recipe:ServiceRecipe {id: job.recipe}) RETURN recipe.made_with
   }[0] AS made_with,
+  COUNT { (job)-[:WAITS_FOR]->() } AS waits,
+  COLLECT {
+    MATCH (job)-[:WAITS_FOR]->(before:ServiceJob)
+    RETURN before {.id, .kind, .state} ORDER BY before.place LIMIT 1
+  }[0] AS waits_for,
+  COLLECT {
+    MATCH (job)-[:HAS_ITEM]->(item:ServiceItem {state: 'running'})
+    WHERE item.steps IS NOT NULL
+    RETURN item.steps
+  } AS steps,
   COLLECT { MATCH (job)-[:HAS_ITEM]->(item:ServiceItem) RETURN item.state } AS states
 ORDER BY job.place DESC

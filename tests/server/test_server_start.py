@@ -290,9 +290,10 @@ def test_a_server_that_does_not_open_its_graph_is_told_from_one_that_does(
 ) -> None:
     remembered = Home(home).last_start()
     assert remembered is not None
-    assert trial.opens(remembered, address.password)
-    assert not trial.opens(remembered, "wrong")
-    assert not trial.opens(LastStart(*process.free_ports(2)), address.password)
+    query = trial.Edit("RETURN $number AS number", {"number": "7"})
+    assert trial.run(remembered, address.password, query)["data"]["values"] == [["7"]]
+    assert trial.run(remembered, "wrong", query) is None
+    assert trial.run(LastStart(*process.free_ports(2)), address.password, query) is None
 
 
 def test_data_that_another_server_has_open_is_left_alone(

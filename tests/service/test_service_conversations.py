@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
@@ -17,7 +18,10 @@ from database import connect, cypher, wipe
 from endless import begin_to_answer
 from endpoint import Endpoint
 from fabula.app import App
+from fabula.ask.scope import EVERYTHING
+from fabula.errors import NotFound
 from fabula.server import Address
+from fabula.service.core.callers import Caller
 from served import Served, events, served, server_of
 from stories import WINTER
 
@@ -57,6 +61,11 @@ def client(it: Served) -> httpx2.Client:
     return it.client()
 
 
+def owner(it: Served) -> str:
+    """The id of the key that was made last."""
+    return it.state.keys.list()[-1].id
+
+
 def begin(client: httpx2.Client, title: str = "") -> str:
     made = client.post(f"{SHELF}/conversations", json={"title": title})
     assert made.status_code == 201
@@ -94,6 +103,47 @@ def test_a_question_leans_on_those_before_it_and_all_is_kept(
     assert second[0][1]["turn"] == kept[1]["id"]
     listed = client.get(f"{SHELF}/conversations", params={"limit": 1}).json()["items"]
     assert [(one["title"], one["turns"]) for one in listed] == [("Where did Anna walk?", 2)]
+
+
+def test_a_question_reads_of_the_turns_before_it_what_was_said_and_of_what(
+    client: httpx2.Client, it: Served
+) -> None:
+    """Not what was shown: 62 KB of each earlier turn were read for each question."""
+    id, [document] = begin(client), client.get(f"{SHELF}/documents").json()["items"]
+    views = [
+        ask(client, id, f"Who is Nobody {number}?", body=body).json()
+        for number, body in enumerate([{}, {"document": document["id"], "until": "30 %"}])
+    ]
+    [row] = it.state.app.home_store.rows(
+        "service/find_history", id=id, collection="novels", caller=owner(it), before=None
+    )
+    for turn, view in zip(row["turns"], views, strict=True):
+        assert len(json.dumps(turn)) < len(view["answer"]) + 500 < len(json.dumps(view)) / 2
+    caller = Caller(owner(it), "a test", "admin")
+    whole, limited = it.state.conversations.history(caller, "novels", id)
+    assert (whole.turn.answer, whole.scope) == (views[0]["answer"], EVERYTHING)
+    assert limited.scope.document == document["id"]
+    assert limited.scope.until == views[1]["place"]["until"]
+    assert limited.documents == (document["id"],)
+    assert it.state.conversations.history(caller, "novels", id, before=2) == [whole]
+    with pytest.raises(NotFound):
+        it.state.conversations.history(caller, "diaries", id)
+
+
+def test_modes_are_asked_side_by_side(client: httpx2.Client, endpoint: Endpoint) -> None:
+    """One after the other, a comparison of four took as long as four answers."""
+    together = threading.Barrier(2, timeout=PATIENCE)
+
+    def meet(_: int, body: dict[str, Any]) -> None:
+        if "messages" in body:
+            together.wait()
+
+    endpoint.raw = meet
+    compared = client.post(
+        f"{SHELF}/compare", json={"question": "Who is Clara?", "modes": ["naive", "hybrid"]}
+    ).json()
+    assert [each["mode"] for each in compared["answers"]] == ["naive", "hybrid"]
+    assert all(each["answer"]["answer"] for each in compared["answers"])
 
 
 def test_a_question_may_begin_its_own_conversation_once(client: httpx2.Client) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -14,11 +16,14 @@ import httpx2
 import pytest
 
 from fabula.app import App
+from fabula.cli.commands.db import RESTORED
 from fabula.config.settings import Settings
 from fabula.server.private import PrivateServer
-from fabula.service.core.daily_dump import find_next
+from fabula.server.state import Home
+from fabula.service.core.daily_dump import WELL_MINUTES, find_next
 from graphs import DIMENSIONS, MODEL, put, small_graph
 from served import Served, served
+from servers import fabula_db
 
 pytestmark = [pytest.mark.long, pytest.mark.own_server, pytest.mark.server]
 
@@ -191,6 +196,72 @@ def test_a_dump_that_fails_or_is_old_is_seen(
     it.state.daily_dump.warn_if_old()
     assert caplog.text.count("days old. The last attempt failed") == 1
     assert 'class="fault">3 days old' in client.get("/admin").text
+
+
+def test_a_dump_that_is_due_waits_until_neo4j_has_been_well_for_minutes(
+    it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    dumps = it.state.daily_dump
+    before = {*(home / "dumps").glob("*.dump")}
+    clock.now = find_next(clock.now, 4) - 60
+    last = Home(home).last_start()
+    assert last is not None
+    os.kill(last.pid, signal.SIGKILL)
+    until = time.monotonic() + 240
+    while it.state.neo4j.outage() is None:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    clock.now += 60
+    assert not dumps.run_if_due(it.state.runner.pause)
+    wait_for_answer(it.client(), "/readyz")
+    clock.now += 60 * WELL_MINUTES - 1
+    assert not dumps.run_if_due(it.state.runner.pause)
+    assert caplog.text.count("waits until Neo4j has been well for 5 minutes") == 1
+    assert {*(home / "dumps").glob("*.dump")} == before
+    # It is not forgotten: this test makes it, or the service's own thread.
+    clock.now += 60 * WELL_MINUTES
+    dumps.run_if_due(it.state.runner.pause)
+    while {*(home / "dumps").glob("*.dump")} <= before or it.state.maintenance.current():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    wait_for_answer(it.client(), "/readyz")
+
+
+def test_a_restore_under_a_running_service_pauses_what_had_not_ended(
+    it: Served, home: Path, tmp_path: Path
+) -> None:
+    client, file = it.client(), tmp_path / "before.dump"
+
+    def add(name: str) -> str:
+        files = {"files": (name, f"Title: {name}\n\nA lantern swung. It burnt.".encode())}
+        added = client.post("/api/v1/collections/restored/documents", files=files)
+        assert added.status_code == 202, added.text
+        return str(added.json()["id"])
+
+    def wait_until_done(id: str) -> None:
+        until = time.monotonic() + 240
+        while (state := client.get(f"/api/v1/jobs/{id}").json()["state"]) != "succeeded":
+            assert time.monotonic() < until and state in ("queued", "running"), state
+            time.sleep(0.5)
+
+    with it.state.runner.pause():
+        job = add("d.txt")
+        dumped = fabula_db(home, "dump", str(file), "--yes")
+        assert dumped.exit_code == 0, dumped.output
+        wait_for_answer(client, "/readyz")
+    wait_until_done(job)
+    loaded = fabula_db(home, "load", str(file), "--yes")
+    assert loaded.exit_code == 0, loaded.output
+    assert "1 job of the service would go on, and may have ended since: it is paused" in (
+        loaded.output
+    )
+    wait_for_answer(client, "/readyz")
+    # The queue goes on without it.
+    wait_until_done(add("e.txt"))
+    paused = client.get(f"/api/v1/jobs/{job}").json()
+    assert (paused["state"], paused["problem"]) == ("paused", RESTORED)
+    assert client.post(f"/api/v1/jobs/{job}/resume").status_code == 202
+    wait_until_done(job)
 
 
 def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clock: Clock) -> None:

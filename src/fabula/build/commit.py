@@ -45,7 +45,12 @@ class _CheckedProgress:
 
 @contextmanager
 def hold_lock(
-    store: Store, names: Sequence[str], source: str, job: TaskGroup, progress: Progress
+    store: Store,
+    names: Sequence[str],
+    source: str,
+    job: TaskGroup,
+    progress: Progress,
+    waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[ProcessLock, Progress]]:
     """Keep other processes from making what has these names; wait for one that does already.
 
@@ -58,6 +63,7 @@ def hold_lock(
         source: What a warning calls it, if another process is at work on it.
         job: The waiting ends once this job has failed.
         progress: Told of each step.
+        waiting: Called if another process is at work on it.
 
     Yields:
         The lock, and the progress to use while it is held, which checks the lock now and then.
@@ -70,6 +76,7 @@ def hold_lock(
         if not is_reported:
             LOG.warning("Another Fabula is at work on %s: waiting until it has ended.", source)
             is_reported = True
+            waiting()
         if job.failure is not None:
             raise job.failure
 
@@ -87,6 +94,7 @@ def commit(
     stop: Stop,
     prepare: Callable[[int], None] | None = None,
     staged: RunStaging | None = None,
+    enter: Callable[[str], None] = lambda phase: None,
 ) -> None:
     """Stage the parts and switch them in, all or nothing.
 
@@ -101,6 +109,7 @@ def commit(
         prepare: Makes the collection ready for embeddings of a number of dimensions, unless the
             run has done that a moment ago; None: it is made ready here.
         staged: What of the parts was staged while the others were made.
+        enter: Told of the phases that follow the staging.
 
     Raises:
         Changed: What the parts rest on was changed meanwhile.
@@ -126,4 +135,4 @@ def commit(
         prepare(built.dimensions)
     else:
         store.prepare(built.parts[0].owner.collection, model, built.dimensions)
-    store.apply(built.parts, model, count_written, lock, staged)
+    store.apply(built.parts, model, count_written, lock, staged, enter)

@@ -45,7 +45,15 @@ from fabula.graph.structure import name_sections
 from fabula.load.source import DocumentSource
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
-from fabula.models.progress import Progress
+from fabula.models.progress import (
+    BUILD,
+    PLAN,
+    READ_FILE,
+    SEND_BATCHES,
+    STORE,
+    WAIT,
+    Progress,
+)
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
@@ -76,6 +84,7 @@ class _Work:
         job: The document's calls to models, which end with the run.
         meter: Counts them.
         progress: Told of the document's steps, with the usage of all of them.
+        phases: Told which phase of its build begins.
         models: The models that make it.
         batch: Answers and collects its calls, where they are made by batches.
 
@@ -86,6 +95,7 @@ class _Work:
     job: TaskGroup
     meter: Meter
     progress: Progress
+    phases: _DocumentProgress
     models: ModelFactory
     batch: BatchCalls | None = None
 
@@ -93,18 +103,31 @@ class _Work:
 Task = Callable[[_Work], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class _TotalProgress:
-    """Reports with each step what all parts of the document have asked of models together."""
+@dataclass(slots=True)
+class _DocumentProgress:
+    """Reports with each step what all parts of the document have asked of models together.
+
+    Once a document has begun, one of its phases is always under way.
+    """
 
     progress: Progress
     meter: Meter
+    phase: str = ""
 
     def expect(self, step: str, count: int) -> None:
         self.progress.expect(step, count)
 
     def done(self, step: str, usage: Usage) -> None:
         self.progress.done(step, self.meter.total())
+
+    def enter(self, phase: str) -> None:
+        """Report that a phase begins and the one before it is over."""
+        if phase == self.phase:
+            return
+        self.expect(phase, 1)
+        if self.phase:
+            self.done(self.phase, Usage())
+        self.phase = phase
 
 
 class Gate:
@@ -177,8 +200,8 @@ class BuildRun:
     _prepared: dict[int, float] = field(default_factory=dict)
     """When the collection was last made ready for embeddings, by their dimensions."""
     _preparing: threading.Lock = field(default_factory=threading.Lock)
-    _progress: dict[str, Progress] = field(default_factory=dict)
-    """The listener for the steps of each source; a source is begun once, in whatever round."""
+    _progress: dict[str, _DocumentProgress] = field(default_factory=dict)
+    """The progress of each source; a source is begun once, in whatever round."""
 
     def ingest(self, sources: Sequence[DocumentSource]) -> list[Outcome]:
         """Take in each source as a document.
@@ -345,15 +368,16 @@ class BuildRun:
         batch = None if self.rounds is None else self.rounds.begin_build()
         # What batches brought is counted when it is first used, and not in each round.
         meter = Meter(None if batch else self.models.counter)
-        progress = _TotalProgress(self._begin(name), meter)
+        progress = self._begin(name, meter)
         job = TaskGroup(self.models.workers, within=run)
         models = self.models
         if batch or self.estimate:
             models = models.view(batch=batch, estimate=self.estimate)
             steps = LocalSteps(models)
         try:
-            outcome = task(_Work(planner, steps, job, meter, progress, models, batch))
+            outcome = task(_Work(planner, steps, job, meter, progress, progress, models, batch))
         except ReplyPending:
+            progress.enter(SEND_BATCHES)
             return Outcome(name, "waiting")
         except Stopped:
             outcome = Outcome(name, "stopped")
@@ -368,17 +392,19 @@ class BuildRun:
         self.listener.end(outcome)
         return outcome
 
-    def _begin(self, name: str) -> Progress:
+    def _begin(self, name: str, meter: Meter) -> _DocumentProgress:
         if self.rounds is None:
-            return self.listener.begin(name)
+            return _DocumentProgress(self.listener.begin(name), meter)
         with self._text_locks_lock:
             if name not in self._progress:
-                self._progress[name] = self.listener.begin(name)
+                self._progress[name] = _DocumentProgress(self.listener.begin(name), meter)
+            self._progress[name].meter = meter
             return self._progress[name]
 
     # One document: plan, make, commit
 
     def _ingest(self, source: DocumentSource, work: _Work) -> Outcome:
+        work.phases.enter(READ_FILE)
         document = self._read(source, work)
         outcome = self._ingest_once(document, work)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
@@ -399,7 +425,10 @@ class BuildRun:
         """Take in a document, unless this run has made one of the same text."""
         with self._text_locks_lock:
             text_lock = self._text_locks.setdefault(document.sha256, threading.Lock())
+        if text_lock.locked():
+            work.phases.enter(WAIT)
         with text_lock:
+            work.phases.enter(PLAN)
             twin = self._made.get(document.sha256)
             # The first of these texts is the document, unless the store has this one already.
             other = twin if twin and twin[0] != document.id else None
@@ -431,12 +460,14 @@ class BuildRun:
             self.store.set_structure(entry, edition_properties(document), named)
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:
+        work.phases.enter(PLAN)
         if not work.planner.is_missing(entry, names):
             return _report_unchanged(entry)
         plan = partial(work.planner.plan_graphs, entry, names)
         return self._under_lock([f"document {entry.id}"], entry.source, plan, work)
 
     def _build_collection(self, graph: Graph[Any], work: _Work) -> Outcome:
+        work.phases.enter(PLAN)
         title = f"{graph.name} of collection {self.collection!r}"
         plan = partial(work.planner.plan_collection, graph)
         outcome = self._under_lock([f"{graph.name} {self.collection}"], title, plan, work)
@@ -452,8 +483,10 @@ class BuildRun:
         """Do the three steps while no other process does them for what has these names."""
         if self.dry:
             return self._do_steps(plan(), None, work)
-        with hold_lock(self.store, names, source, work.job, work.progress) as (lock, progress):
-            return self._do_steps(plan(), lock, replace(work, progress=progress))
+        wait = partial(work.phases.enter, WAIT)
+        with hold_lock(self.store, names, source, work.job, work.progress, wait) as (lock, checked):
+            work.phases.enter(PLAN)
+            return self._do_steps(plan(), lock, replace(work, progress=checked))
 
     def _do_steps(
         self,
@@ -461,6 +494,7 @@ class BuildRun:
         lock: ProcessLock | None,
         work: _Work,
     ) -> Outcome:
+        work.phases.enter(BUILD)
         # Each round goes through all steps again: only writing is progress.
         progress = SilentProgress() if work.batch else work.progress
         if isinstance(plan, DocumentPlan):
@@ -496,6 +530,7 @@ class BuildRun:
         self, built: BuiltParts, lock: ProcessLock, work: _Work, early: EarlyWriter | None = None
     ) -> None:
         model = self.models.embedder.model
+        work.phases.enter(STORE)
         with self._gate:
             staged = early.finish() if early else None
             commit(
@@ -508,6 +543,7 @@ class BuildRun:
                 self.stop,
                 self._prepare,
                 staged,
+                work.phases.enter,
             )
 
     def _prepare(self, dimensions: int) -> None:

@@ -10,6 +10,11 @@ from fabula.models.usage import Usage
 
 MIN_SHARE_DONE = 1 / 20
 """The part of the known work that must be done before the time left is estimated."""
+READ_FILE, WAIT, PLAN, BUILD = "read file", "wait for lock", "plan", "build"
+SEND_BATCHES, STORE, SWITCH, SWEEP = "send batches", "store", "switch", "sweep"
+PHASES = frozenset({READ_FILE, WAIT, PLAN, BUILD, SEND_BATCHES, STORE, SWITCH, SWEEP})
+"""Steps that a document goes through one after the other, while the others count their calls and
+passages. A phase is one piece of work of unknown length, so no time is estimated from it."""
 
 
 class Progress(Protocol):
@@ -33,19 +38,27 @@ class Pace:
 
     def expect(self, step: str, count: int) -> None:
         """Add pieces of work of a step that have become known."""
-        if self.completed == self.expected:
+        done, known = self.work()
+        if done == known and step not in PHASES:
             # What comes now, as writing to the graph after calls of models, has its own pace.
-            self._began, self._before = time.monotonic(), self.completed.total()
+            self._began, self._before = time.monotonic(), done
         self.expected[step] += count
 
     def done(self, step: str) -> None:
         """Count a piece of a step's work as completed."""
         self.completed[step] += 1
 
+    def work(self) -> tuple[int, int]:
+        """Return how many pieces are completed and how many are known, without the phases."""
+        done, known = (
+            sum(count for step, count in counts.items() if step not in PHASES)
+            for counts in (self.completed, self.expected)
+        )
+        return done, known
+
     def seconds_left(self) -> float | None:
         """Return the seconds until all known work is done; None before that can be estimated."""
-        done = self.completed.total() - self._before
-        expected = self.expected.total() - self._before
+        done, expected = (count - self._before for count in self.work())
         if not expected * MIN_SHARE_DONE <= done < expected:
             return None
         return (time.monotonic() - self._began) * (expected - done) / done

@@ -20,7 +20,7 @@ from fabula.server.launch import Launcher
 from fabula.server.private_files import make_private
 from fabula.server.progress import ProgressReport
 from fabula.server.state import MOVING, SCRATCH, Home
-from fabula.server.trial import end_trial, refuse_unopenable
+from fabula.server.trial import Edit, end_trial, open_graph
 
 DATABASE = "neo4j"
 STORES = (Path("data", "databases", DATABASE), Path("data", "transactions", DATABASE))
@@ -76,12 +76,16 @@ def check(tool: AdminTool, home: Home) -> None:
 
 @contextmanager
 def unpack(
-    tool: AdminTool, launcher: Launcher, file: Path, report: ProgressReport
-) -> Iterator[Home]:
+    tool: AdminTool,
+    launcher: Launcher,
+    file: Path,
+    report: ProgressReport,
+    edit: Edit | None = None,
+) -> Iterator[tuple[Home, int]]:
     """Unpack a dump into a home inside the launcher's home, which is deleted afterwards.
 
     Yields:
-        The home.
+        The home, and what `edit` returned when it changed the graph.
 
     Raises:
         ServerError: The file is no dump, no server can open it, or the disk is full.
@@ -95,18 +99,19 @@ def unpack(
     except OSError as error:
         raise write_error(error, home.path) from error
     try:
-        _unpack(tool, replace(launcher, home=scratch), file, report)
-        yield scratch
+        yield scratch, _unpack(tool, replace(launcher, home=scratch), file, report, edit)
     finally:
         shutil.rmtree(scratch.path, ignore_errors=True)
 
 
-def _unpack(tool: AdminTool, launcher: Launcher, file: Path, report: ProgressReport) -> None:
+def _unpack(
+    tool: AdminTool, launcher: Launcher, file: Path, report: ProgressReport, edit: Edit | None
+) -> int:
     try:
         with file.open("rb") as stream:
             home = launcher.home.neo4j
             tool.run(home, "database", "load", DATABASE, "--from-stdin", stdin=stream)
-        refuse_unopenable(launcher, tool, report)
+        return open_graph(launcher, tool, report, edit)
     except ServerError as error:
         raise ServerError(f"{file} could not be loaded: {error} The graph is as it was.") from error
 

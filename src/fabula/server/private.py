@@ -22,6 +22,7 @@ from fabula.server.launch import Launcher
 from fabula.server.private_files import make_home
 from fabula.server.progress import IDLE, ProgressReport, ServerProgress, ignore_progress
 from fabula.server.state import Address, Home, LastStart
+from fabula.server.trial import Edit
 
 LOG = logging.getLogger("fabula")
 
@@ -266,12 +267,22 @@ class PrivateServer:
                 doing = ServerProgress(f"Dumping the graph to {file}")
                 self._dump_recovered(lambda: archive.dump(tool, self._home, file), doing, report)
 
-    def load(self, file: Path, *, report: ProgressReport = ignore_progress) -> None:
+    def load(
+        self, file: Path, *, edit: Edit | None = None, report: ProgressReport = ignore_progress
+    ) -> int:
         """Replace all graphs by those of a file that `dump` wrote; the password stays.
 
         The file is unpacked and opened by another server first. Only then is the running server
         stopped and its data replaced, so a file that can't be loaded changes nothing. A kill at any
         point leaves the old graphs or the new ones.
+
+        Args:
+            file: The file.
+            edit: Changes the new graphs before anybody sees them.
+            report: Told of the progress.
+
+        Returns:
+            The number that `edit` returned; 0 without one.
 
         Raises:
             ServerError: The file can't be loaded.
@@ -282,9 +293,10 @@ class PrivateServer:
         with self._hold_lock(report):
             tool = self._launcher.admin(report)
             report(ServerProgress(f"Loading {file}"))
-            unpacked = archive.unpack(tool, self._launcher, file, report)
-            with unpacked as scratch, self._pause_server(report):
+            unpacked = archive.unpack(tool, self._launcher, file, report, edit)
+            with unpacked as (scratch, edited), self._pause_server(report):
                 archive.put_in_place(scratch, self._home)
+        return edited
 
     def make_dump(
         self, report: ProgressReport = ignore_progress, *, unless_since: float = inf

@@ -94,7 +94,7 @@ class ServiceState:
         self.conversations = Conversations(app)
         self.asking_services = AskingServices(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
-        self.neo4j = Supervisor(app, self.maintenance)
+        self.neo4j = Supervisor(app, self.maintenance, clock)
         self.readiness = Readiness(app, self.neo4j.outage)
         self.query_slots = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.stopping = Stop()

@@ -22,6 +22,7 @@ from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graph.structure import TextStructure, read_structure
+from fabula.models.progress import SWEEP, SWITCH
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
 from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
@@ -870,6 +871,7 @@ class Store(Database):
         written: Callable[[int], None] = lambda count: None,
         lock: ProcessLock | None = None,
         staged: RunStaging | None = None,
+        enter: Callable[[str], None] = lambda phase: None,
     ) -> None:
         """Replace what the owners of some parts had by these parts, all or nothing.
 
@@ -884,6 +886,7 @@ class Store(Database):
             written: Told how many nodes with embeddings each batch had.
             lock: The lock of the documents, if somebody holds one.
             staged: What of these parts `stage_early` has staged under the same lock.
+            enter: Told of the phases that follow the staging, SWITCH and SWEEP.
 
         Raises:
             Changed: What a part rests on was changed meanwhile.
@@ -915,6 +918,7 @@ class Store(Database):
             are_staged = {part.owner for part in before.parts}
             remaining = [part for part in parts if part.owner not in are_staged]
             outgoing = stage(session, run, remaining, space, count, before)
+            enter(SWITCH)
             self._save_searchable(session, space, searchable)
             left = tie_to_chunks(session, run, parts, outgoing, collection)
             tied = len(outgoing) - len(left)
@@ -936,6 +940,7 @@ class Store(Database):
                         advice=f"{MEMORY_ADVICE}.",
                     ) from error
                 raise
+        enter(SWEEP)
         if lock is not None and lock.run:
             # One document of many: `prepare` sweeps what others have left, once for all of them.
             self._sweep_switched([] if is_small(parts) else [run], hidden)

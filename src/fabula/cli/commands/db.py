@@ -22,6 +22,7 @@ from fabula.config.connect import private_server
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, ServerError
 from fabula.models.address import redact_url
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.server import Address
@@ -31,6 +32,9 @@ POLL_SECONDS = 0.5
 """How often `logs --follow` looks for new lines."""
 PAGE_SECONDS = 60.0
 """How long the first page of a new server may take; it is slow on a busy machine."""
+
+RESTORED = "It was paused when the graphs were restored from a dump: resume or cancel it."
+"""The problem of jobs that had not ended when a dump was made."""
 
 SERVER_FLAGS = settings_flags("home", "neo4j_heap", "neo4j_page_cache", "dumps")
 
@@ -183,16 +187,14 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
     """Replace all graphs by those in FILE, which `fabula db dump` wrote.
 
     The password stays the same. A file that can't be loaded changes nothing: it is first loaded
-    into a second server.
+    into a second server. Jobs of the service that had not ended in it are paused: `fabula jobs`.
     """
     _mention_other(settings)
     server = private_server(settings)
     if not yes:
         _mention_users(server)
         click.confirm(f"Replace all graphs in {settings.home} by those in {file}?", abort=True)
-    with show_server_progress() as report:
-        server.load(file, report=report)
-    click.echo(f"All graphs were replaced by those of {file}.")
+    _load(server, file)
 
 
 @command.command(examples=("db restore",))
@@ -203,7 +205,8 @@ def restore(settings: Settings, yes: bool) -> None:
 
     Fabula makes a dump at most once a day and keeps the last three; `fabula db status` shows where,
     and `fabula db load` loads any of them. The present graphs are lost: dump them first if they
-    can still be opened.
+    can still be opened. Jobs of the service that had not ended in the dump are paused: `fabula
+    jobs`.
     """
     _mention_other(settings)
     server = private_server(settings)
@@ -216,9 +219,7 @@ def restore(settings: Settings, yes: bool) -> None:
         click.confirm(
             f"Replace all graphs in {settings.home} by those in {dumps[0]} ({size})?", abort=True
         )
-    with show_server_progress() as report:
-        server.load(dumps[0], report=report)
-    click.echo(f"All graphs were replaced by those of {dumps[0]}.")
+    _load(server, dumps[0])
 
 
 @command.command(examples=("db compact",))
@@ -243,6 +244,25 @@ def compact(settings: Settings) -> None:
         click.echo(f"compacted  {space.collection}: {space.index}")
     if not spaces:
         click.echo("Nothing has been ingested yet, so there is nothing to compact.")
+
+
+def _load(server: PrivateServer, file: Path) -> None:
+    """Replace all graphs by those of a file, with their jobs paused, and say so."""
+    from fabula.graph.queries import read_statement
+    from fabula.server.trial import Edit
+
+    # In the file's graphs before they are in place: a running service would take the jobs up.
+    pause = Edit(read_statement("service/pause_restored"), {"problem": RESTORED})
+    with show_server_progress() as report:
+        paused = server.load(file, edit=pause, report=report)
+    click.echo(f"All graphs were replaced by those of {file}.")
+    if paused:
+        are = "it is" if paused == 1 else "they are"
+        click.echo(
+            f"{count_noun(paused, 'job')} of the service would go on, and may have ended since: "
+            f"{are} paused. `fabula jobs` lists the jobs, `fabula jobs resume` lets those that are "
+            "paused go on, and `fabula jobs cancel` drops them."
+        )
 
 
 def list_elsewhere(server: PrivateServer) -> list[tuple[str, str, str]]:

@@ -31,6 +31,10 @@ class JobStepView(View):
     expected: int
 
 
+def _view_steps(steps: Mapping[str, tuple[int, int]]) -> dict[str, JobStepView]:
+    return {name: JobStepView(done=done, expected=known) for name, (done, known) in steps.items()}
+
+
 class ItemView(View):
     """An item of a job: a file, a document, or the collection itself.
 
@@ -53,15 +57,11 @@ class ItemView(View):
     @classmethod
     def of(cls, item: Item) -> Self:
         """Return the view of an item."""
-        steps = {
-            name: JobStepView(done=done, expected=known)
-            for name, (done, known) in item.steps.items()
-        }
         names = ("source", "state", "document", "title", "gaps", "error")
         fields = {name: getattr(item, name) for name in names}
         return cls(
             **fields,
-            steps=steps,
+            steps=_view_steps(item.steps),
             usage=usage_view(item.usage),
             left_out=dict(item.left_out),
             warnings=list(item.warnings),
@@ -71,8 +71,9 @@ class ItemView(View):
 class JobView(MoneyView):
     """A job and its progress.
 
-    `counts` is the number of its items by state; a list of jobs leaves out `items`. `eta` is the
-    estimated remaining time in seconds. `problem` says why the job failed, is paused, or waits.
+    `counts` is the number of its items by state; a list of jobs leaves out `items`. `steps` are
+    those of all items together; while the job runs, one of them is not done. `eta` is the estimated
+    remaining time in seconds. `problem` says why the job failed, is paused, or waits.
     """
 
     id: str
@@ -86,6 +87,7 @@ class JobView(MoneyView):
     version: int
     options: dict[str, Any]
     counts: dict[str, int]
+    steps: dict[str, JobStepView]
     items: list[ItemView] | None
     usage: UsageByStep
     eta: float | None
@@ -102,6 +104,7 @@ class JobView(MoneyView):
             **{name: getattr(job, name) for name in names},
             options=dict(job.options),
             counts=dict(job.counts),
+            steps=_view_steps(job.steps),
             unpriced=list(job.unpriced),
             items=[ItemView.of(item) for item in job.items] if items else None,
             usage=usage_view(job.usage),

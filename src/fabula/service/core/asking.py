@@ -9,7 +9,9 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
@@ -666,7 +668,7 @@ def compare(
     comparison: Comparison,
     stop: Stop | None = None,
 ) -> ComparisonView:
-    """Answer a question with several modes, and find the passages that their answers share.
+    """Answer a question with several modes at once, and find the passages that they share.
 
     Args:
         services: What answering needs of the service.
@@ -679,19 +681,26 @@ def compare(
         FabulaError: No mode could answer. If some could, the others have a `problem`.
 
     """
-    answers: list[ComparedAnswer] = []
-    failures: list[FabulaError] = []
     stop = stop or Stop()
-    for question in comparison.questions():
+    failures: list[FabulaError] = []
+
+    def answer(question: Question) -> ComparedAnswer:
         mode = str(question.mode)
         try:
             view = ask(services, collection, caller, question, stop=stop).view()
-            answers.append(ComparedAnswer(mode=mode, answer=view))
+            return ComparedAnswer(mode=mode, answer=view)
         except FabulaError as error:
             if stop.is_set():
                 raise
             failures.append(error)
-            answers.append(ComparedAnswer(mode=mode, problem=errors.describe_problem(error)))
+            return ComparedAnswer(mode=mode, problem=errors.describe_problem(error))
+
+    questions = comparison.questions()
+    # The models' own limit bounds their calls, as those of all answers.
+    with ThreadPoolExecutor(len(questions), "compare") as threads:
+        # In the caller's context, so that the spans belong to its trace.
+        futures = [threads.submit(copy_context().run, answer, each) for each in questions]
+        answers = [future.result() for future in futures]
     if len(failures) == len(answers):
         raise failures[0]
     return ComparisonView(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import ValidationError
-
-from fabula.ask.scope import AskedTurn
+from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
 from fabula.service.core.errors import Conflict
@@ -157,12 +154,16 @@ class Conversations:
             NotFound: The caller has no such conversation.
 
         """
-        rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
-        return [
-            _asked_turn(row)
-            for row in rows
-            if row["answer"] and (before is None or row["number"] < before)
-        ]
+        rows = self._app.home_store.rows(
+            "service/find_history",
+            id=id,
+            collection=collection,
+            caller=caller.id,
+            before=before,
+        )
+        if not rows:
+            raise _not_found(id)
+        return [_asked_turn(row) for row in rows[0]["turns"]]
 
     def remove(self, caller: Caller, collection: str, id: str) -> None:
         """Delete a caller's conversation. Raises NotFound."""
@@ -287,6 +288,7 @@ class Conversations:
             hits=[hit.id for hit in view.hits],
             mode=view.mode,
             view=view.model_dump_json(),
+            asked_of=json.dumps({"scope": asdict(view.scope), "documents": view.documents}),
         )
 
     def drop_turn(self, collection: str, turn: str) -> None:
@@ -306,13 +308,11 @@ class Conversations:
 def _asked_turn(row: dict[str, Any]) -> AskedTurn:
     """Return the turn of a row. Of an answer of an earlier version nobody knows the place."""
     turn = Turn(row["question"], row["answer"])
-    if not row["view"]:
+    if not row["asked_of"]:
         return AskedTurn(turn)
-    try:
-        view = AnswerView.model_validate_json(row["view"])
-    except ValidationError:  # of an earlier version
-        return AskedTurn(turn)
-    return AskedTurn(turn, view.scope, view.documents)
+    asked_of = json.loads(row["asked_of"])
+    scope = asked_of["scope"] | {"volumes": tuple(asked_of["scope"]["volumes"])}
+    return AskedTurn(turn, QuestionScope(**scope), tuple(asked_of["documents"]))
 
 
 def _not_found(id: str) -> NotFound:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("fabula.service")
 POLL_SECONDS = 5.0
 """How often it is checked whether a dump is due."""
+WELL_MINUTES = 5
+"""For how long Neo4j must have been well before it is stopped for a dump. One that began while it
+was starting after a crash made 64 s of absence 151 s."""
 FIRST_ESTIMATE_SECONDS = 60.0
 """How long a dump is said to take before one was made; later, as long as the last one took."""
 OLD_SECONDS = 2 * 86_400.0
@@ -71,7 +74,7 @@ class DailyDump:
         app: Whose private Neo4j is dumped.
         serving: At which hour, and how long a stop may take.
         maintenance: Told of the pause.
-        supervisor: Starts Neo4j again.
+        supervisor: Knows whether Neo4j is well, and starts it again.
         metrics: Given the size and age of the last dump.
         clock: Tells the time in seconds since the epoch.
 
@@ -95,16 +98,17 @@ class DailyDump:
         self._looking = threading.Lock()
         self._began = clock()
         self._next_at = find_next(self._began, serving.dump_hour)
+        self._is_put_off = False
         self._took = FIRST_ESTIMATE_SECONDS
         self._warned_at = float("-inf")
         self._problem = ""
         metrics.watch("dump", self._measure)
 
-    def start(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
+    def start(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> None:
         """Start the thread.
 
         Args:
-            pause_jobs: Releases all jobs, and takes none while its block runs.
+            pause_jobs: Releases all jobs, and takes none while its block runs; given the reason.
 
         """
         if self._server is None or not self._is_on:
@@ -136,18 +140,30 @@ class DailyDump:
             problem=self._problem,
         )
 
-    def run_if_due(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> bool:
-        """Make the dump if its hour has come, and return whether one was tried."""
+    def run_if_due(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> bool:
+        """Make the dump if its hour has come, and return whether one was tried.
+
+        A dump that is due waits until Neo4j has been well for WELL_MINUTES.
+        """
         with self._looking:
             now = self._clock()
             if now < self._next_at or self._server is None:
                 return False
+            if self._supervisor.seconds_well() < 60 * WELL_MINUTES:
+                if not self._is_put_off:
+                    LOG.warning(
+                        "The daily dump is due and waits until Neo4j has been well for %d minutes.",
+                        WELL_MINUTES,
+                    )
+                self._is_put_off = True
+                return False
+            self._is_put_off = False
             due_at, self._next_at = self._next_at, find_next(now, self._serving.dump_hour)
         began = time.monotonic()
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
         try:
             # Jobs first, as releasing them may take a while; then requests.
-            with pause_jobs(), self._maintenance.begin(REASON, self._took):
+            with pause_jobs(REASON), self._maintenance.begin(REASON, self._took):
                 if not self._maintenance.wait_for_requests(self._serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")
                 dump = self._server.make_dump(unless_since=due_at)
@@ -180,7 +196,7 @@ class DailyDump:
         days = status.age_seconds / 86_400
         LOG.warning("The last dump is %.1f days old.%s", days, _because(self._problem))
 
-    def _watch_clock(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
+    def _watch_clock(self, pause_jobs: Callable[[str], AbstractContextManager[None]]) -> None:
         while not self._is_closing.wait(POLL_SECONDS):
             try:
                 self.run_if_due(pause_jobs)

@@ -10,6 +10,7 @@ import logging
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -48,10 +49,19 @@ class Supervisor:
 
     A server of NEO4J_URI is watched in the same way, but never started. A private server that a
     command stopped on purpose (`fabula db stop`) is left alone until another command starts it.
+
+    Args:
+        app: Whose Neo4j is watched.
+        maintenance: Says when it is stopped on purpose.
+        clock: Tells the time in seconds since the epoch, by which dumps are due.
+
     """
 
-    def __init__(self, app: App, maintenance: Maintenance) -> None:
-        self._app, self._maintenance = app, maintenance
+    def __init__(
+        self, app: App, maintenance: Maintenance, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._app, self._maintenance, self._clock = app, maintenance, clock
+        self._well_since = clock()
         self._server = None if app.settings.neo4j_uri else private_server(app.settings)
         parts = urlsplit(app.settings.neo4j_uri or "")
         self._place = (parts.hostname or "", parts.port or BOLT_PORT)
@@ -89,6 +99,10 @@ class Supervisor:
     def outage(self) -> Outage | None:
         """Return why Neo4j can't be asked now, or None where it can. It never waits."""
         return self._maintenance.current() or self._outage
+
+    def seconds_well(self) -> float:
+        """Return for how long there has been no outage, dumps apart; 0 while there is one."""
+        return 0.0 if self._outage else max(0.0, self._clock() - self._well_since)
 
     def _watch(self) -> None:
         seconds = CHECK_SECONDS if self._server else OTHER_CHECK_SECONDS
@@ -182,6 +196,7 @@ class Supervisor:
         seconds = time.monotonic() - self._down_since
         self._must_start = False
         self._pause = FIRST_PAUSE_SECONDS
+        self._well_since = self._clock()
         self._outage = None
         LOG.warning("Neo4j is back after %.0f s.", seconds)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from fabula.models.progress import PHASES
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.core.views import money
 
@@ -37,6 +38,10 @@ WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 
 
 ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
+
+
+START = "start"
+"""The step of a running job before the first of its items has begun, and after the last."""
 
 
 _JOB_PROPERTIES = {
@@ -92,9 +97,11 @@ class Job:
     version: int
     options: Mapping[str, Any]
     items: tuple[Item, ...] = ()
-    """Empty in a list of jobs, which has only the `counts`."""
+    """Empty in a list of jobs, which has only the `counts` and the `steps`."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of items in each state."""
+    steps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The steps of all items together; a running job always has one that is not done."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     money: float | None = 0.0
     """US dollars, as far as prices are known; None if no price is."""
@@ -119,6 +126,16 @@ class Job:
     def done(self) -> int:
         """The number of items that need nothing more."""
         return sum(self.counts.get(state, 0) for state in ("succeeded", "unchanged", "skipped"))
+
+    @property
+    def doing(self) -> str:
+        """What a running job does now, such as 'details 20 of 300'; else its problem."""
+        left = {step: counts for step, counts in self.steps.items() if counts[0] < counts[1]}
+        # The phase is told by what is counted within it, if anything is.
+        counted = {step: counts for step, counts in left.items() if step not in PHASES}
+        return self.problem or ", ".join(
+            f"{step} {done:,} of {known:,}" for step, (done, known) in (counted or left).items()
+        )
 
     @property
     def is_over(self) -> bool:
@@ -175,11 +192,18 @@ def is_whole(row: Mapping[str, Any]) -> bool:
     )
 
 
+def is_whole_version(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of `find_job_version` has all that it is read for."""
+    is_running = row["state"] == "running"
+    return None not in (row["version"], row["state"]) and not (is_running and not row["worker"])
+
+
 def read_job(row: Mapping[str, Any]) -> Job:
     """Return the job of a row."""
     properties = row["job"]
     items = tuple(map(_item, row.get("items", ())))
     states = [item.state for item in items] if "items" in row else row["states"]
+    steps = [item.steps for item in items] if "items" in row else map(_steps, row["steps"])
     # Its worker has ended without a word: the job waits for another one.
     state: JobState = "queued" if row["lost"] else properties["state"]
     return Job(
@@ -194,6 +218,7 @@ def read_job(row: Mapping[str, Any]) -> Job:
         options=json.loads(properties["options"]),
         items=items,
         counts=Counter(states),
+        steps=_sum_steps(steps) if state == "running" else {},
         usage=_usage(properties["usage"]),
         money=properties.get("money"),
         unpriced=properties.get("unpriced") or (),
@@ -221,9 +246,7 @@ def _item(properties: Mapping[str, Any]) -> Item:
         state=properties["state"],
         document=properties["document"],
         title=properties["title"],
-        steps={
-            name: (done, known) for name, (done, known) in json.loads(properties["steps"]).items()
-        },
+        steps=_steps(properties["steps"]),
         usage=_usage(properties["usage"]),
         gaps=properties["gaps"],
         # Jobs of earlier versions have neither.
@@ -231,6 +254,20 @@ def _item(properties: Mapping[str, Any]) -> Item:
         warnings=tuple(properties.get("warnings", ())),
         error=properties["error"],
     )
+
+
+def _steps(row: str) -> dict[str, tuple[int, int]]:
+    return {name: (done, known) for name, (done, known) in json.loads(row).items()}
+
+
+def _sum_steps(steps: Iterable[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+    """Return the steps of all items of a running job together."""
+    done, known = Counter[str](), Counter[str]()
+    for of_item in steps:
+        done.update({step: counts[0] for step, counts in of_item.items()})
+        known.update({step: counts[1] for step, counts in of_item.items()})
+    total = {step: (done[step], count) for step, count in known.items()}
+    return total if done != known else {**total, START: (0, 1)}
 
 
 def _usage_row(usage: Mapping[str, Usage]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.build.outcome import Outcome, Status
-from fabula.models.progress import Pace
+from fabula.models.progress import PHASES, Pace
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.core.jobs.job import OPEN, Item, ItemState
 
@@ -30,7 +30,8 @@ class JobProgress:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = [
-            replace(item, state="queued") if item.state in OPEN else item for item in items
+            replace(item, state="queued", steps={}) if item.state in OPEN else item
+            for item in items
         ]
         self._usage_before = [item.usage for item in self._items]
         """The usage of each item when this run began."""
@@ -130,7 +131,7 @@ class JobProgress:
             begun = self._ended + len(self._paces)
             if left is None or not begun:
                 return None
-            done, known = self._total_pace.completed.total(), self._total_pace.expected.total()
+            done, known = self._total_pace.work()
             more = known * max(0, self._expected - begun) / begun
             return round(left * (1 + more / max(1, known - done)), 1)
 
@@ -148,7 +149,7 @@ class JobProgress:
                 self._total_pace.done(step)
             steps = {name: (pace.completed[name], known) for name, known in pace.expected.items()}
             item = replace(self._items[index], steps=steps)
-            if usage is not None:
+            if usage is not None and step not in PHASES:
                 # The usage is that of all steps together, so the difference is booked on the step
                 # that reports it, which is most likely right. Only this display depends on it: the
                 # ledger counts each call by itself, and at its end the item gets the exact usage of

@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
-from fabula.errors import NotFound, SettingsError
+from fabula.config.serving import TABLE
+from fabula.errors import NotFound, SettingsError, StoreError
 from fabula.service.core.errors import Conflict, Forbidden
 from fabula.service.core.jobs.recipes import ANY_SERVER, Recipes
 from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -31,6 +33,7 @@ from fabula.service.core.jobs.job import (
     JobState,
     Kind,
     is_whole,
+    is_whole_version,
     item_row,
     job_version,
     read_job,
@@ -48,8 +51,19 @@ MAX_OWN_JOBS = 1_000
 """How many of the jobs that it added a process remembers: one that takes no others runs these."""
 
 
-READ_TRIES = 10
-"""How often a job is read that is just being written. A commit is over in milliseconds."""
+READ_TRIES, READ_PAUSE_SECONDS = 10, 0.02
+"""How often a job is read that is just being written, and the first pause between two times. A
+commit is over in milliseconds, on a busy machine in a second."""
+
+
+WHAT_JOBS_DO: Mapping[Kind, str] = {
+    "ingest": "adds documents to the collection",
+    "build": "builds a graph of the collection",
+    "retry": "fills gaps of the collection",
+    "reembed": "recomputes the embeddings of the collection",
+    "remove": "removes the collection's documents",
+}
+"""What a job does that others wait for."""
 
 
 WATCH_POLL_SECONDS = 0.5
@@ -57,15 +71,29 @@ WATCH_POLL_SECONDS = 0.5
 
 
 class Jobs:
-    """The jobs of all collections. Safe to share between threads."""
+    """The jobs of all collections. Safe to share between threads.
 
-    def __init__(self, app: App, recipes: Recipes, audit: Audit) -> None:
-        self._app, self._audit = app, audit
-        self.recipes = recipes
+    Args:
+        app: The library.
+        recipes: How this process does jobs; None if it does none.
+        audit: Records each change.
+
+    """
+
+    def __init__(self, app: App, recipes: Recipes | None, audit: Audit) -> None:
+        self._app, self._audit, self._recipes = app, audit, recipes
         self.changed = Condition()
         """Notified of each change that this process makes."""
         self.own_ids: deque[str] = deque(maxlen=MAX_OWN_JOBS)
         """The ids of the jobs that this process added last."""
+        self.pause_reason = ""
+        """Why this process takes no job now, in a sentence; '' if it does."""
+
+    @property
+    def recipes(self) -> Recipes:
+        """How this process does jobs."""
+        assert self._recipes, "this process does no jobs"
+        return self._recipes
 
     def add(
         self,
@@ -137,16 +165,29 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self._job_rows("service/find_job", id=id)
+        rows = self.read_rows("service/find_job", is_whole, id=id)
         return self.read_job(rows[0]) if rows else None
 
-    def _job_rows(self, name: str, **parameters: object) -> Sequence[Mapping[str, Any]]:
-        """Return the rows of a statement that finds jobs, each of which is whole."""
-        for _ in range(READ_TRIES):
+    def read_version(self, id: str) -> Mapping[str, Any] | None:
+        """Return a job's version, worker and `cancelling`; None if there is no such job."""
+        rows = self.read_rows("service/find_job_version", is_whole_version, id=id)
+        return rows[0] if rows else None
+
+    def read_rows(
+        self, name: str, is_whole: Callable[[Mapping[str, Any]], bool], **parameters: object
+    ) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of a statement that finds jobs, each of which is whole.
+
+        Raises:
+            StoreError: One still lacks properties after READ_TRIES.
+
+        """
+        for number in range(READ_TRIES):
+            time.sleep(number * READ_PAUSE_SECONDS)
             rows = self._app.home_store.rows(name, **parameters)
             if all(map(is_whole, rows)):
-                break
-        return rows
+                return rows
+        raise StoreError("A job can't be read, as it is being written all the time: try again.")
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
@@ -160,8 +201,9 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self._job_rows(
+        rows = self.read_rows(
             "service/find_jobs",
+            is_whole,
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
             state=state,
@@ -226,8 +268,12 @@ class Jobs:
         return self._requeue(caller, id, "retry", "failed", "cancelled")
 
     def resume(self, caller: Caller, id: str) -> Job:
-        """Queue a job again that was paused because a budget was spent."""
+        """Queue a job again that was paused: a budget was spent, or the graph was restored."""
         return self._requeue(caller, id, "resume", "paused")
+
+    def resume_unchanged(self, caller: Caller, id: str) -> Job:
+        """Resume a job with the settings that it was added with, and for whoever paid for it."""
+        return self._change(caller, id, "resume", _Transition(("paused",), _REQUEUED, "queued"))
 
     def changes(
         self,
@@ -250,9 +296,8 @@ class Jobs:
         """
         deadline = time.monotonic() + timeout
         while True:
-            rows = self._app.home_store.rows("service/find_job_version", id=id)
-            # A job that is just being written may lack its version: it is read.
-            version = job_version(rows[0]["version"] or 0, lost=rows[0]["lost"]) if rows else 0
+            row = self.read_version(id)
+            version = job_version(row["version"], lost=row["lost"]) if row else 0
             if version != after_version:
                 return self.read(id)
             left = deadline - time.monotonic()
@@ -325,13 +370,39 @@ class Jobs:
         return {"recipes": [], "ids": list(self.own_ids)}
 
     def read_job(self, row: Mapping[str, Any]) -> Job:
-        """Return the job of a row; its problem says if this process does not take it, and why."""
+        """Return the job of a row; the problem of one that waits says what it waits for."""
         job, recipe = read_job(row), row["job"].get("recipe", ANY_SERVER)
-        if job.state not in ("queued", "waiting") or not (
-            waits := self.recipes.explain(recipe, row["made_with"], job.kind)
-        ):
+        if job.state not in ("queued", "waiting"):
             return job
-        return replace(job, problem=f"{job.problem} {waits}".strip())
+        waits = [
+            job.problem or self._explain_queue(job, row["waits_for"], row["waits"]),
+            self._recipes.explain(recipe, row["made_with"], job.kind) if self._recipes else "",
+        ]
+        return replace(job, problem=" ".join(filter(None, waits)))
+
+    def _explain_queue(self, job: Job, before: Mapping[str, str] | None, number: int) -> str:
+        """Return what a job waits for in the queue: the first of the jobs before it, or a worker.
+
+        Args:
+            job: The job.
+            before: The id, kind and state of the first job that it waits for, if there is one.
+            number: How many jobs it waits for.
+
+        """
+        if before is None:
+            if self.pause_reason:
+                return f"{self.pause_reason} No job is taken meanwhile."
+            at_once = self._app.settings.table(TABLE).jobs_at_once
+            return (
+                f"It waits for a free worker: a service runs {count_noun(at_once, 'job')} at a "
+                "time (serve.jobs_at_once)."
+            )
+        is_same = job.kind == before["kind"] == "ingest"
+        what = "adds the same document" if is_same else WHAT_JOBS_DO[before["kind"]]
+        if before["state"] == "cancelled":
+            what = "was cancelled and keeps its place until the jobs before it have ended"
+        more = f" It waits for {number - 1:,} more." if number > 1 else ""
+        return f"It waits for job {before['id']}: that one {what}.{more}"
 
     def _refuse_ingest(self, name: str) -> None:
         """Refuse an ingest that no run could do, before anything is saved."""

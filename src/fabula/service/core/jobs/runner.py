@@ -47,7 +47,7 @@ from fabula.service.core.jobs.job import (
     job_row,
 )
 from fabula.service.core.jobs.progress import JobProgress
-from fabula.service.core.jobs.queue import READ_TRIES, Jobs
+from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.start import document_source
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
@@ -144,14 +144,15 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Release all jobs, and take none while the block runs.
+    def pause(self, reason: str = "") -> Iterator[None]:
+        """Release all jobs, and take none while the block runs, for a reason in a sentence.
 
         A job that is not released within `serve.grace` is not waited for any longer: it fails at
         Neo4j and is taken again later.
         """
         with self._lock:
             self._is_paused = True
+            self._services.jobs.pause_reason = reason
             for stop in self._stops:
                 stop.set()
         try:
@@ -165,6 +166,7 @@ class Runner:
         finally:
             with self._lock:
                 self._is_paused = False
+                self._services.jobs.pause_reason = ""
             self._services.jobs.notify()
 
     def _is_releasing(self) -> bool:
@@ -553,16 +555,11 @@ class JobRun:
 
     def _save_progress(self) -> None:
         self._lock.check(LOCK_PING_SECONDS)
-        store = self._services.app.home_store
         changed = self._progress.take_changed()
         is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
         if not (changed or is_due):
-            for _ in range(READ_TRIES):
-                rows = store.rows("service/find_job_version", id=self._job.id)
-                own_rows = [row for row in rows if row["worker"] == self._worker]
-                # One that is just being written may lack the name of its worker.
-                if own_rows or not rows or rows[0]["worker"] is not None:
-                    break
+            row = self._services.jobs.read_version(self._job.id)
+            own_rows = [row] if row and row["worker"] == self._worker else []
         else:
             own_rows = self._save(changed, {} if not changed else job_row(self._now("running")))
             self._hold_to_quota()

@@ -9,8 +9,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.load.left_out import describe as describe_left_out
+from fabula.models.progress import (
+    BUILD,
+    PLAN,
+    READ_FILE,
+    SEND_BATCHES,
+    STORE,
+    SWEEP,
+    SWITCH,
+    WAIT,
+)
 from fabula.models.usage import sum_usage
-from fabula.service.core.jobs.job import STATES, Item, Job, JobState
+from fabula.service.core.jobs.job import START, STATES, Item, Job, JobState
 from fabula.service.core.jobs.uploads import source_name
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.http.addresses import address
@@ -48,6 +58,15 @@ STEP_WORDS: Mapping[str, str] = {
     "embeddings": "Passages embedded",
     "write": "Passages stored",
     "remove": "Documents removed",
+    START: "Starting or ending",
+    READ_FILE: "Files read",
+    WAIT: "Another build awaited",
+    PLAN: "Documents planned",
+    BUILD: "Documents built",
+    SEND_BATCHES: "Batches sent",
+    STORE: "Documents stored",
+    SWITCH: "Documents switched in",
+    SWEEP: "Former versions deleted",
 }
 """What the page calls steps of jobs, beside those that a graph names itself."""
 STATE_ORDER = ("running", "failed", "queued")
@@ -123,7 +142,9 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
         "name": NAMES.get(job.kind, job.kind),
         "is_over": job.is_over,
         "words": STATE_WORDS,
-        "steps": _steps(job.items),
+        "steps": [
+            (STEP_WORDS.get(name, name), done, known) for name, (done, known) in job.steps.items()
+        ],
         "items": [_item(item) for item in items[:MAX_ITEMS]],
         "more": max(0, len(items) - MAX_ITEMS),
         "done": job.done,
@@ -131,10 +152,6 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
         "saved": sum(model.saved for model in usage),
         "tokens": sum(model.prompt_tokens + model.completion_tokens for model in usage),
         "left": _duration(job.eta),
-        "is_starting": job.state == "running"
-        and not job.cancelling
-        and bool(job.counts.get("queued"))
-        and not job.counts.get("running"),
         "may_change": caller.may("write"),
         "has_collection": job.collection in service_state.visible_collections(caller)
         if job.is_over
@@ -144,16 +161,6 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
 
 def _place_in_list(item: Item) -> int:
     return STATE_ORDER.index(item.state) if item.state in STATE_ORDER else len(STATE_ORDER)
-
-
-def _steps(items: tuple[Item, ...]) -> list[tuple[str, int, int]]:
-    """Return for each step the pieces of work that are done and that are known, over all items."""
-    steps: dict[str, tuple[int, int]] = {}
-    for item in items:
-        for name, (done, known) in item.steps.items():
-            done_before, known_before = steps.get(name, (0, 0))
-            steps[name] = (done_before + done, known_before + known)
-    return [(STEP_WORDS.get(name, name), done, known) for name, (done, known) in steps.items()]
 
 
 def _item(item: Item) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""`fabula jobs`: what the service works on; let paused jobs go on, or drop them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+
+from fabula.cli.commands.servers import HOME_FLAGS
+from fabula.cli.shared.help import Command, CommandWithActions
+from fabula.cli.shared.opening import open_collection
+from fabula.cli.shared.screen import echo, print_json
+from fabula.cli.shared.tables import print_table
+from fabula.config.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.service.core.jobs.queue import Jobs
+
+MAX_JOBS = 1_000
+"""How many paused jobs `resume` and `cancel` take that name none."""
+
+
+@click.command("resume", cls=Command, examples=("jobs resume", "jobs resume 3fa2c1..."))
+@click.argument("ids", metavar="[JOB]...", nargs=-1)
+@HOME_FLAGS
+def resume(ids: tuple[str, ...], settings: Settings) -> None:
+    """Let paused jobs go on: those named, or all.
+
+    They keep their settings and the key that pays for them. One whose quota is spent is paused
+    again.
+    """
+    _change(settings, ids, "resume")
+
+
+@click.command("cancel", cls=Command, examples=("jobs cancel", "jobs cancel 3fa2c1..."))
+@click.argument("ids", metavar="[JOB]...", nargs=-1)
+@HOME_FLAGS
+def cancel(ids: tuple[str, ...], settings: Settings) -> None:
+    """Cancel jobs: those named, or all that are paused. What they have finished stays."""
+    _change(settings, ids, "cancel")
+
+
+@click.command(
+    "jobs",
+    cls=CommandWithActions,
+    actions=(resume, cancel),
+    examples=("jobs", "jobs --state running --json", "jobs resume"),
+)
+@click.option("--state", default="", help="only jobs in this state, such as running or paused")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_JOBS), default=20, show_default=True, help="how many"
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@HOME_FLAGS
+def command(state: str, limit: int, as_json: bool, settings: Settings) -> None:
+    """List the jobs of the service, the newest first, and what each does or waits for."""
+    with _open_jobs(settings) as jobs:
+        from fabula.service.api.jobs import JobView
+        from fabula.service.core.callers import PERSON
+
+        found = jobs.list(PERSON, state, limit)
+        if as_json:
+            print_json([JobView.of(job, items=False).model_dump(mode="json") for job in found])
+            return
+    if not found:
+        echo(f"No job is {state}." if state else "There are no jobs.")
+        return
+    table = Table(show_edge=False)
+    for name in ("job", "kind", "collection", "state", "done", "what it does or waits for"):
+        table.add_column(name)
+    for job in found:
+        done = f"{job.done} of {sum(job.counts.values())}"
+        table.add_row(job.id, job.kind, job.collection, job.state, done, job.doing)
+    print_table(table)
+
+
+def _change(settings: Settings, ids: tuple[str, ...], what: str) -> None:
+    with _open_jobs(settings) as jobs:
+        from fabula.service.core.callers import PERSON
+
+        change = jobs.resume_unchanged if what == "resume" else jobs.cancel
+        for id in ids or [job.id for job in jobs.list(PERSON, "paused", MAX_JOBS)]:
+            job = change(PERSON, id)
+            echo(f"{job.id}  {job.state}: {job.kind} in collection {job.collection}")
+            ids = (*ids, id)
+    if not ids:
+        echo("No job is paused.")
+
+
+@contextmanager
+def _open_jobs(settings: Settings) -> Iterator[Jobs]:
+    """Open the jobs in the graph of the settings."""
+    from fabula.cli.commands.serve import explain_missing_extra
+
+    with explain_missing_extra():
+        from fabula.service.core.audit import Audit
+        from fabula.service.core.jobs.queue import Jobs
+        from fabula.service.state import make_schema
+    with open_collection(settings) as fabula:
+        store = fabula.app.home_store
+        make_schema(store)
+        yield Jobs(fabula.app, None, Audit(store))
