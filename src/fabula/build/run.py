@@ -452,7 +452,8 @@ class BuildRun:
         """Do the three steps while no other process does them for what has these names."""
         if self.dry:
             return self._do_steps(plan(), None, work)
-        with hold_lock(self.store, names, source, work.job, work.progress) as (lock, progress):
+        held = hold_lock(self.store, self.collection, names, source, work.job, work.progress)
+        with held as (lock, progress):
             return self._do_steps(plan(), lock, replace(work, progress=progress))
 
     def _do_steps(
