@@ -2,7 +2,7 @@
 // $runs  their names
 CYPHER 25
 MATCH (n:Staged)
-WHERE n.run IN $runs AND NOT n:Passage|Element
+WHERE n.run IN $runs AND n.id >= '' AND NOT n:Passage|Element
 CALL (n) {
   // This waits for a switch whose commit is still under way, as when its connection was lost. What
   // it has made visible meanwhile stays.

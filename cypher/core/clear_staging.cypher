@@ -2,6 +2,6 @@
 // $runs  their names
 CYPHER 25
 MATCH (n:Staged)
-WHERE n.run IN $runs AND n:Passage|Element
+WHERE n.run IN $runs AND n.id >= '' AND n:Passage|Element
 CALL (n) { REMOVE n:Staged, n.run, n.labels } IN TRANSACTIONS OF 500 ROWS
   ON ERROR RETRY FOR 30 SECONDS THEN FAIL

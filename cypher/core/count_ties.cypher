@@ -2,6 +2,6 @@
 // $run         the name of the run
 // $collection  the collection of the passages
 CYPHER 25
-MATCH (:Staged {run: $run})-[edge]->(end:Passage)
-WHERE end.collection = $collection
+MATCH (n:Staged {run: $run})-[edge]->(end:Passage)
+WHERE n.id >= '' AND end.collection = $collection
 RETURN count(edge) AS edges

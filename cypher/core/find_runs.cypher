@@ -1,8 +1,7 @@
 // The runs that have staged nodes and not finished: the nodes are not switched in, or still have the
 // labels of staging.
-// Another sweep may delete a node while it is read here: its run is then null.
+// $run_prefix  what the names of a collection's runs begin with; '' for all
 CYPHER 25
 MATCH (n:Staged)
-WITH DISTINCT n.run AS run
-WHERE run IS NOT NULL
-RETURN run
+WHERE n.run STARTS WITH $run_prefix AND n.id >= ''
+RETURN DISTINCT n.run AS run

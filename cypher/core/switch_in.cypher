@@ -6,6 +6,7 @@
 // $created  when each document was first ingested, by its id; a new one is left out
 CYPHER 25
 MATCH (n:Staged {run: $run})
+WHERE n.id >= ''
 SET n:$(n.labels)
 WITH n
 WHERE $whole = true OR n:Document|Part

@@ -65,7 +65,8 @@ def contents(part: Part) -> tuple[object, ...]:
 
 def committed(store: Store, kit: ModelFactory, document: Document, built: BuiltParts) -> None:
     names, job, meter = [f"document {document.id}"], TaskGroup(kit.workers), Meter()
-    with hold_lock(store, names, document.source, job, SilentProgress()) as (lock, progress):
+    held = hold_lock(store, document.collection, names, document.source, job, SilentProgress())
+    with held as (lock, progress):
         commit(built, store, kit.embedder.model, lock, progress, meter, Stop())
 
 

@@ -18,7 +18,7 @@ from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.values import ClusterMember, Detail, Summary
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.parts import lock_prefix
+from fabula.store.parts import lock_prefix, make_run_name, run_prefix
 from fabula.store.rows import encode_vector, filter_parameters
 from fabula.store.search_index import WordStatistics, search_query
 from fabula.text.document import Chunk
@@ -330,6 +330,63 @@ def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_coll
         cypher(store, "CALL db.prepareForReplanning()")
         assert 0 < profile(store, name, own).hits <= alone + 10
         wipe(store)
+
+
+def test_what_other_collections_stage_replace_and_list_is_not_read(address: Address) -> None:
+    """While 13,600 nodes of another collection were staged, each question read on among them."""
+    run = make_run_name("default")
+    of_run, runs = {"run": run, "collection": "default"}, {"runs": [run]}
+    asked: dict[str, dict[str, Any]] = {
+        "core/count_hidden": {"collection": "default", "run_prefix": run_prefix("default")},
+        "core/find_runs": {"run_prefix": run_prefix("default")},
+        "core/count_run": of_run,
+        "core/count_ties": of_run,
+        "core/switch_in": of_run | {"created": {}, "whole": True},
+        "core/clear_staging": runs,
+        "core/clear_retired": dict.fromkeys(("first_collection", "last_collection"), "default"),
+        "core/clear_staged": runs,
+        "core/find_space": {"collection": "default"},
+        "core/find_spaces": {},
+        "core/count_documents": {"collection": "default", "limit": 1},
+        "servers/find_written": {},
+    }
+    with connect(address) as store:
+        wipe(store)
+        for collection in ("default", OTHERS):
+            store.prepare(collection, MODEL, DIMENSIONS)
+        add_staged_nodes(store, "default", 10)
+        add_documents(store, "default", 10)
+        add_documents(store, OTHERS, 10)
+        alone = {name: profile(store, name, given).hits for name, given in asked.items()}
+        add_staged_nodes(store, OTHERS, 3000)
+        add_documents(store, "default", 1000)
+        add_documents(store, OTHERS, 1000)
+        cypher(store, "CALL db.prepareForReplanning()")
+        beside = {name: profile(store, name, given).hits for name, given in asked.items()}
+        assert {name: hits for name, hits in beside.items() if hits > alone[name] + 10} == {}
+        wipe(store)
+
+
+def add_staged_nodes(store: Store, collection: str, count: int) -> None:
+    """Write nodes that a run has staged, and as many that a switch has hidden."""
+    cypher(
+        store,
+        "UNWIND range(1, $count) AS n CREATE (:Staged {run: $run, id: 's' + n, "
+        "collection: $collection}), (:Retired {id: 'r' + n, collection: $collection})",
+        count=count,
+        run=make_run_name(collection),
+        collection=collection,
+    )
+
+
+def add_documents(store: Store, collection: str, count: int) -> None:
+    cypher(
+        store,
+        "UNWIND range(1, $count) AS n CREATE (:Document {id: randomUUID(), title_key: 't' + n, "
+        "collection: $collection, updated_at: datetime()})",
+        count=count,
+        collection=collection,
+    )
 
 
 def add_own_nodes(store: Store, collection: str, count: int) -> None:

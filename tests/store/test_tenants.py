@@ -22,7 +22,7 @@ from fabula.graph.queries import FOLDER, for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.decisions import save_decision
-from fabula.store.parts import lock_prefix
+from fabula.store.parts import lock_prefix, run_prefix
 from fabula.store.rows import LAST_CHARACTER, encode_vector
 from fabula.store.search_index import WordStatistics, search_query
 from fabula.store.user_query import run_user_query
@@ -55,13 +55,11 @@ BEYOND = {
     "core/clear_retired": "sweeps the whole graph",
     "core/clear_staged": "sweeps the whole graph",
     "core/clear_staging": "sweeps the whole graph",
-    "core/count_hidden": "counts what no reader sees",
     "core/count_run": "a run's name is its own",
     "core/count_words": "its queries and its locks are those of one collection's token",
     "core/find_collections": "lists the collections",
     "core/find_constraint_makers": "tells of the server",
     "core/find_indexes": "tells of the server",
-    "core/find_latest": "lists the collections",
     "core/find_runs": "sweeps the whole graph",
     "core/find_schema": "tells of the whole graph",
     "core/find_spaces": "lists the collections",
@@ -336,7 +334,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     words = search_query(other, WordStatistics(counts, 2, 5.0))
     named |= {"documents": [row["document"]], "words": words, "pool": 100, "reach": 100}
     named |= {"phrases": [words], "resembling": [words], "until": 2**62}
-    named |= {"locks": lock_prefix(other)}
+    named |= {"locks": lock_prefix(other), "run_prefix": run_prefix(other)}
     named |= {
         "index_name": "passage_texts",
         "revision": "",

@@ -83,10 +83,8 @@ class App(Resources):
         """
         default = self.settings.collection
         is_named = "collection" in self.settings.model_fields_set
-        if is_named or self.store_of(default).count(default)[0]:
+        if is_named or self.store_of(default).count(default, 1)[0]:
             return self.collection()
-        if not self._has_others():
-            return self.collection(self.home_store.latest_collection())
         return self.collection(self._latest_collection())
 
     def meant(self) -> Collection:
@@ -102,13 +100,12 @@ class App(Resources):
 
     def _latest_collection(self) -> str:
         """Return the collection of all servers whose document was written last; '' for none."""
-        registry = self.servers.registry()
         found = self.read_stores(lambda store: store.latest_collections())
         latest = [
             row
             for name, rows in found.items()
             for row in rows
-            if registry.place(row[1]).server == name
+            if self.is_alone or self.servers.registry().place(row[1]).server == name
         ]
         return max(latest, default=("", ""))[1]
 
@@ -116,7 +113,7 @@ class App(Resources):
         """Return the names of the collections that hold documents."""
         if not self._has_others():
             return self.home_store.collections()
-        return [space.collection for space in self.spaces() if space.documents]
+        return [space.collection for space in self.spaces() if space.has_documents]
 
     def known_collections(self) -> list[str]:
         """Return the names of the collections, also of those on servers that are down."""
@@ -127,7 +124,7 @@ class App(Resources):
         """Return how many documents all collections have together."""
         if not self._has_others():
             return self.home_store.count("")[1]
-        return sum(space.documents for space in self.spaces())
+        return sum(self.store_of(name).count(name)[0] for name in self.collections())
 
     def retrieve(
         self,

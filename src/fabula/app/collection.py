@@ -497,7 +497,7 @@ class Collection:
         if requested.build_collection:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-            if not store.count(self.name)[0]:
+            if not store.count(self.name, 1)[0]:
                 raise empty_collection_error(self.name)
             return begin([]).build_collection(requested)
         chosen = {entry.id: entry for entry in map(self.document, documents)}
@@ -974,7 +974,7 @@ class Collection:
             NotFound: Several documents have the name, or too many would be searched.
 
         """
-        if document or not until.strip() or self.store.count(self.name)[0] < MIN_VOLUMES:
+        if document or not until.strip() or self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return None
         from fabula.app.volumes import MAX_VOLUMES, read_up_to
 
@@ -1193,7 +1193,7 @@ class Collection:
         if filters.document or filters.volumes:
             return query, filters, None, ""  # the reader said where to look
         kept = document_of_follow_up(query.question, turns)
-        if kept is None or self.store.count(self.name)[0] < MIN_VOLUMES:
+        if kept is None or self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return query, filters, None, ""
         if not kept:
             return query, filters, kept, ""
@@ -1601,7 +1601,7 @@ class Collection:
         if self._is_ready:
             return
         space = self.space()
-        if space is None or not space.documents:
+        if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
         self.models.for_questions(space.model, self.name)
         # Only this is kept: `_asking` looks at the model for each question.
@@ -1610,7 +1610,7 @@ class Collection:
     def _explain_nothing_found(self, query: Query, filters: Filters) -> None:
         """Raise NotFound if nothing was found because there was nothing to look through."""
         space = self.space()
-        if space is None or not space.documents:
+        if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
         required = {name: mode(name).graph for name in query.modes if name != AUTO}
         counts = count_parts(self.store, set(required.values()), filters)
@@ -1660,11 +1660,11 @@ class Collection:
             )
         self.app.store_of(self.name, stop)
         space = self.space()
-        if not dry and not (space and (space.documents or space.phase)):
+        if not dry and not (space and (space.has_documents or space.phase)):
             self.app.place_new(self.name)
         if not dry:
             refuse_moved(self.store, self.name)
-        if space and (space.documents or space.phase):
+        if space and (space.has_documents or space.phase):
             # Refuse it before anything is paid for.
             refuse_reembedding(space)
             models = models.for_building(space.model)

@@ -139,10 +139,10 @@ def _indexes(store: Store, collection: Collection) -> str:
 
 def _embeddings(collection: Collection) -> str:
     space = collection.space()
-    if space is None or not space.documents:
+    if space is None or not space.has_documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
-    documents = count_noun(space.documents, "document")
+    documents = count_noun(len(collection.documents()), "document")
     message = f"collection {collection.name!r}, {documents}, {vectors}"
     models = collection.app.models
     models.for_questions(space.model, collection.name)

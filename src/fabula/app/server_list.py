@@ -80,12 +80,12 @@ def list_servers(app: App) -> list[ServerState]:
             sizes = [
                 CollectionSize(
                     space.collection,
-                    space.documents,
+                    store.count(space.collection)[0],
                     store.count_passages(space.collection),
                     _describe_move(app, space.collection),
                 )
                 for space in store.spaces()
-                if space.documents and registry.place(space.collection).server == name
+                if space.has_documents and registry.place(space.collection).server == name
             ]
             states.append(ServerState(name, uri, store.version(), "", (*sizes,)))
         except FabulaError as error:
@@ -138,13 +138,14 @@ def add_server(app: App, entry: ServerEntry, password: str | None = None) -> Ser
     with connected as store:
         _refuse_known(app, store, entry.name)
         store.make_schema()
-        version, spaces = store.version(), store.spaces()
+        version = store.version()
+        sizes = {name: store.count(name)[0] for name in store.collections()}
     save_server(app.home_store, entry)
     registry = app.servers.refresh()
     foreign = tuple(
-        CollectionSize(space.collection, space.documents, 0, "not of this library")
-        for space in spaces
-        if space.documents and registry.place(space.collection).server != entry.name
+        CollectionSize(name, documents, 0, "not of this library")
+        for name, documents in sizes.items()
+        if registry.place(name).server != entry.name
     )
     return ServerState(entry.name, entry.uri, version, "", foreign)
 

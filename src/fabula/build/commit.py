@@ -7,7 +7,6 @@ It stays with the process that commits, because it is an open transaction of one
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.locks import ProcessLock, process_lock
-from fabula.store.parts import RunStaging
+from fabula.store.parts import RunStaging, make_run_name
 
 LOG = logging.getLogger("fabula")
 LOCK_CHECK_SECONDS = 60.0
@@ -46,6 +45,7 @@ class _CheckedProgress:
 @contextmanager
 def hold_lock(
     store: Store,
+    collection: str,
     names: Sequence[str],
     source: str,
     job: TaskGroup,
@@ -59,6 +59,7 @@ def hold_lock(
 
     Args:
         store: The graph.
+        collection: The collection that is written to.
         names: What is locked.
         source: What a warning calls it, if another process is at work on it.
         job: The waiting ends once this job has failed.
@@ -80,7 +81,7 @@ def hold_lock(
         if job.failure is not None:
             raise job.failure
 
-    with process_lock(store, names, wait, run=uuid.uuid4().hex) as lock:
+    with process_lock(store, names, wait, run=make_run_name(collection)) as lock:
         yield lock, _CheckedProgress(progress, lock)
 
 

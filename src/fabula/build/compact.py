@@ -34,7 +34,7 @@ class CompactRun:
 
         """
         self.store.make_schema()
-        names = [space.collection for space in self.store.spaces() if space.documents]
+        names = [space.collection for space in self.store.spaces() if space.has_documents]
         if not names:
             return []
         with reembedding.lock_collections(self.store, *names) as check:

@@ -121,7 +121,7 @@ class MoveRun:
         if self.collection in registry.places:
             return
         space = self.store_at(place.server).space(self.collection)
-        if space is None or not space.documents:
+        if space is None or not space.has_documents:
             raise NotFound(
                 f"There is no collection {self.collection!r} with documents.",
                 advice="A new collection is made on another server by `fabula ingest --server`.",
@@ -216,7 +216,7 @@ def place_new(home: Store, store_at: Callable[[str], Store], collection: str, se
         if place.server == server:
             return
         space = store_at(place.server).space(collection)
-        if collection in registry.places or (space and space.documents):
+        if collection in registry.places or (space and space.has_documents):
             raise FabulaError(
                 f"Collection {collection!r} exists already, on server {place.server!r}.",
                 advice=f"`fabula collections move {collection} --to {server}` moves it.",

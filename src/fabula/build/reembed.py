@@ -102,7 +102,7 @@ class ReembedRun:
         return Reembedded(*target, passages, self.meter.total(), seconds)
 
     def _require(self, space: Space | None) -> Space:
-        if space is None or not (space.documents or space.phase):
+        if space is None or not (space.has_documents or space.phase):
             raise NotFound(
                 f"Nothing has been ingested into collection {self.collection!r} yet, so there is "
                 "nothing to embed again: its first `fabula ingest` takes the model that "

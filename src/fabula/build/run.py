@@ -484,9 +484,10 @@ class BuildRun:
         if self.dry:
             return self._do_steps(plan(), None, work)
         wait = partial(work.phases.enter, WAIT)
-        with hold_lock(self.store, names, source, work.job, work.progress, wait) as (lock, checked):
+        held = hold_lock(self.store, self.collection, names, source, work.job, work.progress, wait)
+        with held as (lock, progress):
             work.phases.enter(PLAN)
-            return self._do_steps(plan(), lock, replace(work, progress=checked))
+            return self._do_steps(plan(), lock, replace(work, progress=progress))
 
     def _do_steps(
         self,

@@ -215,7 +215,7 @@ class ServiceState:
         """
         if caller.may_see(name) and not name_problem(name):
             collection = self.collection(name, caller)
-            if collection.store.count(name)[0]:
+            if collection.store.count(name, 1)[0]:
                 return collection
         raise NotFound(f"There is no collection {quote_name(name)}.")
 
@@ -265,7 +265,9 @@ class ServiceState:
         """
         found = self.app.find_spaces()
         spaces = [
-            space for space in found.spaces if space.documents and caller.may_see(space.collection)
+            space
+            for space in found.spaces
+            if space.has_documents and caller.may_see(space.collection)
         ]
         failures = {name: error for name, error in found.failures.items() if caller.may_see(name)}
         return spaces, describe_failures(failures)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -46,13 +45,16 @@ from fabula.store.parts import (
     lock_collection,
     lock_owners,
     lock_prefix,
+    make_run_name,
     refuse_invalid,
     refuse_long_line,
+    run_prefix,
     stage,
     switch,
     tie_to_chunks,
 )
 from fabula.store.rows import (
+    LAST_CHARACTER,
     decode_vector,
     encode_vector,
     filter_parameters,
@@ -168,15 +170,13 @@ class Store(Database):
             yield from map(read_entry, page)
             title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
 
-    def count(self, collection: str) -> tuple[int, int]:
-        """Return how many documents a collection has, and how many all collections have."""
-        [row] = self.rows("core/count_documents", collection=collection)
-        return row["documents"], row["all"]
+    def count(self, collection: str, limit: int = ALL) -> tuple[int, int]:
+        """Return how many documents a collection has, and how many all collections have.
 
-    def latest_collection(self) -> str:
-        """Return the collection whose document was written last; '' where there is no document."""
-        rows = self.rows("core/find_latest")
-        return str(rows[0]["collection"]) if rows else ""
+        Those of the collection are read to be counted, but no more than `limit` of them.
+        """
+        [row] = self.rows("core/count_documents", collection=collection, limit=limit)
+        return row["documents"], row["all"]
 
     def latest_collections(self) -> list[tuple[str, str]]:
         """Return when each collection's last document was written, and its name, in order."""
@@ -312,10 +312,13 @@ class Store(Database):
         parts = [row["part"] for row in rows]
         return {part["graph"]: read_record(part) for part in parts if part.get("graph")}
 
-    def find_abandoned_runs(self) -> list[str]:
-        """Return the runs that have left something staged and whose process has ended."""
+    def find_abandoned_runs(self, collection: str = "") -> list[str]:
+        """Return the runs that have left something staged and whose process has ended.
+
+        Those of one collection; without its name, those of all.
+        """
         with self.session() as session:
-            return find_abandoned_runs(session)
+            return find_abandoned_runs(session, collection)
 
     # Retrieval
 
@@ -421,7 +424,10 @@ class Store(Database):
         expected = min(parameters.get("limit", depth), depth)
         if _count_nearest(rows) >= expected:
             return rows
-        [hidden] = self.rows("core/count_hidden")
+        collection = parameters["collection"]
+        [hidden] = self.rows(
+            "core/count_hidden", collection=collection, run_prefix=run_prefix(collection)
+        )
         max_depth = depth + hidden["nodes"]
         while _count_nearest(rows) < expected and depth < max_depth:
             depth = min(4 * depth, max_depth)
@@ -811,7 +817,10 @@ class Store(Database):
     # Writing
 
     def make_schema(self) -> None:
-        """Make the constraints and indexes, and delete what a crash has left; once in a process.
+        """Make the constraints and indexes, and delete what crashes have left; once in a process.
+
+        This is where what was left in any collection is deleted. Afterwards a writer of a
+        collection deletes what is left there.
 
         Raises:
             StoreError: The graph is of another version of Fabula.
@@ -839,7 +848,7 @@ class Store(Database):
         space = self.space(collection)
         if space is None:
             refuse_collection(collection)
-        if space is None or (space.kind != (model, dimensions) and not space.documents):
+        if space is None or (space.kind != (model, dimensions) and not space.has_documents):
             new_space = {"collection": collection, "model": model, "dimensions": dimensions}
 
             def take(transaction: neo4j.ManagedTransaction) -> None:
@@ -861,7 +870,7 @@ class Store(Database):
             if space.element_kinds:
                 schema.make_vectors(self, space.dimensions, space.slot, "element")
             schema.wait(self, *schema.needed_indexes(space))
-        self._sweep()
+        self._sweep(collection)
         return space
 
     def apply(
@@ -896,7 +905,7 @@ class Store(Database):
 
         """
         [collection] = {part.owner.collection for part in parts}
-        space = self._find_slot(collection)
+        space = self._find_space(collection)
         refuse_other_model(space, model)
         refuse_invalid(parts, space)
         self.check_disk_space()
@@ -908,7 +917,7 @@ class Store(Database):
                 # `fabula db compact` or a new embedding model: staged once more, in the new slot.
                 # Or parts of a worker that died, which another one made differently.
                 self.discard_staged(lock)
-        run = lock.run if lock is not None and lock.run else uuid.uuid4().hex
+        run = lock.run if lock is not None and lock.run else make_run_name(collection)
         searchable = find_searchable(parts)
         self._make_element_index(space, searchable)
         # This lock tells other processes not to delete what is staged.
@@ -943,9 +952,9 @@ class Store(Database):
         enter(SWEEP)
         if lock is not None and lock.run:
             # One document of many: `prepare` sweeps what others have left, once for all of them.
-            self._sweep_switched([] if is_small(parts) else [run], hidden)
+            self._sweep_switched(collection, [] if is_small(parts) else [run], hidden)
         else:
-            self._sweep()
+            self._sweep(collection)
 
     def stage_early(
         self,
@@ -973,7 +982,7 @@ class Store(Database):
 
         """
         [collection] = {part.owner.collection for part in parts}
-        space = staged.space if staged else self._find_slot(collection)
+        space = staged.space if staged else self._find_space(collection)
         refuse_other_model(space, model)
         refuse_invalid(parts, space)
         self.check_disk_space()
@@ -1002,9 +1011,9 @@ class Store(Database):
         with self.session() as session:
             session.run(statement, runs=[lock.run]).consume()
 
-    def _find_slot(self, collection: str) -> Space:
-        """Return the space of a collection that is there, without a count of its documents."""
-        space = read_space(self.rows("core/find_slot", collection=collection))
+    def _find_space(self, collection: str) -> Space:
+        """Return the space of a collection that a writer found a moment ago."""
+        space = read_space(self.rows("core/find_space", collection=collection))
         if space is None:
             refuse_moved(self, collection)
             raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
@@ -1064,7 +1073,8 @@ class Store(Database):
 
         with self.session() as session:
             removed: int = session.execute_write(take_out)
-        self._sweep()
+        for collection in {owner.collection for owner in owners}:
+            self._sweep(collection)
         return removed
 
     def remove(self, collection: str, document: str) -> None:
@@ -1085,7 +1095,7 @@ class Store(Database):
             transaction.run(read_statement("core/switch_out_document"), place).consume()
             transaction.run(read_statement("core/clear_annotations"), place, layer="").consume()
             space = read_space(transaction.run(read_statement("core/find_space"), place).data())
-            if space is None or not space.documents:
+            if space is None or not space.has_documents:
                 for row in transaction.run(
                     read_statement("core/find_collection_parts"), place
                 ).data():
@@ -1097,7 +1107,7 @@ class Store(Database):
 
         with self.session() as session:
             session.execute_write(take_out)
-        self._sweep()
+        self._sweep(collection)
 
     def set_description(
         self, document: Entry, title: str, author: str, published: str | None = None
@@ -1167,7 +1177,7 @@ class Store(Database):
             existed: bool = session.execute_write(take)
         return existed
 
-    def _sweep_switched(self, runs: Sequence[str], hidden: int) -> None:
+    def _sweep_switched(self, collection: str, runs: Sequence[str], hidden: int) -> None:
         """Delete what one's own switch has left: marks of staging, and the nodes that it hid."""
         if not runs and not hidden:
             return
@@ -1176,23 +1186,32 @@ class Store(Database):
                 if runs:
                     session.run(read_statement("core/clear_staging"), runs=runs).consume()
                 if hidden:
-                    session.run(read_statement("core/clear_retired")).consume()
+                    _clear_retired(session, collection)
         except StoreError as error:
             _warn_of_sweep(error)
 
-    def _sweep(self) -> None:
+    def _sweep(self, collection: str = "") -> None:
         """Delete what switches leave: marks of staging, old nodes, and what was never switched in.
+
+        Of one collection: its writers do not wait for what those of others have left. Without its
+        name, of all. What a writer is staging now is known by its lock, and stays.
 
         No reader sees any of it, so a sweep that fails is left to the next one.
         """
         try:
             with self.session() as session:
-                runs = find_abandoned_runs(session)
+                runs = find_abandoned_runs(session, collection)
                 session.run(read_statement("core/clear_staging"), runs=runs).consume()
-                session.run(read_statement("core/clear_retired")).consume()
+                _clear_retired(session, collection)
                 session.run(read_statement("core/clear_staged"), runs=runs).consume()
         except StoreError as error:
             _warn_of_sweep(error)
+
+
+def _clear_retired(session: neo4j.Session, collection: str) -> None:
+    last = collection or LAST_CHARACTER
+    names = {"first_collection": collection, "last_collection": last}
+    session.run(read_statement("core/clear_retired"), names).consume()
 
 
 def _warn_of_sweep(error: StoreError) -> None:

@@ -125,7 +125,7 @@ def refuse_occupied(target: Store, collection: str, server: str, move: str = "")
             )
         return
     space = target.space(collection)
-    if space and space.documents:
+    if space and space.has_documents:
         raise StoreError(
             f"Server {server!r} has another collection {collection!r}, which this library does not "
             "know: nothing was copied. Move it to another server."
@@ -290,7 +290,7 @@ def place_name(home: Store, collection: str, server: str) -> None:
         lock_collection(transaction, collection)
         place = {"collection": collection}
         space = read_space(transaction.run(read_statement("core/find_space"), place).data())
-        if space and (space.documents or space.phase):
+        if space and (space.has_documents or space.phase):
             raise StoreError(f"Collection {collection!r} was made meanwhile: try again.")
         transaction.run(read_statement("servers/clear_collection_node"), place).consume()
         _save_moved(transaction, collection, server)

@@ -26,7 +26,7 @@ class Space:
         aspects: The aspects of the collection's passages and embedded elements.
         kinds: The kinds of its passages.
         element_kinds: The kinds of its embedded elements.
-        documents: How many documents it has; -1 if they were not counted.
+        has_documents: Whether it has documents.
         next_model: The model that it is being re-embedded with.
         next_dimensions: How many numbers an embedding of that model has.
         former_dimensions: How many those in the unused slot have.
@@ -42,7 +42,7 @@ class Space:
     aspects: tuple[str, ...]
     kinds: tuple[str, ...]
     element_kinds: tuple[str, ...]
-    documents: int
+    has_documents: bool
     next_model: str = ""
     next_dimensions: int = 0
     former_dimensions: int = 0

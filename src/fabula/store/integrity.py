@@ -236,12 +236,12 @@ def _state_notes(store: Store, collection: str, document: str) -> Iterator[str]:
     for space in store.spaces():
         if space.phase and collection in ("", space.collection):
             yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
-    runs = store.find_abandoned_runs()
+    runs = store.find_abandoned_runs(collection)
     [left] = store.rows("core/count_left_over", collection=collection, document=document, runs=runs)
     if left["nodes"]:
         yield (
             f"{left['nodes']:,} nodes are left over from replaced documents or interrupted runs. "
-            "No reader sees them, and the next ingest deletes them."
+            "No reader sees them, and the next ingest into their collection deletes them."
         )
     [staged] = store.rows("core/count_staged", collection=collection, runs=runs)
     if staged["nodes"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -363,11 +364,26 @@ def is_small(parts: Sequence[Part]) -> bool:
     return sum(len(part.nodes) for part in parts) <= ROWS_PER_BATCH
 
 
-def find_abandoned_runs(session: neo4j.Session) -> list[str]:
-    """Return the runs that staged something and have ended: nobody holds their locks."""
+def make_run_name(collection: str) -> str:
+    """Return a name for a run of staging that nobody else has; it begins as its collection says."""
+    return f"{run_prefix(collection)}{uuid.uuid4().hex}"
+
+
+def run_prefix(collection: str) -> str:
+    """Return what the names of all runs of a collection begin with; '' for all collections."""
+    return f"run/{_digest(collection)}/" if collection else ""
+
+
+def find_abandoned_runs(session: neo4j.Session, collection: str = "") -> list[str]:
+    """Return a collection's runs that staged something and have ended: nobody holds their locks.
+
+    Without a collection, return those of all.
+    """
     # The server may hide the transactions of other users, so that names not shown are tried too.
     # That takes seconds for each that is held, and is left out for those that are shown.
-    runs = session.run(read_statement("core/find_runs")).value("run")
+    runs = session.run(
+        read_statement("core/find_runs"), run_prefix=run_prefix(collection)
+    ).value("run")
     held = locks.find_held_names(session) if runs else set()
     return [run for run in runs if run not in held and locks.is_free(session, [run])]
 
@@ -404,7 +420,7 @@ def _digest(name: str) -> str:
 
 def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     refuse_moved_in(transaction, space.collection)
-    rows = transaction.run(read_statement("core/find_slot"), collection=space.collection).data()
+    rows = transaction.run(read_statement("core/find_space"), collection=space.collection).data()
     now = read_space(rows)
     if now is None:
         raise StoreError("The graph was emptied meanwhile: try again.")

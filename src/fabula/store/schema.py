@@ -42,6 +42,8 @@ STATEMENTS = (
     "schema_document_file",
     "schema_document_stem",
     "schema_document_text",
+    "schema_document_written",
+    "schema_retired_collection",
     "schema_passage_document",
     "schema_passage_kind",
     "schema_element_document",

@@ -74,8 +74,11 @@ def list_collections(
     spaces, left_out = state.find_spaces(caller)
     page, more = take_page([space for space in spaces if space.collection > begin], limit)
     next = make_cursor(page[-1].collection) if more else None
-    servers = [state.app.collection(space.collection).server for space in page]
-    items = [*map(CollectionView.of, page, servers)]
+    collections = [state.app.collection(space.collection) for space in page]
+    items = [
+        CollectionView.of(space, len(collection.documents()), collection.server)
+        for space, collection in zip(page, collections, strict=True)
+    ]
     return CollectionPage(items=items, next=next, left_out=left_out)
 
 
@@ -89,7 +92,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     graphs = collection.collection_graphs()
     if caller.is_visitor:
         graphs = [replace(graph, record=public_record(graph.record)) for graph in graphs]
-    view = CollectionView.of(space, collection.server)
+    view = CollectionView.of(space, len(collection.documents()), collection.server)
     views = [CollectionGraphView.of_graph(graph) for graph in graphs]
     return CollectionWhole(**view.model_dump(), settled=views)
 

@@ -109,7 +109,7 @@ class Readiness:
     def _find_problem(self) -> str:
         store = self._app.home_store
         try:
-            spaces = [space for space in store.spaces() if space.documents]
+            spaces = [space for space in store.spaces() if space.has_documents]
             indexes = store.indexes() if spaces else []
             faults = {
                 fault.name

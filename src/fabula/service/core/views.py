@@ -185,12 +185,12 @@ class CollectionView(View):
     reembedding: bool
 
     @classmethod
-    def of(cls, space: Space, server: str) -> Self:
-        """Return the view of the collection of an embedding space, which lives on a server."""
+    def of(cls, space: Space, documents: int, server: str) -> Self:
+        """Return the view of a collection: its space, its number of documents and its server."""
         return cls(
             name=space.collection,
             server=server,
-            documents=space.documents,
+            documents=documents,
             embedding_model=space.model,
             dimensions=space.dimensions,
             kinds=sorted({*space.kinds, *space.element_kinds}),

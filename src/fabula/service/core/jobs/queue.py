@@ -412,7 +412,7 @@ class Jobs:
             raise SettingsError(
                 f"The name of a collection {reason}: {quote_name(name)} can't be one."
             )
-        if space and (space.documents or space.phase):
+        if space and (space.has_documents or space.phase):
             refuse_reembedding(space)
             models = collection.models.for_building(space.model)
             refuse_other_model(space, models.space_name)

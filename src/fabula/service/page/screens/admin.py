@@ -182,5 +182,5 @@ def _indexes(state: ServiceState) -> list[tuple[str, list[str]]]:
         (space.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
         for space in state.app.spaces()
         for store in [state.app.store_of(space.collection)]
-        if (faults := schema.find_faults(store, space)) or space.documents
+        if (faults := schema.find_faults(store, space)) or space.has_documents
     ]

@@ -121,7 +121,7 @@ def manage_collection(
     values = {
         "collection": collection.name,
         "space": space,
-        "count": space.documents if space else 0,
+        "count": len(collection.documents()),
         "embedded_by": model,
         "embeds_by": collection.settings.embedding_model,
         "graphs": [
@@ -507,7 +507,12 @@ def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
     spaces, left_out = state.find_spaces(caller)
     return {
         "spaces": [
-            {"space": space, "embedded_by": split_space_name(space.model)[0]} for space in spaces
+            {
+                "space": space,
+                "documents": len(state.app.collection(space.collection).documents()),
+                "embedded_by": split_space_name(space.model)[0],
+            }
+            for space in spaces
         ],
         "left_out": left_out,
         "may_write": caller.may("write"),
