@@ -9,6 +9,7 @@ FabulaError
 │   ├── BadReply     a model's reply is not what was asked for
 │   │   └── TextRefused  an endpoint does not take a text, for its content or its length
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
+├── RuleError        a rule of a graph failed on a text: a fault of the program
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   ├── SpaceError   the graph holds embeddings of another model
 │   ├── DatabaseDown the server answers, its database does not
@@ -82,6 +83,10 @@ class TextRefused(BadReply):
 
 class BudgetSpent(ModelError):
     """A run has spent the calls or tokens that it may."""
+
+
+class RuleError(FabulaError):
+    """A rule of a graph failed on a text, which is a fault of the program."""
 
 
 class StoreError(FabulaError):

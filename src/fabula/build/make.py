@@ -15,10 +15,11 @@ from typing import Any
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import ReplyPending
-from fabula.graph import Edge, Node, Part
-from fabula.graph.gaps import GapLimit
+from fabula.graph import Edge, Gap, Node, Part
+from fabula.graph.extraction import RULES
+from fabula.graph.gaps import GapLimit, Missing
 from fabula.graph.installed import graph as installed_graph
-from fabula.graph.method import BuildText, BuildWork, Graph, PieceListener
+from fabula.graph.method import BuildText, BuildWork, Built, Graph, PieceListener
 from fabula.graph.parts import part_of, piece_of, text_part
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
@@ -45,9 +46,9 @@ class _Context:
     strict: bool
     dry: bool
 
-    def work(self, pieces: PieceListener | None = None) -> BuildWork:
-        """Return how a graph makes its calls, with a count of gaps of its own."""
-        return BuildWork(self.job, self.progress, GapLimit(strict=self.strict), pieces)
+    def limit(self, graph: Graph[Any], owner: str) -> GapLimit:
+        """Return what counts the gaps of a graph, which is named in the log with its owner."""
+        return GapLimit(f"{graph.name} of {owner}", strict=self.strict)
 
 
 def make(
@@ -100,7 +101,6 @@ def make(
                     listener(built[step.name], len(chunks[0].embedding))
             except ReplyPending as error:
                 # The other graphs go on: one batch takes the calls of all of them.
-                job.join_steps()
                 pending[step.name] = error
         if pending:
             raise next(iter(pending.values()))
@@ -119,8 +119,9 @@ def make_collection(
         context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         build_models = models.models(meter, dry=plan.dry)
         assert plan.graph.build_collection
+        limit = context.limit(plan.graph, plan.reader.collection)
         built = plan.graph.build_collection(
-            plan.reader, plan.options, build_models, plan.known, context.work()
+            plan.reader, plan.options, build_models, plan.known, BuildWork(job, progress, limit)
         )
     part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
     return BuiltParts((part,), plan.dimensions)
@@ -172,8 +173,19 @@ def _make_graph(
     meter = Meter(context.meter)
     models = context.models.models(meter, dry=context.dry)
     pieces = _pass_on(listener, graph, text) if listener and not graph.inherits else None
-    assert graph.build
-    built = graph.build(text, step.options, models, step.known, context.work(pieces))
+    limit = context.limit(graph, text.document.title)
+
+    def build() -> Built:
+        assert graph.build
+        # Where it fails, its own calls end with it, and not those of the graphs after it.
+        with TaskGroup(context.models.workers, within=context.job) as job:
+            work = BuildWork(job, context.progress, limit, pieces)
+            return graph.build(text, step.options, models, step.known, work)
+
+    built = limit.catch_fault(build)
+    if isinstance(built, Missing):
+        rests_on = dict.fromkeys((chunk.id for chunk in text.chunks), 1.0)
+        built = Built((), (), gaps=(Gap(RULES, built.why, (*rests_on,), rests_on),))
     return part_of(graph, text, built, step.recipe, meter.usage())
 
 

@@ -31,6 +31,7 @@ from fabula.errors import (
     LoadError,
     NotFound,
     ReplyPending,
+    RuleError,
     ServerError,
     Stopped,
     StoreError,
@@ -381,7 +382,7 @@ class BuildRun:
             return Outcome(name, "waiting")
         except Stopped:
             outcome = Outcome(name, "stopped")
-        except (LoadError, BadReply, Changed, NotFound, TooLarge, WorkerLost) as error:
+        except (LoadError, BadReply, RuleError, Changed, NotFound, TooLarge, WorkerLost) as error:
             outcome = Outcome(name, "failed", error=_name_source(name, error))
         # Calls that were under way when it ended like that are paid for: they are counted, too.
         job.wait_for_parts()

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
+from fabula.graph.gaps import Missing
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import escape_marks, fill_template, number_texts
 from fabula.models.replies import ask
@@ -51,6 +52,7 @@ MIN_CHECKED_WORDS = 4
 
 Item = TypeVar("Item")
 Record = TypeVar("Record")
+Out = TypeVar("Out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,17 +359,14 @@ class ExtractionCalls(Calls):
         """
         chat = self.models.chat(question.role, question.step)
 
-        def ask_or_miss(item: Item) -> ModelAnswer[Reply] | str:
-            try:
-                return question.ask(item, chat, self.models.temperature)
-            except BadReply as error:
-                return self.work.gaps.accept(error)
+        def ask_or_miss(item: Item) -> ModelAnswer[Reply] | Missing:
+            return self.work.gaps.attempt(question.ask, item, chat, self.models.temperature)
 
         answers: list[ModelAnswer[Reply] | None] = []
         replies = self.each(priority, question.step, ask_or_miss, items)
         for gap, answer in zip(gaps, replies, strict=True):
-            if isinstance(answer, str):
-                self.found_gaps.append(replace(gap, why=answer))
+            if isinstance(answer, Missing):
+                self.found_gaps.append(replace(gap, why=answer.why))
                 answers.append(None)
                 continue
             if answer.error:
@@ -406,6 +405,51 @@ class ExtractionCalls(Calls):
             ),
             reused,
         )
+
+    def read_by_rule(
+        self,
+        rule: Callable[[Sequence[Item]], Sequence[Out]],
+        items: Sequence[Item],
+        chunks: Callable[[Item], Iterable[str]],
+        instead: Callable[[Item], Sequence[Out]] = lambda item: (),
+    ) -> list[Out]:
+        """Return what a rule reads in all items, without those that it fails on.
+
+        Where it fails on a run of items, it reads the halves of the run, and so on: a gap is left
+        of the shortest run on which it fails, and all else is read in runs as long as can be.
+
+        Args:
+            rule: Reads a run of items, in text order.
+            items: All of them.
+            chunks: The ids of the chunks that an item is of.
+            instead: What stands for an item on which the rule fails.
+
+        Raises:
+            RuleError: The rule failed, and no gap is allowed.
+
+        """
+        read = self.work.gaps.catch_fault(rule, items)
+        if not isinstance(read, Missing):
+            return [*read]
+        gaps_before = len(self.found_gaps)
+        if len(items) < 2:
+            found = [value for item in items for value in instead(item)]
+        else:
+            half = len(items) // 2
+            found = [
+                value
+                for run in (items[:half], items[half:])
+                for value in self.read_by_rule(rule, run, chunks, instead)
+            ]
+        if len(self.found_gaps) == gaps_before:
+            ids = dict.fromkeys(id for item in items for id in chunks(item))
+            self.found_gaps.append(Gap(RULES, read.why, (*ids,), dict.fromkeys(ids, 1.0)))
+        return found
+
+
+def own_id(chunk: Chunk) -> list[str]:
+    """Return the id of a chunk as all ids of the chunks that it is of."""
+    return [chunk.id]
 
 
 def window_gap(step: str, window: TextWindow) -> Gap:

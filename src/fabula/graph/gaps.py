@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import textwrap
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
-from fabula.errors import BadReply
+from fabula.errors import BadReply, FabulaError, RuleError
 from fabula.graph import GAP, LACKS, Gap, Part
 
+LOG = logging.getLogger("fabula")
 MAX_SHARE = 0.1
 """Of a graph's pieces: if more are missing, something other than a few passages is wrong."""
 ALWAYS_ALLOWED = 1
@@ -17,6 +22,9 @@ ALWAYS_ALLOWED = 1
 windows of `entities`: it would have to fail as a whole if a model declines one of them."""
 MAX_REASON_CHARACTERS = 300
 """An endpoint may quote a whole passage."""
+
+Values = ParamSpec("Values")
+Made = TypeVar("Made")
 
 
 def gaps_of(part: Part) -> tuple[Gap, ...]:
@@ -42,23 +50,83 @@ def make_gap(
     return Gap(properties["step"], properties["why"], tuple(sources), rests_on, own)
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Stands for a piece that could not be made; `why` says in a sentence what went wrong."""
+
+    why: str
+
+
 class GapLimit:
-    """Lets a build go on without a piece that no model gives, as long as that is rare.
+    """Lets a build go on without a piece that a model does not give, or that a rule fails on.
 
     The steps of one build share it, in all their threads. Each says how many pieces it will have,
     including those that are used again, and asks before it leaves one out. If it is `strict`, none
-    may be left out.
+    may be left out. Pieces that a model does not give have to be rare. Those that rules fail on may
+    be many: no setting, model or other try would give them.
     """
 
-    def __init__(self, *, strict: bool = False) -> None:
+    def __init__(self, owner: str = "", *, strict: bool = False) -> None:
+        """Begin with no gap.
+
+        Args:
+            owner: What is built, for the log, as "speech of Middlemarch".
+            strict: Whether the first gap ends the build.
+
+        """
+        self._owner = owner
         self._strict = strict
         self._expected = self._gaps = 0
+        self._logged: set[str] = set()
         self._counting = threading.Lock()
 
     def expect(self, pieces: int) -> None:
         """Add to the number of pieces that the graph should have."""
         with self._counting:
             self._expected += pieces
+
+    def attempt(
+        self, make: Callable[Values, Made], *values: Values.args, **others: Values.kwargs
+    ) -> Made | Missing:
+        """Return the piece that `make` makes, or why it is left out.
+
+        Raises:
+            BadReply: No reply can be used, and too much is left out, as `accept` has it.
+            RuleError: `make` failed, and no piece may be left out.
+
+        """
+        try:
+            return self.catch_fault(make, *values, **others)
+        except BadReply as error:
+            return Missing(self.accept(error))
+
+    def catch_fault(
+        self, make: Callable[Values, Made], *values: Values.args, **others: Values.kwargs
+    ) -> Made | Missing:
+        """Return what `make` makes, or what is wrong with its code.
+
+        This is the one place where an unexpected error of a graph's code is caught. It is logged
+        with its traceback, once in a build.
+
+        Raises:
+            RuleError: `make` failed, and no piece may be left out.
+
+        """
+        try:
+            return make(*values, **others)
+        except (FabulaError, MemoryError, OSError):
+            # Nothing is wrong with the code, and the next piece would have the same error.
+            raise
+        except Exception as error:  # noqa: BLE001  whatever a text leads a rule to
+            why = _describe_fault(error)
+            if self._strict:
+                raise RuleError(f"{self._owner}: {why}") from error
+            with self._counting:
+                is_new = why not in self._logged
+                self._logged.add(why)
+            if is_new:
+                LOG.exception("A gap in %s: %s", self._owner, why)
+            return Missing(why)
 
     def accept(self, error: BadReply) -> str:
         """Return why a piece is left out, for its gap.
@@ -81,3 +149,11 @@ class GapLimit:
                 f"The last: {why}"
             ) from error
         return why
+
+
+def _describe_fault(error: Exception) -> str:
+    """Return in a sentence which error came from which line of the program."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+    why = f"a rule failed with {what}, which is a fault of the program ({error})."
+    return textwrap.shorten(why, MAX_REASON_CHARACTERS, placeholder="…")

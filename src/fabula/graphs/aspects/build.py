@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 
 from fabula.errors import BadReply
 from fabula.graph.calls import Calls, EmbeddingStream, batches
+from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import ClusterOptions, check_reduction, cluster
@@ -338,14 +339,11 @@ class _Steps:
         def detect(group: NodeGroup) -> Collection[str]:
             members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
-            try:
-                detected = self.writer.detect(text, aspects, round_number)
-            except BadReply as error:
-                if round_number and is_known:
-                    # The group keeps what the first round found.
-                    self.work.gaps.accept(error)
-                else:
-                    self._add_missing(ASPECTS, error, group)
+            detected = self.work.gaps.attempt(self.writer.detect, text, aspects, round_number)
+            if isinstance(detected, Missing):
+                # In later rounds the group keeps what the first round found.
+                if not (round_number and is_known):
+                    self._add_missing(ASPECTS, detected, group)
                 return ()
             for name, draft in detected.items():
                 self.drafts[ids.summary_id(self.document, name, 1, members)] = draft
@@ -388,10 +386,10 @@ class _Steps:
         """Return the embedded summaries of groups, without those that no model gave."""
 
         def summarise(group: NodeGroup) -> Summary | None:
-            try:
-                text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
-            except BadReply as error:
-                self._add_missing(SUMMARIES, error, group, aspect.name, level)
+            texts = [node.text.strip() for node in group.nodes]
+            text = self.work.gaps.attempt(self.writer.summarise, texts, aspect)
+            if isinstance(text, Missing):
+                self._add_missing(SUMMARIES, text, group, aspect.name, level)
                 return None
             count = tokens.count(text)
             return make_summary(self.document, aspect.name, level, group, text, count)
@@ -425,9 +423,11 @@ class _Steps:
     def _condense_batch(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
         """Return the details of each chunk; none of a chunk whose reply was not usable."""
         details: list[list[Detail]] = []
-        results = self.writer.condense([chunk.text.strip() for chunk in chunks])
-        for chunk, result in zip(chunks, results, strict=True):
-            if isinstance(result, BadReply):
+        texts = [chunk.text.strip() for chunk in chunks]
+        results = iter(self.writer.condense(texts))
+        for chunk in chunks:
+            result = self.work.gaps.attempt(_next_details, results)
+            if isinstance(result, Missing):
                 self._add_missing(DETAILS, result, NodeGroup((chunk,), (1.0,)), level=0)
                 details.append([])
             else:
@@ -435,12 +435,19 @@ class _Steps:
         return details
 
     def _add_missing(
-        self, step: str, error: BadReply, group: NodeGroup, aspect: str = "", level: int = 1
+        self, step: str, why: Missing, group: NodeGroup, aspect: str = "", level: int = 1
     ) -> None:
-        """Note what a model did not give. Raises the error if too much is missing."""
-        why = self.work.gaps.accept(error)
+        """Note what could not be made."""
         missing = self.undetected if step == ASPECTS else self.missing
-        missing.append(MissingReply(step, why, make_members(group), aspect, level))
+        missing.append(MissingReply(step, why.why, make_members(group), aspect, level))
+
+
+def _next_details(results: Iterator[tuple[str, ...] | BadReply]) -> tuple[str, ...]:
+    """Return the next details. Raises the error that stands in their place."""
+    details = next(results)
+    if isinstance(details, BadReply):
+        raise details
+    return details
 
 
 def _with_vector(detail: Detail, vectors: Mapping[str, Vector]) -> Detail | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, windows
+from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
@@ -165,8 +166,15 @@ class CommunityBuilder:
         for community in communities:
             if len(community.members) > 1:
                 title = make_title(network, community)
-                report = extracts.make_report(community.members, title, weights[community.id])
-                self.reports[community.id] = report
+                weight = weights[community.id]
+                report = self.calls.work.gaps.attempt(
+                    extracts.make_report, community.members, title, weight
+                )
+                if isinstance(report, Missing):
+                    gap = replace(_report_gap(network, community), why=report.why)
+                    self.calls.found_gaps.append(gap)
+                else:
+                    self.reports[community.id] = report
 
     def _write(
         self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions
@@ -192,10 +200,7 @@ class CommunityBuilder:
             answers = self.calls.ask_each(
                 question,
                 [contexts[group] for group in new],
-                [
-                    Gap(REPORTING, "", community_chunks(network, group), {group.id: 1.0})
-                    for group in new
-                ],
+                [_report_gap(network, group) for group in new],
                 WRITE_PRIORITY,
             )
             written = {
@@ -207,6 +212,11 @@ class CommunityBuilder:
                     self.reports[group.id] = context.resolve(written[group].records[0], network)
                 elif context.digest in previous:
                     self.reports[group.id] = context.resolve(previous[context.digest], network)
+
+
+def _report_gap(network: MemberNetwork, community: Community) -> Gap:
+    """Return the gap that a missing report leaves, without the reason."""
+    return Gap(REPORTING, "", community_chunks(network, community), {community.id: 1.0})
 
 
 def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> list[Claim]:

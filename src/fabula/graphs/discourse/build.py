@@ -7,6 +7,7 @@ two thirds of them the same one, so here a model may say that there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from fabula.graph.extraction import (
     ExtractionCalls,
     ModelQuestion,
     WindowReplies,
+    own_id,
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -69,14 +71,23 @@ def build(
     language = text.document.language
     senses = read_senses(options.senses)
     pairs = list(pairwise(text.chunks))
+    calls = ExtractionCalls(models, work)
     event_replies: WindowReplies[DiscourseRecords[Event]] = WindowReplies()
     if models.offline:
         link_replies = PairReplies(len(pairs))
-        events = events_by_rules(text)
-        links = links_by_rules(text.chunks, language, senses)
-        gaps: tuple[Gap, ...] = ()
+        events = calls.read_by_rule(
+            lambda chunks: events_by_rules(replace(text, chunks=tuple(chunks))), text.chunks, own_id
+        )
+        links = calls.read_by_rule(
+            lambda run: (
+                links_by_rules([run[0][0], *(second for _, second in run)], language, senses)
+                if run
+                else []
+            ),
+            pairs,
+            _ids,
+        )
     else:
-        calls = ExtractionCalls(models, work)
         previous = read_previous(known, senses)
         cut = windows(text.chunks, options.window_tokens, language)
         # Both steps run at once, and either may leave a gap first.
@@ -90,7 +101,6 @@ def build(
         event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
         events = event_replies.collect(lambda _, reply: reply.records, previous.events)
         links, link_replies = judging.result()
-        gaps = calls.gaps
     nodes, edges = nodes_and_edges(
         text.document.id,
         events,
@@ -105,7 +115,7 @@ def build(
     counts = count_facts(nodes, edges, links, event_replies, link_replies, known.facts)
     by_rules = {BY_RULES: 1} if models.offline else {}
     made = {**counts, **by_rules, JUDGED_BY: senses.digest}
-    return Built(tuple(nodes), tuple(edges), made, gaps)
+    return Built(tuple(nodes), tuple(edges), made, calls.gaps)
 
 
 def judge_pairs(

@@ -14,6 +14,7 @@ from fabula.graph.extraction import (
     RULES,
     ExtractionCalls,
     WindowReplies,
+    own_id,
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -54,6 +55,7 @@ from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
 from fabula.graphs.entities.values import Entities, Extraction
 from fabula.models.roles import Models
+from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
 
@@ -85,8 +87,7 @@ def build(
     replies = EntityReplies()
     stated: list[StatedTriple] = []
     if models.offline:
-        extraction = extract_entities(text.chunks, text.document.language)
-        extraction = recognise_persons(extraction, text.document.language, _ordinary(text))
+        extraction = _extract_by_rules(text, calls)
     else:
         cut = windows(text.chunks, options.window_tokens, text.document.language)
         demonstrations = read_demonstrations(options.demonstrations)
@@ -147,6 +148,19 @@ def build(
             **({VERDICTS: written} if (written := confirmer.written()) else {}),
         },
         calls.gaps,
+    )
+
+
+def _extract_by_rules(text: BuildText, calls: ExtractionCalls) -> Extraction:
+    language, ordinary = text.document.language, _ordinary(text)
+
+    def read(chunks: Sequence[Chunk]) -> list[Extraction]:
+        return [recognise_persons(extract_entities(chunks, language), language, ordinary)]
+
+    runs = calls.read_by_rule(read, text.chunks, own_id)
+    return Extraction(
+        tuple(mention for run in runs for mention in run.mentions),
+        tuple(mention for run in runs for mention in run.relation_mentions),
     )
 
 

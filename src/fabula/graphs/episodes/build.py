@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
+from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.episodes import ids
 from fabula.graphs.episodes.labels import EPISODES
@@ -107,12 +107,12 @@ class _Steps:
             if not is_alone and episode is None
         ]
 
-        def write(row: int) -> Episode | str:
+        def write(row: int) -> Episode | Missing:
             texts = [member.text.strip() for member in members[row]]
-            try:
-                summary = self.writer.write(texts, level, stretches[row].chunks[-1].end)
-            except BadReply as error:
-                return self.work.gaps.accept(error)
+            end = stretches[row].chunks[-1].end
+            summary = self.work.gaps.attempt(self.writer.write, texts, level, end)
+            if isinstance(summary, Missing):
+                return summary
             return self._make(level, members[row], summary, tokens.count(summary), self.writer.by)
 
         results = dict(zip(new, self.calls.each(SUMMARISE, EPISODES, write, new), strict=True))
@@ -122,9 +122,9 @@ class _Steps:
                 self.episodes.append(episode)
                 self.written[stretch] = (episode,)
                 continue
-            if isinstance(episode, str):
+            if isinstance(episode, Missing):
                 missing = [member.id for member in members[row]]
-                self.gaps.append(make_gap(level, missing, _sources(members[row]), episode))
+                self.gaps.append(make_gap(level, missing, _sources(members[row]), episode.why))
             # The level above goes on with what there is: windows that failed leave nothing.
             self.written[stretch] = members[row] if level > 1 else ()
 

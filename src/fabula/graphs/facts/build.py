@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 from fabula.graph.extraction import (
@@ -17,6 +18,7 @@ from fabula.graph.extraction import (
     Records,
     TextWindow,
     WindowReplies,
+    own_id,
     window_gap,
     windows,
 )
@@ -62,7 +64,8 @@ def build(
     misnumbered: Counter[str] = Counter()
     replies: WindowReplies[Records[FactStatement]] = WindowReplies()
     if models.offline:
-        statements = state_by_rules(text.chunks, text.below[ENTITIES], language)
+        state = partial(state_by_rules, entities=text.below[ENTITIES], language=language)
+        statements = calls.read_by_rule(state, text.chunks, own_id)
     else:
         cut = windows(text.chunks, options.window_tokens, language)
         work.gaps.expect(len(cut))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, WindowReplies, windows
+from fabula.graph.extraction import (
+    MODEL,
+    RULES,
+    ExtractionCalls,
+    Records,
+    WindowReplies,
+    own_id,
+    windows,
+)
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.speech.inner import attribute_inner
 from fabula.graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
@@ -16,9 +24,10 @@ from fabula.graphs.speech.plays import find_speeches
 from fabula.graphs.speech.questions import SpeakerRecord, ask_speakers
 from fabula.graphs.speech.quotations import find_quotations
 from fabula.graphs.speech.rules import SpeakerRules
-from fabula.graphs.speech.values import READ, Placed, Spoken
-from fabula.graphs.speech.words import has_words, words_of
+from fabula.graphs.speech.values import READ, Placed, Quotation, Spoken
+from fabula.graphs.speech.words import SpeechWords, has_words, words_of
 from fabula.models.roles import Models
+from fabula.text.document import Chunk
 
 READ_PRIORITY = 1
 ENTITIES = "entities"
@@ -50,9 +59,9 @@ def build(
     quotations = find_speeches(whole, text.chunks)
     is_play = bool(quotations)
     quotations = quotations or find_quotations(whole, words)
-    spoken = SpeakerRules(whole, quotations, words, persons).attribute()
-    placed = place_quotations(spoken, text.chunks)
     calls = ExtractionCalls(models, work)
+    spoken = _attribute(text, quotations, words, persons, calls)
+    placed = place_quotations(spoken, text.chunks)
     replies: WindowReplies[Records[SpeakerRecord]] = WindowReplies()
     # The label above a speech is certain: a model could say nothing more.
     if not models.offline and not is_play and placed:
@@ -68,11 +77,41 @@ def build(
         replies = calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
         records = replies.collect(lambda _, reply: reply.records, previous.records)
         placed = _take(placed, records, whole)
-    placed = attribute_inner(placed, whole, words, persons)
+    placed = calls.read_by_rule(
+        lambda run: attribute_inner(run, whole, words, persons),
+        placed,
+        lambda item: [item.chunk],
+        lambda item: [item],
+    )
     nodes, edges = nodes_and_edges(placed, text.chunks, whole, persons)
     embedded = calls.embed_nodes(nodes, known)
     counts = count_facts(placed, persons, has_words(language), replies, known.facts)
     return Built(tuple(embedded), tuple(edges), counts, calls.gaps)
+
+
+def _attribute(
+    text: BuildText,
+    quotations: Sequence[Quotation],
+    words: SpeechWords,
+    persons: Persons,
+    calls: ExtractionCalls,
+) -> list[Spoken]:
+    """Return the quotations with their speakers by rules; nobody where the rules fail."""
+
+    def inside(chunks: Sequence[Chunk]) -> list[Quotation]:
+        start, end = chunks[0].start, chunks[-1].end
+        return [quotation for quotation in quotations if start <= quotation.start < end]
+
+    def attribute(chunks: Sequence[Chunk]) -> list[Spoken]:
+        said = inside(chunks)
+        start, end = chunks[0].start, max([chunks[-1].end, *(each.end for each in said)])
+        # What is before is left blank, so that places are those in the whole text.
+        read = "\n" * start + text.document.text[start:end]
+        return SpeakerRules(read, said, words, persons).attribute()
+
+    return calls.read_by_rule(
+        attribute, text.chunks, own_id, lambda chunk: [*map(Spoken, inside([chunk]))]
+    )
 
 
 def _take(placed: Sequence[Placed], records: Sequence[SpeakerRecord], text: str) -> list[Placed]:
