@@ -43,6 +43,57 @@ def test_a_name_tells_text_from_markdown_and_no_more() -> None:
 
 
 @pytest.mark.parametrize(
+    "start",
+    [
+        "How a file begins: %PDF-1.7 is the mark of a PDF.",
+        "%PDF-1.4 is how one begins.",
+        "%PDF-1.4\n1 0 obj <<>> endobj\n%%EOF was all of my first file.",
+        "PK, said he.",
+        "{\\rtf is another mark.",
+        "{\\rtf1\\ansi Hello} is the smallest document.",
+        "GIF89a was a format.",
+        "Rar! sade han.",
+        "<html> and </html> are tags.",
+        "<i>It was night.</i>",
+        "<?xml version='1.0'?> begins a file.",
+        "<TEI> is the root.",
+        "<!-- the third draft -->\n\n# One",
+        "<div align='center'>A Tale</div>\n\n# One",
+        "<3 was all she wrote.",
+        "<<Bonjour>>, dit-il.",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".txt", ".md"])
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_text_may_begin_as_other_formats_do(start: str, suffix: str, count: int) -> None:
+    text = "\n".join([start, *[SENTENCE] * count])
+    assert recognise(text.encode(), f"tale{suffix}") == suffix
+    document = load_content(text.encode(), f"tale{suffix}", "default", 10**6)
+    assert document.text.count(SENTENCE) == count
+
+
+@pytest.mark.parametrize("suffix", [s for s in SEEDS if s not in (".txt", ".md")])
+@pytest.mark.parametrize("name", ["tale.txt", "tale.md"])
+def test_a_whole_document_is_recognised_under_the_name_of_a_text(suffix: str, name: str) -> None:
+    assert recognise(SEEDS[suffix], name) == suffix
+
+
+def test_a_pdf_may_have_other_bytes_before_it() -> None:
+    data = b"HTTP/1.1 200 OK\n\n" + pdf([["A word."]])
+    assert {recognise(data, name) for name in ("tale", "tale.pdf", "tale.txt")} == {".pdf"}
+
+
+@pytest.mark.parametrize("text", ["%PDF-1.7\nis all there is", "junk, then %PDF-1.7"])
+def test_a_damaged_pdf_stays_one_by_its_name(text: str) -> None:
+    assert recognise(text.encode(), "tale.pdf") == ".pdf"
+
+
+def test_a_page_may_begin_with_words_and_other_text_with_a_sign() -> None:
+    assert recognise(b"Hello <b>you</b>.", "page.html") == ".html"
+    assert recognise(b"<3 was all she wrote.", "standard input") == ".txt"
+
+
+@pytest.mark.parametrize(
     ("data", "said"),
     [
         (b"\0" * 60 + b"BOOKMOBI" + b"\0" * 99, "is a Kindle book.*EPUB"),

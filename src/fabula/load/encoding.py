@@ -17,6 +17,7 @@ import webencodings
 
 from fabula.errors import LoadError
 from fabula.load import languages, mojibake
+from fabula.load.formats import text_like_format
 from fabula.text.nouns import count_noun, count_with_verb
 
 _MARKS = (
@@ -26,8 +27,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_TEXT_LIKE = {".pdf": "a PDF: name it .pdf", ".rtf": "an RTF document: name it .rtf"}
 _MAGIC = (
-    (b"%PDF-", "a PDF: name it .pdf"),
+    (b"%PDF-", _TEXT_LIKE[".pdf"]),
     (b"PK\x03\x04", "a zip archive: name it .epub, .docx, .odt or .zip, as what it is"),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
@@ -38,7 +40,6 @@ _MAGIC = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
     (b"\xd0\xcf\x11\xe0", "an old Office document: save it as .docx"),
-    (b"{\\rtf", "an RTF document: name it .rtf"),
 )
 _DECLARED = (
     rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)",
@@ -264,12 +265,16 @@ def _is_unlikely(char: str) -> bool:
 
 
 def _refuse_binary(data: bytes, source: str) -> None:
-    for magic, kind in _MAGIC:
-        if data.startswith(magic):
-            raise LoadError(f"{source} isn't text but {kind}.")
+    if suffix := text_like_format(data):
+        raise LoadError(f"{source} isn't text but {_TEXT_LIKE[suffix]}.")
     sample = data[:_SAMPLE_BYTES]
     controls = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 27), 127))
-    if controls > 0.01 * len(sample):
+    is_binary = controls > 0.01 * len(sample)
+    for magic, kind in _MAGIC:
+        # A text may begin with 'Rar!' or 'GIF8'.
+        if data.startswith(magic) and (is_binary or not magic.isascii()):
+            raise LoadError(f"{source} isn't text but {kind}.")
+    if is_binary:
         raise LoadError(f"{source} isn't text but binary data: give a text, HTML, EPUB or PDF.")
 
 
