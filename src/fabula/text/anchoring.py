@@ -8,15 +8,19 @@ Web Annotation Data Model (https://www.w3.org/TR/annotation-model/, sections 4.2
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from fabula.errors import BadValue
+from fabula.text.phrases import SearchBudget, find_phrases
 
 MAX_MARKED_CHARACTERS = 100_000_000
 """Of all annotations of a layer together, which keep their words."""
@@ -40,10 +44,23 @@ MIN_FUZZY_CHARACTERS = 8
 """Shorter words that were changed are not looked for: too much is like them."""
 MIN_ALIKE = 80.0
 """How much alike (0 to 100, of the normalised indel similarity) changed words must be."""
-MAX_RARE_PLACES = 50
-"""A word with more places than this says too little of where changed words may stand."""
-RARE_WORDS = 4
-"""How many of the rarest words of a changed quotation are followed to where they stand."""
+MAX_CHANGED_CHARACTERS = 20_000
+"""Of a quotation that is looked for with changed words: comparing it costs the square of these, and
+with so many 3 milliseconds. Letters and digits of a longer one must stand as they are."""
+MAX_SEEDS = 2_000
+"""Of the places of a changed quotation's words, rarest first, how many say where it may stand."""
+MAX_PLACES_COMPARED, MIN_PLACES_COMPARED = 200, 8
+"""Of the places where a changed quotation may stand, how many a short and a long one is compared
+with: few words are at many places."""
+MAX_CHARACTERS_COMPARED = 10_000
+"""Between these two, it is compared with so many characters."""
+SHIFT_CHARACTERS = 32
+"""Words of one place may stand so much nearer together, or farther apart, than in the quotation."""
+END_CHARACTERS = 64
+"""Of each end of a changed quotation, by which it is found where it begins and ends: so many letters
+fit into one word of the processor, and take 30 microseconds."""
+MAX_CONTEXT_CHARACTERS = 200
+"""Of what is around a quotation that is compared; a file may say much more."""
 WORD_CHARACTERS = 32
 """Changed words may begin so much before or after the place of a neighbour."""
 _WORD = re.compile(r"\w+")
@@ -127,10 +144,27 @@ class QuoteFinder:
     have moved as far.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, budget: SearchBudget | None = None) -> None:
         self._text = text
+        self._budget = budget or SearchBudget()
+        self._found: dict[str, Sequence[int]] = {}
+        """Where phrases that were looked up begin in the text."""
+        self._found_letters: dict[str, Sequence[int]] = {}
+        """The same of the letters of phrases, in those of the text."""
         self._moved = 0
         self._neighbours: tuple[_Neighbour | None, _Neighbour | None] = None, None
+
+    def look_up(self, quotes: Iterable[TextQuote]) -> None:
+        """Look all of some quotations up at once, with their contexts: one by one takes longer."""
+        self._found |= find_phrases(self._text, map(_whole, quotes), self._budget)
+
+    def look_up_similar(self, quotes: Sequence[TextQuote]) -> None:
+        """Look all of some quotations up at once by themselves, by their letters and prefixes."""
+        phrases = [words for quote in quotes for words in (quote.exact, quote.prefix)]
+        self._found |= find_phrases(self._text, phrases, self._budget)
+        if left := [quote.exact for quote in quotes if not self._found.get(quote.exact, True)]:
+            letters = map(_letters, left)
+            self._found_letters |= find_phrases(self._letters[0], letters, self._budget)
 
     def find(self, quote: TextQuote) -> Anchor | None:
         """Return where a quotation stands now; None if it stands nowhere, or may be any of several.
@@ -145,7 +179,7 @@ class QuoteFinder:
         """Return where a quotation stands with all of its context; None if that is nowhere."""
         if not quote.exact:
             return self._at_position(quote)
-        if quote.start >= 0 and self._stands_at(quote, quote.start):
+        if self.stands(quote):
             self._moved = 0
             return Anchor(quote.start, quote.start + len(quote.exact), POSITION)
         found = self._find_whole(quote)
@@ -174,13 +208,18 @@ class QuoteFinder:
             nearest = before or after
             assert nearest is not None
             self._moved = nearest.moved
-        found = self._find_exact(quote)
-        if found >= 0:
-            return self._make_anchor(quote, found, found + len(quote.exact), QUOTE)
+        if found := self._find_exact(quote):
+            return self._make_anchor(quote, *found, QUOTE)
         is_bare = not (quote.prefix or quote.suffix) and quote.start < 0
-        if is_bare and quote.exact in self._text:
+        if is_bare and self._find_all(quote.exact):
             return None  # it stands several times: nothing says which one is meant
+        if found := self._find_letters(quote):
+            return self._make_anchor(quote, *found, FUZZY)
         return self._find_changed(quote)
+
+    def stands(self, quote: TextQuote) -> bool:
+        """Whether a quotation stands at its place with all of its context."""
+        return quote.start >= 0 and self._stands_at(quote, quote.start)
 
     def _at_position(self, quote: TextQuote) -> Anchor | None:
         if 0 <= quote.start < quote.end <= len(self._text):
@@ -210,65 +249,82 @@ class QuoteFinder:
         """Where the quotation stands with all of its context, nearest to its place; -1: nowhere."""
         if not (quote.prefix or quote.suffix):
             return -1
-        whole = quote.prefix + quote.exact + quote.suffix
         expected = self._expected_start(quote)
-        # First near to where it should be, which mostly saves a search of the whole text.
-        if expected >= 0:
-            first = max(0, expected - len(quote.prefix) - NEAR_CHARACTERS)
-            last = expected + len(whole) + NEAR_CHARACTERS
-            if places := list(_occurrences(self._text, whole, first, last)):
-                starts = [place + len(quote.prefix) for place in places]
-                return min(starts, key=lambda start: (abs(start - expected), start))
-        place = self._text.find(whole)
-        if place < 0:
-            return -1
-        if self._text.find(whole, place + 1) >= 0:
-            return self._nearest(quote, whole)
-        return place + len(quote.prefix)
-
-    def _nearest(self, quote: TextQuote, whole: str) -> int:
-        """The nearest of several equal places; -1 if it is not known what they are near to."""
-        expected = self._expected_start(quote)
-        if expected < 0:
-            return -1
-        starts = [place + len(quote.prefix) for place in _occurrences(self._text, whole)]
+        starts = [at + len(quote.prefix) for at in self._find_all(_whole(quote))]
+        if not starts or (len(starts) > 1 and expected < 0):
+            return -1  # of several equal places, it is not known what they are near to
         return min(starts, key=lambda start: (abs(start - expected), start))
 
-    def _find_exact(self, quote: TextQuote) -> int:
-        """Where the words stand in a context like their own; -1 if that is nowhere, or not one."""
-        places = list(_occurrences(self._text, quote.exact))
-        if not places:
-            return -1
+    def _find_all(self, words: str) -> Sequence[int]:
+        """Where words begin in the text."""
+        if words not in self._found:
+            self._found |= find_phrases(self._text, [words], self._budget)
+        return self._found.get(words, ())
+
+    def _find_exact(self, quote: TextQuote) -> tuple[int, int] | None:
+        """Where the words stand in a context like their own; None if that is nowhere, or not one."""
+        size = len(quote.exact)
+        places = self._find_all(quote.exact)
+        nearest = _take_nearest(places, self._expected_start(quote))
+        return self._choose(quote, [(at, at + size) for at in nearest])
+
+    def _find_letters(self, quote: TextQuote) -> tuple[int, int] | None:
+        """The same for its letters and digits, whatever case, white space and signs they have."""
+        wanted = _letters(quote.exact)
+        if len(wanted) < MIN_FUZZY_CHARACTERS:
+            return None
+        letters, places = self._letters
+        if wanted not in self._found_letters:
+            self._found_letters |= find_phrases(letters, [wanted], self._budget)
+        expected = self._expected_start(quote)
+        expected = bisect_left(places, expected) if expected >= 0 else -1
+        spans = [
+            self._with_signs(quote.exact, places[at], places[at + len(wanted) - 1] + 1)
+            for at in _take_nearest(self._found_letters[wanted], expected)
+        ]
+        return self._choose(quote, spans)
+
+    def _with_signs(self, exact: str, start: int, end: int) -> tuple[int, int]:
+        """Widen a span of letters by as many signs as a quotation has at its ends."""
+        text = self._text
+        for _ in takewhile(_is_sign, exact):
+            start -= start > 0 and _is_sign(text[start - 1])
+        for _ in takewhile(_is_sign, reversed(exact)):
+            end += end < len(text) and _is_sign(text[end])
+        return start, end
+
+    def _choose(
+        self, quote: TextQuote, spans: Sequence[tuple[int, int]]
+    ) -> tuple[int, int] | None:
+        """The one of several places of equal words that is meant; None if that is not known."""
+        if not spans:
+            return None
         expected = self._expected_start(quote)
         has_context = bool(quote.prefix.strip() or quote.suffix.strip())
         size = len(quote.exact)
-        if len(places) == 1 and not has_context:
-            return places[0]
-        if len(places) == 1 and size >= LONG_CHARACTERS:
-            is_sure = size >= FAR_CHARACTERS or self._is_trusted(quote, places[0], places[0] + size)
-            return places[0] if is_sure else -1
+        if len(spans) == 1 and not has_context:
+            return spans[0]
+        if len(spans) == 1 and size >= LONG_CHARACTERS:
+            is_sure = size >= FAR_CHARACTERS or self._is_trusted(quote, *spans[0])
+            return spans[0] if is_sure else None
         if not has_context:
             # Nothing says which one it was but its place.
-            return min(places, key=lambda at: abs(at - expected)) if expected >= 0 else -1
-        # A short word stands at thousands of places; only the nearest are compared.
-        if len(places) > MAX_CANDIDATES and expected >= 0:
-            middle = bisect_left(places, expected)
-            first = max(0, middle - MAX_CANDIDATES // 2)
-            places = places[first : first + MAX_CANDIDATES]
-        scored = [(self._context_score(quote, at, at + size), at) for at in places]
+            return min(spans, key=lambda each: abs(each[0] - expected)) if expected >= 0 else None
+        self._budget.spend(20 * len(spans))
+        scored = [(self._context_score(quote, *span), span) for span in spans]
         scored = [
-            (score, at)
-            for score, at in scored
-            if score >= MIN_CONTEXT and self._is_trusted(quote, at, at + size)
+            (score, span)
+            for score, span in scored
+            if score >= MIN_CONTEXT and self._is_trusted(quote, *span)
         ]
         if not scored:
-            return -1
+            return None
         best = max(score for score, _ in scored)
-        candidates = [at for score, at in scored if score == best]
+        candidates = [span for score, span in scored if score == best]
         # Better none than one of several by chance: a note must not move to other words.
         if len(candidates) > 1 and expected < 0:
-            return -1
-        return min(candidates, key=lambda at: (abs(at - expected), at))
+            return None
+        return min(candidates, key=lambda span: (abs(span[0] - expected), span))
 
     def _is_in_context(self, quote: TextQuote, start: int, end: int) -> bool:
         """Whether changed words are long enough to be the ones, or stand as these did."""
@@ -306,78 +362,128 @@ class QuoteFinder:
 
     def _compare_sides(self, quote: TextQuote, start: int, end: int) -> list[float]:
         """How much alike the text before a place and that after it are, without empty sides."""
-        before = self._text[max(0, start - len(quote.prefix)) : start]
-        after = self._text[end : end + len(quote.suffix)]
+        prefix = quote.prefix[-MAX_CONTEXT_CHARACTERS:]
+        suffix = quote.suffix[:MAX_CONTEXT_CHARACTERS]
+        before = self._text[max(0, start - len(prefix)) : start]
+        after = self._text[end : end + len(suffix)]
         return [
             fuzz.ratio(wanted, there)
-            for wanted, there in ((quote.prefix, before), (quote.suffix, after))
+            for wanted, there in ((prefix, before), (suffix, after))
             if wanted
         ]
 
     def _find_changed(self, quote: TextQuote) -> Anchor | None:
-        """Words that are like the quotation, where its context or its rare words stand."""
+        """Words that are like the quotation, where its context or most of its words stand."""
         if len(quote.exact) < MIN_FUZZY_CHARACTERS:
+            return None
+        if len(quote.exact) > MAX_CHANGED_CHARACTERS or self._budget.is_spent:
+            self._budget.untried += not self._budget.is_spent
             return None
         if between := self._between_context(quote):
             return self._make_anchor(quote, *between, FUZZY)
         best: tuple[float, int, int] | None = None
-        for first, last in self._windows(quote):
-            score, start, end = self._align(quote, first, last)
+        words_there = 0
+        for place, count in self._likely_starts(quote):
+            if best and count < words_there:
+                break  # where fewer of its words stand, it is less alike
+            start, end = self._align(quote.exact, place)
+            score = self._compare(quote.exact, start, end)
             is_meant = score >= MIN_ALIKE and self._is_in_context(quote, start, end)
             if is_meant and (best is None or score > best[0]):
-                best = score, start, end
+                best, words_there = (score, start, end), count
         return self._make_anchor(quote, best[1], best[2], FUZZY) if best else None
+
+    def _compare(self, words: str, start: int, end: int) -> float:
+        """How much alike words and those between two characters of the text are.
+
+        Returns:
+            The normalised indel similarity from 0 to 100; 0 below MIN_ALIKE.
+
+        """
+        # It compares 64 letters at a time with each other letter.
+        self._budget.spend(10 + len(words) * (end - start) // 6_400)
+        return fuzz.ratio(words, self._text[start:end], score_cutoff=MIN_ALIKE)
 
     def _between_context(self, quote: TextQuote) -> tuple[int, int] | None:
         """Where the prefix and the suffix stand around words that are like the quotation."""
         if not (quote.prefix.strip() and quote.suffix.strip()):
             return None
-        longest = 2 * len(quote.exact) + CONTEXT_CHARACTERS
-        places = list(_occurrences(self._text, quote.prefix))[:MAX_CANDIDATES]
-        spans = []
-        for place in places:
-            start = place + len(quote.prefix)
-            end = self._text.find(quote.suffix, start, start + longest + len(quote.suffix))
-            if end > start and fuzz.ratio(quote.exact, self._text[start:end]) >= MIN_ALIKE:
-                spans.append((start, end))
-        if not spans:
-            return None
         expected = self._expected_start(quote)
-        if len(spans) > 1 and expected < 0:
+        longest = 2 * len(quote.exact) + CONTEXT_CHARACTERS
+        spans = []
+        for place in _take_nearest(self._find_all(quote.prefix), expected)[:MAX_CANDIDATES]:
+            start = place + len(quote.prefix)
+            self._budget.spend(1 + longest // 1_000)
+            end = self._text.find(quote.suffix, start, start + longest + len(quote.suffix))
+            if end > start:
+                spans.append((start, end))
+        spans = sorted(spans, key=lambda span: abs(span[0] - expected))[:MIN_PLACES_COMPARED]
+        alike = [span for span in spans if self._compare(quote.exact, *span)]
+        if not alike or (len(alike) > 1 and expected < 0):
             return None
-        return min(spans, key=lambda span: abs(span[0] - expected))
+        return alike[0]
 
-    def _windows(self, quote: TextQuote) -> list[tuple[int, int]]:
-        """Stretches of the text in which the rarest words of a quotation stand as in it."""
-        words = [(match[0], match.start()) for match in _WORD.finditer(quote.exact)]
-        places = self._places
-        rare = sorted(
-            ((len(places[word]), word, at) for word, at in words if word in places),
-        )[:RARE_WORDS]
-        windows = set()
-        slack = max(40, len(quote.exact) // 3)
-        for count, word, at in rare:
-            # They are sorted, so that all further words are more frequent still.
-            if count > MAX_RARE_PLACES:
-                break
-            for place in places[word]:
-                first = max(0, place - at - slack)
-                windows.add((first, min(len(self._text), first + len(quote.exact) + 2 * slack)))
-        return sorted(windows)
+    def _likely_starts(self, quote: TextQuote) -> list[tuple[int, int]]:
+        """Where a quotation may begin, and how many of its words say so; most are first.
 
-    def _align(self, quote: TextQuote, first: int, last: int) -> tuple[float, int, int]:
-        """How much alike the best words of a stretch are, and where these are.
-
-        Returns:
-            The normalised indel similarity from 0 to 100, and the first and the last character.
-
+        Each place of a word says where the quotation would begin. Near to the expected place all
+        words are asked, elsewhere the rarest.
         """
-        stretch = self._text[first:last]
-        found = fuzz.partial_ratio_alignment(quote.exact, stretch, score_cutoff=MIN_ALIKE)
-        if found is None:
-            return 0.0, 0, 0
-        start, end = self._whole_words(first + found.dest_start, first + found.dest_end)
-        return fuzz.ratio(quote.exact, self._text[start:end]), start, end
+        words = [(match[0], match.start()) for match in _WORD.finditer(quote.exact)]
+        known = [(word, at) for word, at in words if word in self._places]
+        expected = self._expected_start(quote)
+        most = MAX_CHARACTERS_COMPARED // len(quote.exact)
+        most = min(max(most, MIN_PLACES_COMPARED), MAX_PLACES_COMPARED)
+        starts: list[tuple[int, int]] = []
+        if expected >= 0:
+            first, last = expected - NEAR_CHARACTERS, expected + NEAR_CHARACTERS
+            starts += self._count_starts(known, first, last)[: most // 2]
+        rare = sorted(known, key=lambda each: len(self._places[each[0]]))
+        starts += self._count_starts(rare, 0, len(self._text))[: most - len(starts)]
+        return sorted(starts, key=lambda each: -each[1])
+
+    def _count_starts(
+        self, words: Iterable[tuple[str, int]], first: int, last: int
+    ) -> list[tuple[int, int]]:
+        """Return where words say that their quotation begins between two characters, by how many.
+
+        Those that are apart by less than SHIFT_CHARACTERS are one, the least of them.
+        """
+        starts: list[int] = []
+        for word, at in words:
+            places = self._places[word]
+            low, high = bisect_left(places, first + at), bisect_right(places, last + at)
+            if len(starts) + high - low > MAX_SEEDS:
+                break
+            starts += [place - at for place in places[low:high]]
+        self._budget.spend(20 + 3 * len(starts))
+        counts: Counter[int] = Counter()
+        group = -SHIFT_CHARACTERS
+        for start in sorted(starts):
+            if start - group >= SHIFT_CHARACTERS:
+                group = start
+            counts[group] += 1
+        return counts.most_common()
+
+    def _align(self, words: str, place: int) -> tuple[int, int]:
+        """Return the first and the last character of what stands for words, near to a place."""
+        slack = SHIFT_CHARACTERS + min(len(words) // 8, NEAR_CHARACTERS)
+        head = self._find_end(words[:END_CHARACTERS], place - SHIFT_CHARACTERS, 2 * slack)
+        start = head[0] if head else max(0, place)
+        if len(words) <= END_CHARACTERS:
+            return self._whole_words(*(head or (start, min(len(self._text), start + len(words)))))
+        last = start + len(words) - END_CHARACTERS - slack
+        tail = self._find_end(words[-END_CHARACTERS:], max(start, last), 2 * slack)
+        end = tail[1] if tail else min(len(self._text), start + len(words))
+        return self._whole_words(start, end)
+
+    def _find_end(self, words: str, first: int, slack: int) -> tuple[int, int] | None:
+        """Where some words at an end of a quotation, or words like them, stand from a character."""
+        first = max(0, first)
+        stretch = self._text[first : first + slack + len(words)]
+        self._budget.spend(len(stretch))
+        found = fuzz.partial_ratio_alignment(words, stretch, score_cutoff=MIN_ALIKE / 2)
+        return (first + found.dest_start, first + found.dest_end) if found else None
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         """Widen a span to whole words, and leave out white space at its ends."""
@@ -393,6 +499,11 @@ class QuoteFinder:
         return start, end
 
     @cached_property
+    def _letters(self) -> tuple[str, Sequence[int]]:
+        """The letters and digits of the text in lower case, and where each of them stands."""
+        return _letters(self._text), array("L", _letter_places(self._text))
+
+    @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Where each word of the text begins; made when the first changed words are looked for."""
         places: dict[str, list[int]] = {}
@@ -401,14 +512,25 @@ class QuoteFinder:
         return places
 
 
-def anchor_quotes(text: str, quotes: Sequence[TextQuote]) -> list[Anchor | None]:
+def anchor_quotes(
+    text: str, quotes: Sequence[TextQuote], budget: SearchBudget | None = None
+) -> list[Anchor | None]:
     """Return where each quotation stands in a text, in their order; None for those that are gone.
 
     They are looked for in the order of their places, whatever their own order is: first all that
     are unchanged, which then say where the others are to be expected.
+
+    Args:
+        text: The text.
+        quotes: The quotations.
+        budget: How much may be done. It counts those that are not found as they were not looked
+            for.
+
     """
-    finder = QuoteFinder(text)
+    budget = budget or SearchBudget()
+    finder = QuoteFinder(text, budget)
     rows = sorted(range(len(quotes)), key=lambda row: (quotes[row].start, quotes[row].end))
+    finder.look_up(quote for quote in quotes if not finder.stands(quote))
     found = {row: finder.find_unchanged(quotes[row]) for row in rows}
     # From the end, so that each row is given the nearest unchanged quotation behind it.
     after: dict[int, _Neighbour | None] = {}
@@ -416,12 +538,14 @@ def anchor_quotes(text: str, quotes: Sequence[TextQuote]) -> list[Anchor | None]
     for row in reversed(rows):
         after[row] = neighbour
         neighbour = _as_neighbour(quotes[row], found[row]) or neighbour
+    finder.look_up_similar([quotes[row] for row in rows if not found[row]])
     neighbour = None
     for row in rows:
         if anchor := found[row]:
             neighbour = _as_neighbour(quotes[row], anchor) or neighbour
         else:
             found[row] = finder.find_similar(quotes[row], neighbour, after[row])
+            budget.untried += budget.is_spent and found[row] is None
     return [found[row] for row in range(len(quotes))]
 
 
@@ -431,12 +555,29 @@ def _as_neighbour(quote: TextQuote, anchor: Anchor | None) -> _Neighbour | None:
     return _Neighbour(anchor.start, anchor.start - quote.start)
 
 
-def _occurrences(text: str, words: str, first: int = 0, last: int | None = None) -> list[int]:
-    """Return where words begin between two characters, in order; overlapping ones as well."""
-    end = len(text) if last is None else last
-    places = []
-    at = text.find(words, first, end)
-    while at >= 0:
-        places.append(at)
-        at = text.find(words, at + 1, end)
-    return places
+def _whole(quote: TextQuote) -> str:
+    """A quotation with what is around it; '' if one of these is nothing."""
+    has_both = quote.exact and (quote.prefix or quote.suffix)
+    return f"{quote.prefix}{quote.exact}{quote.suffix}" if has_both else ""
+
+
+def _take_nearest(places: Sequence[int], expected: int) -> Sequence[int]:
+    """Of many places those nearest to one; all if that is not known."""
+    if len(places) <= MAX_CANDIDATES or expected < 0:
+        return places
+    first = max(0, bisect_left(places, expected) - MAX_CANDIDATES // 2)
+    return places[first : first + MAX_CANDIDATES]
+
+
+def _is_sign(character: str) -> bool:
+    return not (character.isalnum() or character.isspace())
+
+
+def _letter_places(text: str) -> list[int]:
+    return [at for at, character in enumerate(text) if character.isalnum()]
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text in lower case: what no edition prints in another way."""
+    # All but this one are a single letter in lower case as well.
+    return "".join(filter(str.isalnum, text)).replace("\u0130", "i").lower()
