@@ -160,8 +160,10 @@ def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
         job, meter, progress = TaskGroup(models.workers), Meter(), SilentProgress()
 
         def write(parts: BuiltParts) -> None:
-            names = [f"document {parts.parts[0].owner.document}"]
-            with hold_lock(store, names, names[0], job, progress) as (lock, checked):
+            owner = parts.parts[0].owner
+            names = [f"document {owner.document}"]
+            held = hold_lock(store, owner.collection, names, names[0], job, progress)
+            with held as (lock, checked):
                 commit(parts, store, models.embedder.model, lock, checked, meter, Stop(), prepare)
 
         list(pool.map(write, built))

@@ -159,7 +159,8 @@ def _record(file: Path, store: Store, neo4j: psutil.Process) -> Costs:
         with coordinator, server:
             built = pickle.loads(made)
             names, job = [f"document {document.id}"], TaskGroup(models.workers)
-            with hold_lock(store, names, file.name, job, progress) as (lock, checked):
+            held = hold_lock(store, document.collection, names, file.name, job, progress)
+            with held as (lock, checked):
                 commit(built, store, models.embedder.model, lock, checked, meter, Stop())
     return Costs(worker.seconds, coordinator.seconds, server.seconds)
 

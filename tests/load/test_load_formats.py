@@ -72,10 +72,10 @@ def test_a_text_may_begin_as_other_formats_do(start: str, suffix: str, count: in
     assert document.text.count(SENTENCE) == count
 
 
-@pytest.mark.parametrize("suffix", [s for s in SEEDS if s not in (".txt", ".md")])
+@pytest.mark.parametrize("suffix", [s for s in BOOKS if s not in (".txt", ".md")])
 @pytest.mark.parametrize("name", ["tale.txt", "tale.md"])
 def test_a_whole_document_is_recognised_under_the_name_of_a_text(suffix: str, name: str) -> None:
-    assert recognise(SEEDS[suffix], name) == suffix
+    assert recognise(BOOKS[suffix], name) == suffix
 
 
 def test_a_pdf_may_have_other_bytes_before_it() -> None:

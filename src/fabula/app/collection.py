@@ -974,7 +974,9 @@ class Collection:
             NotFound: Several documents have the name, or too many would be searched.
 
         """
-        if document or not until.strip() or self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
+        if document or not until.strip():
+            return None
+        if self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return None
         from fabula.app.volumes import MAX_VOLUMES, read_up_to
 

@@ -245,8 +245,8 @@ class Settings(BaseModel):
     cache_max_gb: float = Field(
         10.0,
         gt=0,
-        description="gigabytes of the response cache; beyond them the oldest embeddings are deleted, "
-        "then the oldest replies, but nothing that is less than a day old",
+        description="gigabytes of the response cache; beyond them the oldest embeddings are "
+        "deleted, then the oldest replies, but nothing that is less than a day old",
     )
     prices: Path | None = Field(
         None, description="TOML file with prices of models, in addition to those that Fabula knows"

@@ -117,7 +117,7 @@ class GapLimit:
         except (FabulaError, MemoryError, OSError):
             # Nothing is wrong with the code, and the next piece would have the same error.
             raise
-        except Exception as error:  # noqa: BLE001  whatever a text leads a rule to
+        except Exception as error:
             why = _describe_fault(error)
             if self._strict:
                 raise RuleError(f"{self._owner}: {why}") from error

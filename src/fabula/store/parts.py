@@ -381,9 +381,9 @@ def find_abandoned_runs(session: neo4j.Session, collection: str = "") -> list[st
     """
     # The server may hide the transactions of other users, so that names not shown are tried too.
     # That takes seconds for each that is held, and is left out for those that are shown.
-    runs = session.run(
-        read_statement("core/find_runs"), run_prefix=run_prefix(collection)
-    ).value("run")
+    runs = session.run(read_statement("core/find_runs"), run_prefix=run_prefix(collection)).value(
+        "run"
+    )
     held = locks.find_held_names(session) if runs else set()
     return [run for run in runs if run not in held and locks.is_free(session, [run])]
 

@@ -57,8 +57,8 @@ MAX_CHARACTERS_COMPARED = 10_000
 SHIFT_CHARACTERS = 32
 """Words of one place may stand so much nearer together, or farther apart, than in the quotation."""
 END_CHARACTERS = 64
-"""Of each end of a changed quotation, by which it is found where it begins and ends: so many letters
-fit into one word of the processor, and take 30 microseconds."""
+"""Of each end of a changed quotation, by which it is found where it begins and ends: so many
+letters fit into one word of the processor, and take 30 microseconds."""
 MAX_CONTEXT_CHARACTERS = 200
 """Of what is around a quotation that is compared; a file may say much more."""
 WORD_CHARACTERS = 32
@@ -262,7 +262,7 @@ class QuoteFinder:
         return self._found.get(words, ())
 
     def _find_exact(self, quote: TextQuote) -> tuple[int, int] | None:
-        """Where the words stand in a context like their own; None if that is nowhere, or not one."""
+        """Where the words stand in a context like their own; None if that is no single place."""
         size = len(quote.exact)
         places = self._find_all(quote.exact)
         nearest = _take_nearest(places, self._expected_start(quote))
@@ -293,9 +293,7 @@ class QuoteFinder:
             end += end < len(text) and _is_sign(text[end])
         return start, end
 
-    def _choose(
-        self, quote: TextQuote, spans: Sequence[tuple[int, int]]
-    ) -> tuple[int, int] | None:
+    def _choose(self, quote: TextQuote, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
         """The one of several places of equal words that is meant; None if that is not known."""
         if not spans:
             return None

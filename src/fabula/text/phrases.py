@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_STEPS = 1_000_000_000
 """Of all searches for the annotations of one file, of about 0.1 microseconds each."""
@@ -54,22 +54,26 @@ def find_phrases(
         size = next(size for size in KEY_SIZES if size <= len(phrase))
         by_size.setdefault(size, {}).setdefault(phrase[:size], []).append(phrase)
     for size, keys in by_size.items():
-        budget.spend(len(text))
+        for phrase, at in _scan(text, size, keys, budget):
+            # Most of many phrases are found nowhere: they share what is empty.
+            places = found[phrase] or array("L")
+            assert isinstance(places, array)
+            places.append(at)
+            found[phrase] = places
+    return found
+
+
+def _scan(
+    text: str, size: int, keys: Mapping[str, Sequence[str]], budget: SearchBudget
+) -> Iterator[tuple[str, int]]:
+    """Yield phrases and where they begin, by their first `size` characters, in one pass."""
+    budget.spend(len(text))
+    for at in range(len(text) - size + 1):
         if budget.is_spent:
             break
-        for at in range(len(text) - size + 1):
-            if (key := text[at : at + size]) in keys:
-                budget.spend(len(keys[key]))
-                if budget.is_spent:
-                    break
-                for phrase in keys[key]:
-                    if text.startswith(phrase, at):
-                        # Most of many phrases are found nowhere: they share what is empty.
-                        places = found[phrase] or array("L")
-                        assert isinstance(places, array)
-                        places.append(at)
-                        found[phrase] = places
-    return found
+        if (key := text[at : at + size]) in keys:
+            budget.spend(len(keys[key]))
+            yield from ((phrase, at) for phrase in keys[key] if text.startswith(phrase, at))
 
 
 def _find_one(text: str, phrase: str, budget: SearchBudget) -> Sequence[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -422,16 +422,20 @@ class _Steps:
 
     def _condense_batch(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
         """Return the details of each chunk; none of a chunk whose reply was not usable."""
-        details: list[list[Detail]] = []
         texts = [chunk.text.strip() for chunk in chunks]
-        results = iter(self.writer.condense(texts))
-        for chunk in chunks:
-            result = self.work.gaps.attempt(_next_details, results)
-            if isinstance(result, Missing):
-                self._add_missing(DETAILS, result, NodeGroup((chunk,), (1.0,)), level=0)
+        results = self.work.gaps.catch_fault(lambda: [*self.writer.condense(texts)])
+        if isinstance(results, Missing) and len(chunks) > 1:
+            # One by one, so that only those on which the writer fails are left out.
+            return [self._condense_batch([chunk])[0] for chunk in chunks]
+        replies = [results] if isinstance(results, Missing) else results
+        details: list[list[Detail]] = []
+        for chunk, reply in zip(chunks, replies, strict=True):
+            made = Missing(self.work.gaps.accept(reply)) if isinstance(reply, BadReply) else reply
+            if isinstance(made, Missing):
+                self._add_missing(DETAILS, made, NodeGroup((chunk,), (1.0,)), level=0)
                 details.append([])
             else:
-                details.append(_make_details(chunk, result))
+                details.append(_make_details(chunk, made))
         return details
 
     def _add_missing(
@@ -440,14 +444,6 @@ class _Steps:
         """Note what could not be made."""
         missing = self.undetected if step == ASPECTS else self.missing
         missing.append(MissingReply(step, why.why, make_members(group), aspect, level))
-
-
-def _next_details(results: Iterator[tuple[str, ...] | BadReply]) -> tuple[str, ...]:
-    """Return the next details. Raises the error that stands in their place."""
-    details = next(results)
-    if isinstance(details, BadReply):
-        raise details
-    return details
 
 
 def _with_vector(detail: Detail, vectors: Mapping[str, Vector]) -> Detail | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -152,11 +152,10 @@ class ExtractiveWriter:
             picked.pop()
         return _join(cluster, picked)
 
-    def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the densest clauses of each chunk in text order: facts, or all of it condensed."""
-        for text in texts:
-            chunk = [sentence.text for sentence in self._sentences([text])]
-            yield self._condense(chunk, self._stemmer, self._idf, *self._details)
+    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the densest clauses of each chunk in text order: facts, or all of it condensed."""
+        chunks = ([sentence.text for sentence in self._sentences([text])] for text in texts)
+        return [self._condense(chunk, self._stemmer, self._idf, *self._details) for chunk in chunks]
 
     def _make_cluster(self, texts: tuple[str, ...]) -> _Cluster:
         distinct = {

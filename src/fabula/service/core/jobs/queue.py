@@ -380,7 +380,7 @@ class Jobs:
         ]
         return replace(job, problem=" ".join(filter(None, waits)))
 
-    def _explain_queue(self, job: Job, before: Mapping[str, str] | None, number: int) -> str:
+    def _explain_queue(self, job: Job, before: Mapping[str, Any] | None, number: int) -> str:
         """Return what a job waits for in the queue: the first of the jobs before it, or a worker.
 
         Args:
