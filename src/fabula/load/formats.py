@@ -90,7 +90,8 @@ def text_like_format(data: bytes) -> str:
     if _RTF_WORD.match(start) and data.rstrip(_BLANK).endswith(b"}"):
         return ".rtf"
     at = data.find(_PDF, 0, _EDGE_BYTES)
-    is_pdf = at >= 0 and b"%%EOF" in data[-_EDGE_BYTES:] and _PDF_OBJECT.search(data, at)
+    is_whole = data[-_EDGE_BYTES:].rstrip(_BLANK).endswith(b"%%EOF")
+    is_pdf = at >= 0 and is_whole and _PDF_OBJECT.search(data, at)
     return ".pdf" if is_pdf else ""
 
 
