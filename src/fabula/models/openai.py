@@ -23,9 +23,11 @@ from fabula.models.payload import (
     Json,
     cached_tokens,
     choice,
+    describe_reason,
     message_text,
     no_text,
     object_or_empty,
+    odd_reason,
     reasoning_text,
     reply_end,
     text_or_empty,
@@ -122,13 +124,22 @@ class OpenAIChat:
         problem = ""
         if not text.strip():
             has_thoughts, is_parsed = read.has_thoughts, bool(read.reasoning)
-            problem = no_text(model, end, read.refusal, thoughts=has_thoughts, parsed=is_parsed)
+            problem = no_text(
+                *(model, end, read.refusal),
+                thoughts=has_thoughts,
+                parsed=is_parsed,
+                reason=read.reason,
+            )
         elif len(text) > MAX_REPLY_CHARACTERS:
             text, problem = "", f"The reply of {model} is too long: {len(text):,} characters."
         elif end == "filtered":
             text, problem = "", no_text(model, end, "")
         elif end == "length":
             problem = self._describe_cut(prompt, answer, request.parameters)
+        elif end == "stopped":
+            problem = describe_reason(model, read.reason)
+        elif read.reason:
+            self._warn_of_reason(read.reason)
         return Reply(
             text,
             *usage(answer),
@@ -163,6 +174,12 @@ class OpenAIChat:
         seen.feed(raw)
         if seen.is_leaked:
             self._endpoint.behaviour.hold_streams(self._role.model)
+
+    def _warn_of_reason(self, reason: str) -> None:
+        """Warn once of a reply that is used and did not end by one of the usual reasons."""
+        what = describe_reason(self._role.model, reason)
+        problem = f"{what} Such replies are used, and may lack their end."
+        self._endpoint.behaviour.warn(self._role.model, reason, problem)
 
     def _check_prompt(self, prompt: Prompt, answer: Json) -> None:
         """Warn if the server has cut the prompt in silence."""
@@ -210,7 +227,7 @@ class OpenAIChat:
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, request = self._role.model, _Request(prompt, self._role.model, stream=True)
         thoughts = ThoughtFilter(hold=self._endpoint.behaviour.holds_streams(model))
-        has_text, length, refusal, reasoning = False, 0, "", ""
+        has_text, length, refusal, reasoning, reason = False, 0, "", "", ""
         end: End = ""
         counts: Json = {}
         events, deltas = self._endpoint.events(self._call(request, tries)), Deltas()
@@ -220,6 +237,7 @@ class OpenAIChat:
                 added = deltas.read(event)
                 counts = event if token_counts(event) else counts
                 end = reply_end(choice(event)) or end
+                reason = odd_reason(choice(event)) or reason
                 refusal += text_or_empty(added.get("refusal"))
                 piece = message_text(added)
                 reasoning += reasoning_text(added)
@@ -243,11 +261,16 @@ class OpenAIChat:
                 yield self._ask_unstreamed(prompt, tries)
                 return
             has_thoughts, parsed = thoughts.has_thoughts, bool(reasoning)
-            raise BadReply(no_text(model, end, refusal, thoughts=has_thoughts, parsed=parsed))
+            problem = no_text(
+                *(model, end, refusal), thoughts=has_thoughts, parsed=parsed, reason=reason
+            )
+            raise BadReply(problem)
         if last:
             yield Reply(last, cached=tries.cached)
         self._check_prompt(prompt, counts)
-        yield self._last_piece(request, counts, tries, end)
+        if reason:
+            self._warn_of_reason(reason)
+        yield self._last_piece(request, counts, tries, end, reason)
 
     def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
         """Ask once without a stream, after a stream that had nothing in it.
@@ -266,23 +289,26 @@ class OpenAIChat:
             raise BadReply(reply.problem)
         return replace(reply, text=reply.text + CUT_MARK) if reply.incomplete else reply
 
-    def _last_piece(self, request: _Request, counts: Json, tries: Tries, end: End) -> Reply:
+    def _last_piece(
+        self, request: _Request, counts: Json, tries: Tries, end: End, reason: str
+    ) -> Reply:
         """The piece of a stream with the token counts, and a mark if the reply was cut."""
-        is_cut = end == "length"
-        if is_cut and thought_tokens(counts):
+        is_cut, model = end in ("length", "stopped"), self._role.model
+        if end == "length" and thought_tokens(counts):
             # This answer is shown already; the next ones get more room.
             self._allow_thinking(request)
-        if is_cut:
+        if end == "length":
             LOG.warning(
                 "%s did not finish: its answer ends at its limit of %d tokens, or at its server's "
                 "context. FABULA_ANSWER_TOKENS allows longer answers.",
-                *(self._role.model, request.prompt.max_tokens),
+                *(model, request.prompt.max_tokens),
             )
+        problem = "" if end else NO_REASON
         sent, received = usage(counts)
         return Reply(
             CUT_MARK if is_cut else "",
             *(sent, received),
-            problem="" if end else NO_REASON,
+            problem=describe_reason(model, reason) if end == "stopped" else problem,
             faults=tries.faults,
             cached=tries.cached,
             cached_tokens=cached_tokens(counts),

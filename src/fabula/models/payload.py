@@ -14,8 +14,14 @@ from fabula.errors import BadReply
 from fabula.text.document import Vectors
 
 Json = dict[str, Any]
-End = Literal["", "whole", "length", "filtered", "failed"]
-"""How a reply ended: '' while it has not, "length" at a limit of tokens."""
+End = Literal["", "whole", "length", "filtered", "stopped", "failed"]
+"""How a reply ended: '' while it has not, "length" at a limit of tokens, "stopped" before its end by
+a server that blames neither its text nor itself."""
+_USUAL = re.compile(
+    r"(?:stop|eos|end|finish|complete|done|tool_?calls?|tool_?use|function_call|pause_turn)\w*"
+    r"|unspecified"
+)
+"""Reasons by which servers end a whole reply."""
 _ENDS: dict[End, re.Pattern[str]] = {
     # Those of OpenAI, Mistral, Anthropic, Gemini, Zhipu and others, behind gateways too.
     "length": re.compile(
@@ -25,8 +31,11 @@ _ENDS: dict[End, re.Pattern[str]] = {
     ),
     "filtered": re.compile(
         r"(?!function_call).*filter.*|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal"
-        r"|guardrail_intervened|error_toxic|(?:no_)?image(?:_\w+)?|language|other|escalation|model_armor"
+        r"|guardrail_intervened|error_toxic|(?:no_)?image(?:_\w+)?|escalation|model_armor"
     ),
+    # Gemini's: "all other reasons that stopped the token generation", and "flagged for using an
+    # unsupported language". Neither says that the text is bad; it may lack its end.
+    "stopped": re.compile(r"other|language"),
     # `insufficient_system_resource` is DeepSeek's, `abort` vLLM's and SGLang's; Gemini writes
     # "function_call_filter: MALFORMED_FUNCTION_CALL", Bedrock `malformed_model_output`, Cohere
     # `USER_CANCEL`, LM Studio `modelUnloaded`.
@@ -178,14 +187,36 @@ def text_or_empty(value: object) -> str:
 
 def reply_end(choice: Json) -> End:
     """Return how a reply ended, by the reasons that servers give; an unknown one is a whole."""
+    if not (reason := _end_reason(choice)):
+        return ""
+    return next((end for end, pattern in _ENDS.items() if pattern.fullmatch(reason)), "whole")
+
+
+def odd_reason(choice: Json) -> str:
+    """Return why a reply ended in the server's own words, if they are none of the usual ones; ''."""
+    reason = _end_reason(choice)
+    is_odd = reply_end(choice) in ("whole", "stopped") and not _USUAL.fullmatch(reason)
+    return reason[:60] if is_odd else ""
+
+
+def _end_reason(choice: Json) -> str:
+    """The reason for the end of a reply in lower case; '' while it has not ended."""
     reason = choice.get("finish_reason")
     if isinstance(reason, dict):
         # An old SGLang: {"type": "length", "length": 64}.
         reason = reason.get("type")
-    if not reason:
-        return ""
-    name = str(reason).lower().removeprefix("finish_reason_").partition(":")[0].strip()
-    return next((end for end, pattern in _ENDS.items() if pattern.fullmatch(name)), "whole")
+    name, _, inner = str(reason or "").lower().partition(":")
+    # "content_filter: OTHER" is Gemini's reason behind OpenAI's.
+    inner = inner.strip()
+    name = inner if _ENDS["stopped"].fullmatch(inner) else name
+    # DashScope writes "null" while the reply goes on.
+    return {"null": "", "none": ""}.get(name, name.removeprefix("finish_reason_").strip())
+
+
+def describe_reason(model: str, reason: str) -> str:
+    """Return a sentence on a reply that ended by a reason that is none of the usual ones."""
+    about = " (an unsupported language)" if reason == "language" else ""
+    return f"The server ended the reply of {model} with the reason {reason!r}{about}."
 
 
 def join_events(events: list[Json]) -> Json:
@@ -239,7 +270,7 @@ def _join_calls(deltas: list[Json]) -> list[Json]:
 
 def ends_reply(event: Json) -> bool:
     """Return whether a streamed event ends the reply."""
-    return bool(choice(event).get("finish_reason"))
+    return bool(reply_end(choice(event)))
 
 
 def has_content(event: Json) -> bool:
@@ -358,7 +389,13 @@ REASONING_TOOK_ALL = (
 
 
 def no_text(
-    model: str, end: End, refusal: str, *, thoughts: bool = False, parsed: bool = False
+    model: str,
+    end: End,
+    refusal: str,
+    *,
+    thoughts: bool = False,
+    parsed: bool = False,
+    reason: str = "",
 ) -> str:
     """Return a sentence on why a reply has no text.
 
@@ -368,6 +405,7 @@ def no_text(
         refusal: What the model said instead of a reply.
         thoughts: Whether there were thoughts.
         parsed: Whether the server has put them in a field of their own.
+        reason: Why it ended, if that is none of the usual reasons.
 
     """
     if refusal:
@@ -384,15 +422,13 @@ def no_text(
         return f"{model} gave an empty reply: {REASONING_TOOK_ALL}"
     if thoughts:
         return f"{model} replied with thoughts alone. Turn its thinking off, or use another model."
-    return f"{model} gave an empty reply."
+    why = f" {describe_reason(model, reason)}" if reason else ""
+    return f"{model} gave an empty reply.{why}"
 
 
-def json_in_thoughts(thoughts: str) -> str:
-    """Return the JSON that is all there is in a server's field for thoughts; '' if it is not.
-
-    Some reasoning parsers put a reply there that has no thoughts at all.
-    """
-    text = thoughts.strip()
+def whole_json(text: str) -> str:
+    """Return a text that is whole JSON and nothing else, without white space; '' for any other."""
+    text = text.strip()
     fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", text, re.DOTALL)
     try:
         value = json.loads(fenced[1] if fenced else text)

@@ -9,10 +9,11 @@ from fabula.models.payload import (
     Json,
     choice,
     json_in_call,
-    json_in_thoughts,
+    whole_json,
     message_text,
     messages,
     object_or_empty,
+    odd_reason,
     reasoning_text,
     reply_end,
     text_or_empty,
@@ -35,6 +36,7 @@ class WholeReply:
         has_thoughts: Whether there were thoughts in the text.
         reasoning: The thoughts that the server has put in a field of their own.
         refusal: What the model said instead of a reply.
+        reason: Why it ended, if that is none of the usual reasons.
 
     """
 
@@ -44,6 +46,7 @@ class WholeReply:
     has_thoughts: bool
     reasoning: str
     refusal: str
+    reason: str
 
     @property
     def is_thinking(self) -> bool:
@@ -59,7 +62,7 @@ class WholeReply:
     def is_incomplete(self) -> bool:
         """Whether the reply did not end by itself, so that it is not cached."""
         is_thoughts_alone = not self.text.strip() and self.is_thinking
-        return self.end in ("length", "filtered") or is_thoughts_alone
+        return self.end in ("length", "filtered", "stopped") or is_thoughts_alone
 
 
 def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:
@@ -83,7 +86,11 @@ def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:
     if not text.strip() and end in ("", "whole"):
         text = reply_in_thoughts(reasoning, is_json=is_json)
     refusal = text_or_empty(message.get("refusal"))
-    return WholeReply(text, raw, end, has_thoughts, reasoning, refusal)
+    if end == "stopped" and text.strip() and (whole_json(text) or not is_json):
+        # JSON shows that nothing of it is missing. A text does not, but it is paid for, and the
+        # next one would end in the same way.
+        end = "whole"
+    return WholeReply(text, raw, end, has_thoughts, reasoning, refusal, odd_reason(first))
 
 
 def reply_in_thoughts(reasoning: str, *, is_json: bool) -> str:
@@ -94,4 +101,5 @@ def reply_in_thoughts(reasoning: str, *, is_json: bool) -> str:
     text, has_thoughts = split_thoughts(reasoning)
     if has_thoughts:
         return text
-    return json_in_thoughts(reasoning) if is_json else ""
+    # Some reasoning parsers put a reply there that has no thoughts at all.
+    return whole_json(reasoning) if is_json else ""
