@@ -4,6 +4,7 @@ FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
 ├── LoadError        a file can't become a document
 ├── BadValue         a value that a caller gave can't be stored, or be sent to Neo4j
+├── InvalidPlace     what names a reader's place can't be a place in any text
 ├── DataError        a data set of questions is missing or not in its format
 ├── ModelError       the model endpoint refused, failed or can't be reached
 │   ├── BadReply     a model's reply is not what was asked for
@@ -63,6 +64,10 @@ class LoadError(FabulaError):
 
 class BadValue(FabulaError):
     """A value that a caller gave can't be stored, or be sent to Neo4j."""
+
+
+class InvalidPlace(FabulaError):
+    """What names a reader's place can't be a place in any text."""
 
 
 class DataError(FabulaError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
-from fabula.errors import FabulaError, NotFound, SettingsError
+from fabula.errors import FabulaError, InvalidPlace, NotFound, SettingsError
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode
@@ -110,10 +110,28 @@ def test_words_that_are_printed_twice_mean_the_first_place(story: Collection) ->
     assert "(the first place that has these words)" in place.name
 
 
-@pytest.mark.parametrize("until", ["Chapter Nine", "p. 113", "no such words at all", " "])
+@pytest.mark.parametrize("until", ["Chapter Nine", "p. 113", "no such words at all"])
 def test_a_place_that_is_not_there_is_refused(story: Collection, until: str) -> None:
     with pytest.raises(NotFound):
         story.reading_place(until)
+
+
+@pytest.mark.parametrize(
+    "until",
+    [" ", "\t", "-1%", "101%", "100.1 %", "NaN%", "1e2%", "%", "２", "٢", "２%"],
+)
+def test_what_can_be_no_place_is_never_taken_for_none(story: Collection, until: str) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: story.reading_place(until),
+        lambda: story.retrieve("Who is Provis?", until=until),
+        lambda: story.read("The Convict", "1", until),
+        lambda: story.known_filters(until),
+        lambda: story.cypher("cast", until=until),
+        lambda: story.notes(until=until),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidPlace, match=r"^The place "):
+            call()
 
 
 def test_a_name_of_several_sections_is_refused_without_later_headings(story: Collection) -> None:

@@ -29,7 +29,7 @@ FAILED = (
 )
 FILTERED = (
     *("content_filter", "SAFETY", "RECITATION", "content_filter: SAFETY", "sensitive"),
-    *("content_filtered", "OTHER", "ESCALATION", "NO_IMAGE", "IMAGE_RECITATION"),
+    *("content_filtered", "ESCALATION", "NO_IMAGE", "IMAGE_RECITATION"),
 )
 CUT = (
     *("length", "max_tokens", "MAX_TOKENS", "model_length", {"type": "length", "length": 3}),
@@ -167,6 +167,34 @@ def test_a_reply_that_a_filter_ended_is_none(
     assert cache.info().replies == 0
     with Server(raw=first(answered(choice(HALF, reason)), 2)) as server:
         assert ask(chat(server), SUMMARY, read_summary) == WHOLE
+
+
+@pytest.mark.parametrize("reason", ["OTHER", "language", "content_filter: OTHER", "worn_out"])
+def test_a_reason_that_blames_nothing_is_told_in_its_own_words_and_what_is_paid_for_is_used(
+    reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = reason.lower().removeprefix("content_filter: ")
+    with Server(raw=answered(choice(WHOLE, reason))) as server:
+        model = chat(server)
+        for _ in range(2):
+            reply = model.complete(SUMMARY)
+            assert (reply.text, reply.incomplete, reply.problem) == (WHOLE, False, "")
+    [record] = caplog.records
+    assert f"ended the reply of m with the reason {own!r}" in record.getMessage()
+    assert "filter" not in record.getMessage().replace("content_filter", "")
+
+
+@pytest.mark.parametrize("reason", ["OTHER", "language"])
+def test_half_of_an_object_that_ends_so_is_no_reply(reason: str) -> None:
+    with Server(raw=answered(choice('{"title": "The mi', reason))) as server:
+        reply = chat(server).complete(DETAILS)
+        assert reply.incomplete
+        assert f"with the reason {reason.lower()!r}" in reply.problem
+    with Server(raw=answered(choice("", reason))) as server:
+        reply = chat(server).complete(SUMMARY)
+        assert (
+            "gave an empty reply. The server ended the reply of m with the reason" in reply.problem
+        )
 
 
 @pytest.mark.parametrize("reason", CUT)

@@ -164,7 +164,7 @@ def stream_across(
     meter, path, stop = meter or Meter(), path or Trace(), stop or Stop()
     first = collections[0]
     query = first.make_query(question, options)
-    if query.until.strip():
+    if query.until:
         raise SettingsError(
             "A place up to which you have read (until) is one of a single text: ask its collection "
             "alone."

@@ -87,7 +87,7 @@ def annotate(
 
     """
     entry = collection.document(document)
-    place = collection.reading_place(until, entry.id) if until.strip() else None
+    place = collection.reading_place(until, entry.id) if until else None
     return read_annotated(collection.store, entry, place, with_findings=found, layer=layer)
 
 

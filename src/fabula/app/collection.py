@@ -945,12 +945,14 @@ class Collection:
             document: An id, title or file; '' for the only document of the collection.
 
         Raises:
+            InvalidPlace: `until` can't be a place in any text.
             NotFound: There is no such document or place, it is the name of several, or no document
                 is named and the collection has several.
 
         """
-        from fabula.app.reading_place import find_reading_place
+        from fabula.app.reading_place import check_place, find_reading_place
 
+        check_place(until)
         if document:
             return find_reading_place(self.store, self.document(document), until)
         entries = [*islice(self.store.documents(self.name, 2), 2)]
@@ -974,13 +976,14 @@ class Collection:
             NotFound: Several documents have the name, or too many would be searched.
 
         """
-        if document or not until.strip():
+        if document or not until:
             return None
         if self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return None
+        from fabula.app.reading_place import check_place
         from fabula.app.volumes import MAX_VOLUMES, read_up_to
 
-        matches = self.store.find_named(self.name, until.strip(), MIN_VOLUMES)
+        matches = self.store.find_named(self.name, check_place(until), MIN_VOLUMES)
         if not matches:
             return None
         volume = matches[0] if len(matches) == 1 else self.document(until)
@@ -997,7 +1000,7 @@ class Collection:
 
         Without a place they let everything through.
         """
-        if until.strip():
+        if until:
             return self._filters_until(self.reading_place(until, document))
         return Filters(self.name, self.document(document).id if document else "")
 
@@ -1462,7 +1465,7 @@ class Collection:
         from fabula.app.annotating import annotate, find_notes
         from fabula.graph.annotations import NOTES
 
-        if until.strip() and not document:
+        if until and not document:
             # A place is one in a single text: that of the only document.
             document = self.reading_place(until).document.id
         if document:
@@ -1572,7 +1575,7 @@ class Collection:
         if volumes := self.read_volumes(query.until, query.document):
             ids = [entry.id for entry in volumes.entries]
             return query.filters(self.name, "", volumes=ids, place=str(volumes))
-        if query.until.strip():
+        if query.until:
             return self._filters_until(self.reading_place(query.until, query.document), query)
         document = self.document(query.document).id if query.document else ""
         return query.filters(self.name, document)

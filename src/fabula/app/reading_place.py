@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass
 
 from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_labelled, find_sections
-from fabula.errors import NotFound
+from fabula.errors import InvalidPlace, NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.structure import TextStructure
 from fabula.store import Store
 from fabula.text.names import quote_name
 
-SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)\s*%")
-NUMBER = re.compile(r"\d{1,9}")
+SHARE = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?)\s*%")
+NUMBER = re.compile(r"[0-9]{1,9}")
 END = 10**9
 """A character after the end of any text."""
 MIN_PHRASE_CHARACTERS = 6
@@ -55,6 +55,39 @@ class ReadingPlace:
         return f"up to {self.name} ({self.percent} %)"
 
 
+def check_place(until: str) -> str:
+    """Return what names a reader's place, without white space around it.
+
+    Who takes a place that means nothing for none, or for another, shows the end of the book.
+
+    Raises:
+        InvalidPlace: It is blank, too long, a share outside of 0 to 100 %, or a number in digits
+            other than 0 to 9.
+
+    """
+    place = until.strip()
+    if not place:
+        problem = "is blank: leave it out to read the whole text"
+    elif len(place) > MAX_PLACE:
+        problem = f"has more than {MAX_PLACE} characters"
+    elif place.endswith("%") and not _is_share(place):
+        problem = "is no share of a text: give one of 0% to 100%"
+    elif place.isdecimal() and not place.isascii():
+        problem = "is a number: write it with the digits 0 to 9"
+    else:
+        return place
+    raise InvalidPlace(f"The place {quote_name(until)} {problem}.")
+
+
+def _is_share(place: str) -> bool:
+    match = SHARE.fullmatch(place)
+    return match is not None and _read_share(match) <= 100
+
+
+def _read_share(match: re.Match[str]) -> float:
+    return float(match[1].replace(",", "."))
+
+
 def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlace:
     """Return the place in a document up to which a reader has read.
 
@@ -65,16 +98,14 @@ def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlac
             "40%"; words of the text; a character, or the last of a range as 120-340.
 
     Raises:
+        InvalidPlace: `until` can't be a place in any text.
         NotFound: The document has no such place, or it is the name of several.
 
     """
-    place = until.strip()
-    if not place or len(place) > MAX_PLACE:
-        raise NotFound(f"{quote_name(until)} does not name a place of {document.title}.")
+    place = check_place(until)
     length = store.length_of(document)
     if match := SHARE.fullmatch(place):
-        share = min(float(match[1].replace(",", ".")), 100.0)
-        end = int(length * share / 100)
+        end = int(length * _read_share(match) / 100)
         return ReadingPlace(document, end, length, f"character {end:,}")
     if NUMBER.fullmatch(place) or CHARACTERS.fullmatch(place):
         ends = [int(end) for _, end in SPAN.findall(place)] or [int(place)]

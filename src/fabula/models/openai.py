@@ -268,8 +268,6 @@ class OpenAIChat:
         if last:
             yield Reply(last, cached=tries.cached)
         self._check_prompt(prompt, counts)
-        if reason:
-            self._warn_of_reason(reason)
         yield self._last_piece(request, counts, tries, end, reason)
 
     def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
@@ -294,6 +292,8 @@ class OpenAIChat:
     ) -> Reply:
         """The piece of a stream with the token counts, and a mark if the reply was cut."""
         is_cut, model = end in ("length", "stopped"), self._role.model
+        if reason:
+            self._warn_of_reason(reason)
         if end == "length" and thought_tokens(counts):
             # This answer is shown already; the next ones get more room.
             self._allow_thinking(request)

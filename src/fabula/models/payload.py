@@ -15,8 +15,8 @@ from fabula.text.document import Vectors
 
 Json = dict[str, Any]
 End = Literal["", "whole", "length", "filtered", "stopped", "failed"]
-"""How a reply ended: '' while it has not, "length" at a limit of tokens, "stopped" before its end by
-a server that blames neither its text nor itself."""
+"""How a reply ended: '' while it has not, "length" at a limit of tokens, "stopped" before its end
+by a server that blames neither its text nor itself."""
 _USUAL = re.compile(
     r"(?:stop|eos|end|finish|complete|done|tool_?calls?|tool_?use|function_call|pause_turn)\w*"
     r"|unspecified"
@@ -193,7 +193,7 @@ def reply_end(choice: Json) -> End:
 
 
 def odd_reason(choice: Json) -> str:
-    """Return why a reply ended in the server's own words, if they are none of the usual ones; ''."""
+    """Return why a reply ended in the server's own words; '' for a usual reason."""
     reason = _end_reason(choice)
     is_odd = reply_end(choice) in ("whole", "stopped") and not _USUAL.fullmatch(reason)
     return reason[:60] if is_odd else ""

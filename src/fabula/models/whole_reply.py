@@ -9,7 +9,6 @@ from fabula.models.payload import (
     Json,
     choice,
     json_in_call,
-    whole_json,
     message_text,
     messages,
     object_or_empty,
@@ -18,6 +17,7 @@ from fabula.models.payload import (
     reply_end,
     text_or_empty,
     tool_calls,
+    whole_json,
 )
 from fabula.models.thoughts import split_thoughts
 

@@ -111,20 +111,20 @@ def find_passage(collection: Collection, id: str, until: str = "") -> PassageWho
     statement = read_statement("core/find_passages")
     rows = collection.store.read(statement, Filters(collection.name), ids=[id])
     sources = collection.store.sources(collection.name, [id]).get(id, [])
-    if rows and until.strip():
+    if rows and until:
         known = collection.known_filters(until, rows[0]["hit"]["document"])
         rows = collection.store.read(statement, known, ids=[id])
         if any(source.end > known.until for source in sources):
             rows = []
     if not rows:
-        read_so_far = " up to the place that you have read" if until.strip() else ""
+        read_so_far = " up to the place that you have read" if until else ""
         raise NotFound(
             f"There is no passage {quote_name(id)} in collection "
             f"{quote_name(collection.name)}{read_so_far}."
         )
     hit = read_hit(rows[0])
     structures = collection.store.structures(collection.name, [hit.document])
-    if until.strip():
+    if until:
         structures = {id: each.up_to(known.until) for id, each in structures.items()}
     return PassageWhole.of(
         locate(hit, structures),

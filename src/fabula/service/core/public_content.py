@@ -58,7 +58,7 @@ def export_public(
         # Facts, events and relations of the text alone.
         collection.export(file, entry.id if entry else "", format=format, until=until)
         return
-    if until.strip() and entry:
+    if until and entry:
         place = collection.reading_place(until, entry.id)
         write_graph(collection.read_so_far(place, PublicReadSoFar), file, format)
         return

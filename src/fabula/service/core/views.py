@@ -470,7 +470,7 @@ def read_text(
     structure = collection.store.structure(entry)
     rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
-    if until.strip():
+    if until:
         length = min(length, collection.reading_place(until, entry.id).end)
         structure = structure.up_to(length)
         rows = [row for row in rows if row["start"] < length]

@@ -266,7 +266,7 @@ async def compare(
     comparison = None
     document = _document_id(collection, document)
     if q.strip() and len(chosen) > 1 and not is_led:
-        place = {"document": document, "until": until.strip()}
+        place = {"document": document, "until": until}
         comparison = Comparison.parse_values(question=q.strip(), modes=chosen, **place)
     stop = Stop()
 
@@ -281,7 +281,7 @@ async def compare(
             "chosen": chosen,
             "comparison": comparison.model_dump(exclude_defaults=True) if comparison else None,
             "document": document,
-            "until": until.strip(),
+            "until": until,
             "is_led": is_led,
             **columns,
             **_choices(collection, document),

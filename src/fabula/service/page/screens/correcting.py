@@ -45,7 +45,7 @@ def show_entity(
 ) -> Response:
     """Show the names of an entity, the corrections that concern it, and forms to correct it."""
     entry = document_of(collection, document)
-    values = _entity_values(collection, entry, entity, caller, until.strip())
+    values = _entity_values(collection, entry, entity, caller, until)
     return show(request, "entity.html", values)
 
 
@@ -87,7 +87,7 @@ def correct(
         status = status_of(error)
         if status >= 500 and status != 503:
             status = 409
-        values = _entity_values(collection, entry, entity, caller, until.strip())
+        values = _entity_values(collection, entry, entity, caller, until)
         values |= {"failed": kind, "reason": error.message, "entered": name}
         return show(request, "entity.html", values, status)
     return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities", entity))

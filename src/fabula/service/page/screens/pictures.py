@@ -131,7 +131,7 @@ def _shared_values(
         "document": entry,
         "q": q.strip(),
         "lang": lang,
-    } | describe_reached(collection, entry, until.strip(), screen, q=q.strip())
+    } | describe_reached(collection, entry, until, screen, q=q.strip())
 
 
 def _frame(content: bytes) -> Response:

@@ -69,12 +69,12 @@ def recap(
 ) -> Response:
     """Show what the book has told up to a place: the character `at`, or what `until` names."""
     entry = document_of(collection, document)
-    place = until.strip() or ("" if at is None else str(at))
+    place = until or ("" if at is None else str(at))
     values = {
         "collection": collection.name,
         "document": entry,
         "recap": make_recap(collection, entry, place, by),
-        "until": until.strip(),
+        "until": until,
         "by": by,
         "lang": entry.language if is_language(entry.language) else "",
     }
