@@ -9,6 +9,6 @@ WHERE conversation.collection = $collection AND conversation.caller = $caller
 RETURN COLLECT {
   MATCH (turn:ServiceTurn)-[:TURN_OF]->(conversation)
   WHERE turn.answer <> '' AND ($before IS NULL OR turn.number < $before)
-  RETURN turn {.question, .answer, .asked_of}
+  RETURN turn {.number, .question, .answer, .asked_of}
   ORDER BY turn.number
 } AS turns

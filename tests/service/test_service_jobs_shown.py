@@ -191,9 +191,9 @@ def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled
     client, store = service.client("write"), service.state.app.home_store
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
-        [paused] = store.rows("service/pause_restored", problem="Restored.")
+        [paused] = store.rows("service/pause_jobs", problem="Restored.")
         assert paused["jobs"] == 3
-        [again] = store.rows("service/pause_restored", problem="Restored.")
+        [again] = store.rows("service/pause_jobs", problem="Restored.")
         assert again["jobs"] == 0
     # The queue goes on, and these are not in it.
     done = begin(client, "new", {"w.txt": LIGHTHOUSE})
@@ -208,6 +208,11 @@ def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled
         assert until(client, id)["state"] in ("succeeded", "unchanged")
     assert f"{ids[2]}  cancelled" in run(address, "jobs", "cancel")
     assert "No job is paused." in run(address, "jobs", "resume")
+    with service.state.runner.pause():
+        id = begin(client, "old", {"by hand.txt": WINTER})
+        assert "1 job was paused." in run(address, "jobs", "pause")
+        assert "1 job was" not in run(address, "jobs", "pause")
+        run(address, "jobs", "cancel", id)
     until(client, done)
     assert len(books(client, "old")) == 1
     assert send(client, "old", {"2.txt": LIGHTHOUSE}).status_code == 202

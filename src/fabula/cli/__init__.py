@@ -53,7 +53,7 @@ COMMANDS = {
     "serve": "Serve web pages, an HTTP API and MCP.",
     "gateway": "Share one limit, budget and cache of models among many programs.",
     "mcp": "Connect an assistant on this machine, by MCP.",
-    "jobs": "List what the service works on; resume or cancel jobs.",
+    "jobs": "List what the service works on; pause, resume or cancel jobs.",
     "keys": "Make, list and revoke the keys of the service.",
     "bench": "Run an experiment: systems, questions, measures, a report.",
     "servers": "List, add and remove the Neo4j servers of a library.",

@@ -1,4 +1,4 @@
-"""`fabula jobs`: what the service works on; let paused jobs go on, or drop them."""
+"""`fabula jobs`: what the service works on; pause jobs, let them go on, or drop them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
+from fabula.text.nouns import count_with_verb
 
 if TYPE_CHECKING:
     from fabula.service.core.jobs.queue import Jobs
 
+PAUSED = "It was paused by `fabula jobs pause`: resume or cancel it."
 MAX_JOBS = 1_000
 """How many paused jobs `resume` and `cancel` take that name none."""
 
@@ -35,6 +37,18 @@ def resume(ids: tuple[str, ...], settings: Settings) -> None:
     _change(settings, ids, "resume")
 
 
+@click.command("pause", cls=Command, examples=("jobs pause",))
+@HOME_FLAGS
+def pause(settings: Settings) -> None:
+    """Pause all jobs that have not ended.
+
+    Run this after Neo4j was restored by hand, before the service starts: jobs that were under way
+    in the backup may have ended since. `fabula db restore` and `fabula db load` do it themselves.
+    """
+    with _open_jobs(settings) as jobs:
+        echo(f"{count_with_verb(jobs.pause_all(PAUSED), 'job')} paused.")
+
+
 @click.command("cancel", cls=Command, examples=("jobs cancel", "jobs cancel 3fa2c1..."))
 @click.argument("ids", metavar="[JOB]...", nargs=-1)
 @HOME_FLAGS
@@ -46,7 +60,7 @@ def cancel(ids: tuple[str, ...], settings: Settings) -> None:
 @click.command(
     "jobs",
     cls=CommandWithActions,
-    actions=(resume, cancel),
+    actions=(resume, pause, cancel),
     examples=("jobs", "jobs --state running --json", "jobs resume"),
 )
 @click.option("--state", default="", help="only jobs in this state, such as running or paused")

@@ -235,5 +235,5 @@ def retry_job(service_state: State, caller: Writer, job: str) -> Response:
 
 @router.post("/jobs/{job}/resume", status_code=202, summary="Resume a job", response_model=JobView)
 def resume_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Resume a job that was paused because its budget was used up."""
+    """Resume a job that was paused: its budget was used up, or the graph was restored."""
     return respond_accepted(service_state.jobs.resume(caller, job))

@@ -271,6 +271,12 @@ class Jobs:
         """Queue a job again that was paused: a budget was spent, or the graph was restored."""
         return self._requeue(caller, id, "resume", "paused")
 
+    def pause_all(self, problem: str) -> int:
+        """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
+        [row] = self._app.home_store.rows("service/pause_jobs", problem=problem)
+        self.notify()
+        return int(row["jobs"])
+
     def resume_unchanged(self, caller: Caller, id: str) -> Job:
         """Resume a job with the settings that it was added with, and for whoever paid for it."""
         return self._change(caller, id, "resume", _Transition(("paused",), _REQUEUED, "queued"))

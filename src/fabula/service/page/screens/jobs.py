@@ -128,7 +128,7 @@ def retry(service_state: State, caller: Writer, id: str) -> Response:
 
 @router.post("/jobs/{id}/resume")
 def resume(service_state: State, caller: Writer, id: str) -> Response:
-    """Resume a job that was paused because its budget was used up."""
+    """Resume a job that was paused: its budget was used up, or the graph was restored."""
     service_state.jobs.resume(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 

@@ -1,5 +1,5 @@
-// Pauses the jobs that have not ended, in a graph that is being restored, and returns how many. One
-// that was about to be cancelled is cancelled.
+// Pauses the jobs that have not ended, and returns how many. One that was about to be cancelled is
+// cancelled. Whoever works on one of them finds that it is not theirs any more, and stops.
 // $problem  why they are paused
 CYPHER 25
 MATCH (job:ServiceJob)
