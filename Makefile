@@ -40,7 +40,7 @@ lowest:
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(VENV)-lowest/bin/python -m pip install --quiet uv
 	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
-	  --resolution lowest-direct --editable '.[bench,dask,local,png,rdf,serve]' --group test
+	  --resolution lowest-direct --editable '.[bench,dask,local,png,rdf,serve,umap]' --group test
 	$(VENV)-lowest/bin/python -m pytest -W default -m 'not server and not slow and not nightly'
 
 # After `make clean`: the newest versions of today, for .ci/run.
@@ -97,7 +97,7 @@ $(VENV)/installed-serve: $(VENV)/installed
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[bench,dask,local,local-models,png,rdf,serve]' --group $*
+	$(BIN)/python -m pip install --quiet --editable '.[bench,dask,local,local-models,png,rdf,serve,umap]' --group $*
 	touch $@
 
 # Each of the tests' many Neo4js starts in half the CPU from what one has loaded.

@@ -89,7 +89,6 @@ def test_without_umap_it_names_the_cure_before_any_model_is_asked(
 
 
 def test_with_umap_it_builds_the_whole_graph(text: BuildText) -> None:
-    pytest.importorskip("umap")
     options = Settings.read(preset="thesis").table("aspects").model_dump()
     built = build(text, SmallModels(), **options)
     assert built.facts["aspects"] == [

@@ -360,22 +360,28 @@ def check_reduction(reduction: str) -> None:
 def _project_by_umap(
     vectors: Vectors, options: ClusterOptions, neighbours: int | None = None
 ) -> Floats:
-    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts."""
-    try:
-        from umap import UMAP
-    except ImportError as error:
-        raise SettingsError(NO_UMAP) from error
-    layout = UMAP(
-        n_components=options.dimensions,
-        n_neighbors=neighbours or max(2, math.isqrt(len(vectors) - 1)),
-        metric="cosine",
-        random_state=options.seed,
-        n_jobs=1,
-    )
+    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts.
+
+    It starts from the principal components, and not from eigenvectors of the graph of neighbours:
+    where vectors are equal or that graph is not connected, ARPACK begins with random ones of its
+    own, which no seed controls, and each projection is another one.
+    """
     with warnings.catch_warnings():
-        # Of few passages the graph of neighbours is often not connected, which UMAP warns of; the
-        # layout is made nevertheless. `single_thread` keeps other threads from the filters.
-        warnings.simplefilter("ignore", UserWarning)
+        # That it lacks Tensorflow, and that the graph of neighbours of few passages is not
+        # connected. `single_thread` keeps other threads from the filters.
+        warnings.simplefilter("ignore")
+        try:
+            from umap import UMAP
+        except ImportError as error:
+            raise SettingsError(NO_UMAP) from error
+        layout = UMAP(
+            n_components=options.dimensions,
+            n_neighbors=neighbours or max(2, math.isqrt(len(vectors) - 1)),
+            metric="cosine",
+            init="pca",
+            random_state=options.seed,
+            n_jobs=1,
+        )
         return np.asarray(layout.fit_transform(vectors), np.float64)
 
 
