@@ -36,6 +36,7 @@ VERBS = (
     "count_",
     "sum_",
     "clear_",
+    "pause_",
     "stage_",
     "switch_",
     "take_",

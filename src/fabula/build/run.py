@@ -126,9 +126,14 @@ class _DocumentProgress:
         if phase == self.phase:
             return
         self.expect(phase, 1)
+        self.end()
+        self.phase = phase
+
+    def end(self) -> None:
+        """Report that the phase under way is over."""
         if self.phase:
             self.done(self.phase, Usage())
-        self.phase = phase
+        self.phase = ""
 
 
 class Gate:
@@ -390,6 +395,7 @@ class BuildRun:
             batch.settle()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
+        progress.end()
         self.listener.end(outcome)
         return outcome
 
