@@ -542,7 +542,7 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         (tmp_path / f"{folder}.zip").write_bytes(packed({"x.tokens": folder.encode()}))
     files = [tmp_path / "a.zip", tmp_path / "b.zip"]
     with pytest.raises(LoadError, match=r"Two of the files are named 'x\.tokens'"):
-        read_annotation_files(files, FORMATS["booknlp"], document(), 10**6)
+        read_annotation_files(files, FORMATS["booknlp"], 10**6)
 
 
 def test_an_answers_citations_are_web_annotations_of_the_words() -> None:

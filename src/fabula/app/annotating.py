@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.app.deciding import current_user
 from fabula.errors import BadValue, LoadError, NotFound, did_you_mean
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
+from fabula.export.annotation_sandbox import read_and_anchor
 from fabula.graph import TEXT
 from fabula.graph.annotations import (
     HIGHLIGHT,
@@ -20,7 +21,6 @@ from fabula.graph.annotations import (
     AnnotationLayer,
     LayerRecord,
     PlacedAnnotation,
-    anchor_annotations,
     make_layer,
     place_annotations,
     text_digest,
@@ -38,7 +38,7 @@ from fabula.text.anchoring import QuoteFinder, TextQuote, quote_at
 from fabula.text.document import Document
 from fabula.text.folding import fold_name
 from fabula.text.ids import digest
-from fabula.text.names import quote_name
+from fabula.text.names import name_problem, quote_name
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -60,6 +60,7 @@ class ImportedAnnotations:
         in_place: How many stand where the file says.
         moved: How many were found elsewhere, by their words or by words like them.
         orphaned: How many were found nowhere in the text. They are kept.
+        untried: How many of these were not looked for, or not everywhere: there are too many.
 
     """
 
@@ -67,6 +68,7 @@ class ImportedAnnotations:
     in_place: int
     moved: int
     orphaned: int
+    untried: int = 0
 
 
 def annotate(
@@ -179,7 +181,7 @@ def keep_layer(
     store: Store,
     entry: Entry,
     name: str,
-    read: Callable[[Document], Sequence[Annotation]],
+    files: Mapping[str, bytes],
     *,
     source: str,
     format: str,
@@ -191,35 +193,35 @@ def keep_layer(
         store: The graph.
         entry: The document.
         name: The name of the layer.
-        read: Returns the annotations, given the document that they are of.
-        source: The file that they are from.
-        format: Its format.
+        files: The contents of its files by their names.
+        source: What messages call them, and the layer's record.
+        format: The name of their format.
         by: Who imports them; '' for the user of this process.
 
     Raises:
-        LoadError: The file has no annotations, or the name is that of the reader's own notes.
+        BadValue: The name can't be one of a layer.
+        LoadError: The files have no annotations or can't be read within limits of time and memory,
+            or the name is that of the reader's own notes.
 
     """
+    if problem := "has a slash in it" if "/" in name else name_problem(name):
+        # A layer is a part of the addresses of the HTTP interface.
+        raise BadValue(f"The layer's name {quote_name(name)} {problem}: give it another one.")
     if name == NOTES:
         raise LoadError(
             f"{quote_name(NOTES)} are the notes of readers: give the layer another name."
         )
     document = read_text_of(store, entry)
-    annotations = read(document)
-    if not annotations:
-        raise LoadError(f"{source} has no annotations.")
-    placed = anchor_annotations(document.text, annotations)
+    anchored = read_and_anchor(files, format, document, source)
+    placed = anchored.items
     record = LayerRecord(
         name, entry.id, source, format, by or current_user(), text=text_digest(document.text)
     )
     layer = make_layer(record, (item.annotation for item in placed))
     edit_layer(store, entry.collection, entry.id, name, lambda _: layer)
     orphaned = sum(item.anchor is None for item in placed)
-    moved = sum(
-        item.anchor is not None and before.start >= 0 and item.anchor.start != before.start
-        for item, before in zip(placed, annotations, strict=True)
-    )
-    return ImportedAnnotations(layer.record, len(placed) - orphaned - moved, moved, orphaned)
+    in_place = len(placed) - orphaned - anchored.moved
+    return ImportedAnnotations(layer.record, in_place, anchored.moved, orphaned, anchored.untried)
 
 
 def remove_layer(store: Store, entry: Entry, name: str) -> LayerRecord:
@@ -264,7 +266,7 @@ def add_note(
         NotFound: The text does not have the words, or has them more than once.
 
     """
-    _refuse_long(body, tag)
+    _refuse_wrong(body, tag)
     document = read_text_of(store, entry)
     start, end = _find_words(document, quote, at)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -311,7 +313,7 @@ def edit_note(
         NotFound: There is no such note, or there are several.
 
     """
-    _refuse_long(body or "", tag or "")
+    _refuse_wrong(body or "", tag or "")
 
     def edit(note: Annotation) -> Annotation:
         text = note.body if body is None else body.strip()
@@ -381,8 +383,10 @@ def find_notes(layers: Iterable[PlacedLayer], words: str = "") -> list[PlacedLay
     return found
 
 
-def _refuse_long(body: str, tag: str) -> None:
-    """Raise BadValue for a note or a tag that is too long."""
+def _refuse_wrong(body: str, tag: str) -> None:
+    """Raise BadValue for a note or a tag that is too long, and for a tag that can't be a name."""
+    if problem := name_problem(tag):
+        raise BadValue(f"The tag {quote_name(tag)} {problem}.")
     if len(body) > MAX_NOTE_CHARACTERS or len(tag) > MAX_TAG_CHARACTERS:
         raise BadValue(
             f"A note has {MAX_NOTE_CHARACTERS:,} characters at most, and a tag "

@@ -1346,7 +1346,7 @@ class Collection:
             self.store,
             self.document(document),
             layer or paths[0].name.partition(".")[0],
-            lambda text: read_annotation_files(paths, found, text, limit),
+            read_annotation_files(paths, found, limit),
             source=paths[0].name,
             format=found.name,
             by=by,

@@ -148,22 +148,19 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
 
 
 def read_annotation_files(
-    paths: Sequence[Path], format: AnnotationFormat, document: Document, max_bytes: int
-) -> Sequence[Annotation]:
-    """Read annotations of a document.
+    paths: Sequence[Path], format: AnnotationFormat, max_bytes: int
+) -> Mapping[str, bytes]:
+    """Return the files of annotations by their names, those of zips without these.
 
     Args:
         paths: The files; those that belong together, as BookNLP's, in any order.
         format: Their format.
-        document: The document that they are of.
         max_bytes: The largest file that is read.
 
     Raises:
-        LoadError: A file can't be read, or has no annotations.
+        LoadError: A file can't be read.
 
     """
-    if format.read is None:
-        raise LoadError(f"{format.name} is only written, and not read.")
     files: dict[str, bytes] = {}
     for path in paths:
         found = unpack_files(read_file(path, str(path), max_bytes), path.name, format, max_bytes)
@@ -172,7 +169,7 @@ def read_annotation_files(
                 f"Two of the files are named {quote_name(min(same))}: give another name to one."
             )
         files |= found
-    return format.read(files, document)
+    return files
 
 
 def unpack_files(

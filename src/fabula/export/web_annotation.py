@@ -139,7 +139,9 @@ def read_annotations(data: bytes, source: str, document: str = "") -> list[Annot
     """
     try:
         content = json.loads(data)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise LoadError(f"{source} is nested too deeply to be read.") from error
+    except ValueError as error:
         raise LoadError(f"{source} is not JSON: {error}.") from error
     try:
         items = list(_items(content))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from fabula.models.clean import clean_text
 from fabula.text.anchoring import POSITION, Anchor, QuoteReader, TextQuote, anchor_quotes
 from fabula.text.ids import digest
+from fabula.text.phrases import SearchBudget
 
 NOTES = "notes"
 """The layer of what readers note themselves."""
@@ -149,17 +150,19 @@ def text_digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def anchor_annotations(text: str, annotations: Sequence[Annotation]) -> list[PlacedAnnotation]:
+def anchor_annotations(
+    text: str, annotations: Sequence[Annotation], budget: SearchBudget | None = None
+) -> list[PlacedAnnotation]:
     """Find imported annotations in a text, and complete what their file does not say of it.
 
     One whose words stand in the text gets the quotation and the context of the text itself. Others
-    stay as they came.
+    stay as they came. `budget` bounds the search, and counts those that are not looked for.
 
     Raises:
         BadValue: They mark too many characters.
 
     """
-    anchors = anchor_quotes(text, [annotation.quote for annotation in annotations])
+    anchors = anchor_quotes(text, [annotation.quote for annotation in annotations], budget)
     quotes = QuoteReader(text)
     return [
         PlacedAnnotation(

@@ -11,20 +11,19 @@ import contextlib
 import gc
 import json
 import os
-import signal
 import sys
 from typing import BinaryIO
 
 from fabula.errors import LoadError
 from fabula.load.readers import reader
-from fabula.load.sandbox import OUT_OF_MEMORY
+from fabula.load.sandbox import OUT_OF_MEMORY, confine, take_output
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Read files until the input ends."""
     while line := requests.readline():
         request = json.loads(line)
-        _confine(request["memory"], request["seconds"])
+        confine(request["memory"], request["seconds"])
         try:
             _read(request, requests.read(request["size"]), answers)
             answers.flush()
@@ -67,27 +66,9 @@ def _write(answers: BinaryIO, value: object) -> None:
     answers.write(line.encode("utf-8", "replace") + b"\n")
 
 
-def _confine(memory: int, seconds: int) -> None:
-    """Limit the memory and the further CPU time of this process, if the system can."""
-    try:
-        import resource
-    except ImportError:
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cpu_seconds = int(used.ru_utime + used.ru_stime) + seconds + 1
-    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, cpu_seconds)):
-        _, hard = resource.getrlimit(kind)
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
-
-
 if __name__ == "__main__":
     # Parsers make many objects and hardly any cycles; looking for cycles took half of the time.
     gc.set_threshold(100_000)
-    # Ctrl-C goes to the whole process group; the parent process decides what to do.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Output that a library prints must not mix with the answers.
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    replies = take_output()
     with contextlib.suppress(BrokenPipeError):
         serve(sys.stdin.buffer, replies)

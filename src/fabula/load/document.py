@@ -20,7 +20,7 @@ from fabula.load.plays import join_speakers
 from fabula.load.version import READING_VERSION
 from fabula.text.ids import document_id
 from fabula.text.locator import number_lines
-from fabula.text.names import MAX_LINE_BYTES, name_problem, quote_name
+from fabula.text.names import MAX_LINE_BYTES, REORDERING, name_problem, quote_name
 
 if TYPE_CHECKING:
     from fabula.text.document import Document, Section
@@ -114,7 +114,7 @@ def _join_blocks(
 
 
 def _shorten(text: str) -> str:
-    line = one_line(text)
+    line = one_line(REORDERING.sub("", text))
     if len(line) <= _MAX_TITLE_CHARACTERS:
         return line
     return f"{line[:_MAX_TITLE_CHARACTERS].rsplit(' ', 1)[0]} …"

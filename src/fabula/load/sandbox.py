@@ -8,16 +8,17 @@ that has read a large file, is replaced.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
@@ -42,6 +43,7 @@ class ReadLimits:
 
 
 DEFAULT_LIMITS = ReadLimits()
+CLOSED = "Files can't be read any more, as the program is ending."
 OUT_OF_MEMORY = 3
 """The exit status of a process that ran out of memory."""
 _LARGE_FILE_BYTES = 1_000_000
@@ -88,26 +90,94 @@ def read(
         return process.read(request, data, limits, limits.max_text(len(data), limit))
 
 
+def run_once(module: str, request: bytes, name: str, limits: ReadLimits) -> bytes:
+    """Run a module in a process that gets one request and ends, and return its answer.
+
+    It waits for its turn among the processes that read files.
+
+    Args:
+        module: The module, which calls `serve_once` and `confine`.
+        request: What it reads from standard input.
+        name: What messages call the file that it reads.
+        limits: The limits of time and memory.
+
+    Raises:
+        LoadError: It takes more than the limits, or ends by itself.
+
+    """
+    with _POOL.slot():
+        process = _start(module)
+        is_late = False
+        try:
+            answer, _ = process.communicate(request, timeout=limits.seconds)
+        except subprocess.TimeoutExpired:
+            is_late = True
+        finally:
+            process.kill()
+            process.communicate()
+    if is_late or process.returncode:
+        raise LoadError(f"{name} {_explain_end(process.returncode, is_late, limits)}")
+    return answer
+
+
+def serve_once(answer: Callable[[bytes], bytes]) -> None:
+    """Answer one request, in a process that `run_once` has started."""
+    replies = take_output()
+    try:
+        replies.write(answer(sys.stdin.buffer.read()))
+        replies.flush()
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+
+
+def take_output() -> BinaryIO:
+    """Return the standard output of a process in the sandbox, for its answers alone."""
+    # Ctrl-C goes to the whole process group; the parent process decides what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Output that a library prints must not mix with the answers.
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return replies
+
+
+def confine(memory: int, seconds: int) -> None:
+    """Limit the memory and the further CPU time of this process, if the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu_seconds = int(used.ru_utime + used.ru_stime) + seconds + 1
+    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, cpu_seconds)):
+        _, hard = resource.getrlimit(kind)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
+
+
+def _start(module: str) -> subprocess.Popen[bytes]:
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    # It imports Fabula and its libraries from the same places as this process, and nothing from
+    # the current folder.
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+    except OSError as error:
+        raise LoadError(
+            f"Files can't be read, as a process for it can't be started: {error}."
+        ) from error
+
+
 class _Process:
     """A process that reads one file at a time."""
 
     def __init__(self) -> None:
-        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        # It imports Fabula and its libraries from the same places as this process, and nothing from
-        # the current folder.
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-        try:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-P", "-m", "fabula.load"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-            )
-        except OSError as error:
-            raise LoadError(
-                f"Files can't be read, as a process for it can't be started: {error}."
-            ) from error
+        self._popen = _start("fabula.load")
 
     @property
     def alive(self) -> bool:
@@ -120,7 +190,7 @@ class _Process:
         self._popen.wait()
         for stream in (self._popen.stdin, self._popen.stdout):
             # Closing flushes the pipe, which fails as nobody reads it any more.
-            with suppress(OSError):
+            with contextlib.suppress(OSError):
                 _pipe(stream).close()
 
     def read(
@@ -235,6 +305,14 @@ class _Pool:
         self._all: set[_Process] = set()
 
     @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Wait until one more process may run."""
+        with self._slots:
+            if self._is_closed:
+                raise LoadError(CLOSED)
+            yield
+
+    @contextmanager
     def process(self) -> Iterator[_Process]:
         """Wait for a process and use it alone; if it is alive afterwards, it becomes idle."""
         with self._slots:
@@ -251,7 +329,7 @@ class _Pool:
     def _take(self) -> _Process:
         with self._lock:
             if self._is_closed:
-                raise LoadError("Files can't be read any more, as the program is ending.")
+                raise LoadError(CLOSED)
             while self._idle:
                 process = self._idle.pop()
                 if process.alive:

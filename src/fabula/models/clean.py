@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from fabula.text.names import REORDERING
+
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Control characters, including ESC, but not tabs and line ends."""
-REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Unicode's embeddings, overrides and isolates, which make a terminal show the rest of the line in
-another order than the text has. The marks U+200E, U+200F and U+061C do no harm and stay."""
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 JSON_ESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -179,7 +179,9 @@ class EndpointTransport:
             text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UnusableAnswer(f"its answer is not JSON: {self.line(error)}") from error
+            is_deep = isinstance(error, RecursionError)
+            why = "it is nested too deeply" if is_deep else self.line(error)
+            raise UnusableAnswer(f"its answer is not JSON: {why}") from error
         return self.value(value) if SUSPICIOUS.search(text) or self._secret.search(text) else value
 
     def answer(self, response: httpx2.Response) -> Any:

@@ -7,6 +7,7 @@ settings refuse it with a message, and the store refuses it once more.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 MAX_NAME_BYTES = 200
@@ -23,6 +24,12 @@ _BETWEEN = " _-."
 """What a collection's name may have between letters and digits."""
 
 
+REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Unicode's embeddings, overrides and isolates: the rest of a line is shown in another order than
+the text has, and one name looks like another. The marks U+200E, U+200F and U+061C do no harm and
+stay, as do the joiners of Persian and of Indian scripts."""
+
+
 def name_problem(name: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     """Return what is wrong with a name, as the rest of a sentence that begins with it, or ''.
 
@@ -36,6 +43,8 @@ def name_problem(name: str, max_bytes: int = MAX_NAME_BYTES) -> str:
         return f"has {size:,} bytes, and at most {max_bytes:,} are allowed"
     if has_control(name):
         return "has a control character in it"
+    if REORDERING.search(name):
+        return "has a character in it that changes the order of what is shown"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-MAX_STEPS = 1_000_000_000
+MAX_STEPS = 300_000_000
 """Of all searches for the annotations of one file, of about 0.1 microseconds each."""
 FEW_PHRASES = 16
 """So many phrases are found faster one by one."""

@@ -81,6 +81,11 @@ def import_(
             f"{record.name}: {count_noun(record.count, 'annotation')} of {entry.title}; "
             f"{imported.in_place:,} in place, {imported.moved:,} found elsewhere, "
             f"{imported.orphaned:,} orphaned"
+            + (
+                f" ({imported.untried:,} of them not looked for everywhere: import a part of them)"
+                if imported.untried
+                else ""
+            )
         )
         if not later:
             build_annotations(settings, fabula, entry.id)

@@ -122,5 +122,7 @@ class Files:
 def _json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise DataError(f"{place}: this JSON is nested too deeply.") from error
+    except json.JSONDecodeError as error:
         raise DataError(f"{place}: this is not JSON: {error}.") from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.annotating import ImportedAnnotations, annotate, annotation_row, keep_layer
 from fabula.app.collection import Collection
-from fabula.errors import LoadError, NotFound
+from fabula.errors import NotFound
 from fabula.export.annotated_text import PlacedLayer
 from fabula.export.annotation_formats import (
     find_format,
@@ -95,6 +95,7 @@ class ImportedView(View):
     in_place: int
     moved: int
     orphaned: int
+    untried: int
     job: str
 
 
@@ -135,16 +136,13 @@ def import_layer(
 
     """
     found = find_format(format)
-    read = found.read
-    if read is None:
-        raise LoadError(f"{found.name} is only written, and not read.")
     limit = collection.settings.max_file_mb * 1_000_000
     name = f"{layer}{found.suffixes[0]}"
     imported: ImportedAnnotations = keep_layer(
         collection.store,
         entry,
         layer,
-        lambda document: read(unpack_files(data, name, found, limit), document),
+        unpack_files(data, name, found, limit),
         source=name,
         format=found.name,
         by=caller.name,
@@ -156,6 +154,7 @@ def import_layer(
         in_place=imported.in_place,
         moved=imported.moved,
         orphaned=imported.orphaned,
+        untried=imported.untried,
         job=_begin_build(jobs, caller, collection, entry) if build else "",
     )
 

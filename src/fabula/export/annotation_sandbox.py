@@ -1,0 +1,111 @@
+"""Read and anchor a file of annotations in a process of its own, with limits of time and memory.
+
+A file may make its parser use all memory, and a quotation that is nearly in a book is compared with
+much of it: neither may hold up the process that serves other people. `python -m
+fabula.export.annotation_sandbox` is that process: it reads one request from standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabula.errors import FabulaError, LoadError
+from fabula.export.annotation_formats import FORMATS
+from fabula.graph.annotations import Annotation, PlacedAnnotation, anchor_annotations
+from fabula.load import sandbox
+from fabula.text.anchoring import Anchor
+from fabula.text.document import Document
+from fabula.text.phrases import SearchBudget
+
+LIMITS = sandbox.ReadLimits(seconds=55, memory=2_000_000_000)
+MAX_ANNOTATIONS = 250_000
+"""Of one file: the process that serves others holds them all. A novel has half as many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnchoredFile:
+    """The annotations of a file with their places in a document.
+
+    Attributes:
+        items: The annotations, completed by the text, and where they stand.
+        moved: How many do not stand where the file says.
+        untried: How many were not looked for, or not everywhere, as that would take too long.
+
+    """
+
+    items: tuple[PlacedAnnotation, ...]
+    moved: int
+    untried: int
+
+
+def read_and_anchor(
+    files: Mapping[str, bytes],
+    format: str,
+    document: Document,
+    name: str,
+    limits: sandbox.ReadLimits = LIMITS,
+) -> AnchoredFile:
+    """Read files of annotations, and find each annotation in the document that they are of.
+
+    Args:
+        files: The contents of the files by their names.
+        format: A name of `FORMATS` that can be read.
+        document: The document.
+        name: What messages call the files.
+        limits: The limits of time and memory.
+
+    Raises:
+        LoadError: They have no annotations, or can't be read within the limits.
+
+    """
+    request = pickle.dumps((dict(files), format, document, name, limits))
+    answer = json.loads(sandbox.run_once(__spec__.name, request, name, limits))
+    if "error" in answer:
+        raise LoadError(answer["error"])
+    items = tuple(
+        PlacedAnnotation(Annotation.from_json(values), Anchor(*anchor) if anchor else None)
+        for values, anchor in answer["items"]
+    )
+    return AnchoredFile(items, answer["moved"], answer["untried"])
+
+
+def _answer(request: bytes) -> dict[str, object]:
+    files, format, document, name, limits = pickle.loads(request)
+    sandbox.confine(limits.memory, limits.seconds)
+    try:
+        read = FORMATS[format].read
+        if read is None:
+            raise LoadError(f"{format} is only written, and not read.")
+        annotations = read(files, document)
+        if not annotations:
+            raise LoadError(f"{name} has no annotations.")
+        if len(annotations) > MAX_ANNOTATIONS:
+            raise LoadError(
+                f"{name} has {len(annotations):,} annotations, and at most {MAX_ANNOTATIONS:,} are "
+                "read from one file: import them in parts."
+            )
+        budget = SearchBudget()
+        placed = anchor_annotations(document.text, annotations, budget)
+    except FabulaError as error:
+        return {"error": str(error)}
+    except RecursionError:
+        return {"error": f"{name} is nested too deeply to be read."}
+    moved = sum(
+        item.anchor is not None and before.start >= 0 and item.anchor.start != before.start
+        for item, before in zip(placed, annotations, strict=True)
+    )
+    items = [
+        (
+            item.annotation.to_json(),
+            item.anchor and (item.anchor.start, item.anchor.end, item.anchor.how),
+        )
+        for item in placed
+    ]
+    return {"items": items, "moved": moved, "untried": budget.untried}
+
+
+if __name__ == "__main__":
+    sandbox.serve_once(lambda request: json.dumps(_answer(request)).encode())
