@@ -201,7 +201,7 @@ def test_a_dump_that_fails_or_is_old_is_seen(
 def test_a_dump_that_is_due_waits_until_neo4j_has_been_well_for_minutes(
     it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    dumps = it.state.daily_dump
+    dumps, client = it.state.daily_dump, it.client()
     before = {*(home / "dumps").glob("*.dump")}
     clock.now = find_next(clock.now, 4) - 60
     last = Home(home).last_start()
@@ -213,7 +213,7 @@ def test_a_dump_that_is_due_waits_until_neo4j_has_been_well_for_minutes(
         time.sleep(0.05)
     clock.now += 60
     assert not dumps.run_if_due(it.state.runner.pause)
-    wait_for_answer(it.client(), "/readyz")
+    wait_for_answer(client, "/readyz")
     clock.now += 60 * WELL_MINUTES - 1
     assert not dumps.run_if_due(it.state.runner.pause)
     assert caplog.text.count("waits until Neo4j has been well for 5 minutes") == 1
@@ -224,7 +224,7 @@ def test_a_dump_that_is_due_waits_until_neo4j_has_been_well_for_minutes(
     while {*(home / "dumps").glob("*.dump")} <= before or it.state.maintenance.current():
         assert time.monotonic() < until
         time.sleep(0.1)
-    wait_for_answer(it.client(), "/readyz")
+    wait_for_answer(client, "/readyz")
 
 
 def test_a_restore_under_a_running_service_pauses_what_had_not_ended(

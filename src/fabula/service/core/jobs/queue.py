@@ -56,7 +56,7 @@ READ_TRIES, READ_PAUSE_SECONDS = 10, 0.02
 commit is over in milliseconds, on a busy machine in a second."""
 
 
-WHAT_JOBS_DO: Mapping[Kind, str] = {
+WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
     "build": "builds a graph of the collection",
     "retry": "fills gaps of the collection",
