@@ -125,9 +125,14 @@ class _DocumentProgress:
         if phase == self.phase:
             return
         self.expect(phase, 1)
+        self.leave()
+        self.phase = phase
+
+    def leave(self) -> None:
+        """Report that the last phase is over."""
         if self.phase:
             self.done(self.phase, Usage())
-        self.phase = phase
+        self.phase = ""
 
 
 class Gate:
@@ -389,6 +394,7 @@ class BuildRun:
             batch.settle()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
+        progress.leave()
         self.listener.end(outcome)
         return outcome
 

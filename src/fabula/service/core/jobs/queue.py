@@ -273,7 +273,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("service/pause_jobs", problem=problem)
+        [row] = self._app.home_store.rows("service/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
