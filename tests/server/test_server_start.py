@@ -292,7 +292,7 @@ def test_a_server_that_does_not_open_its_graph_is_told_from_one_that_does(
     assert remembered is not None
     query = trial.Edit("RETURN $number AS number", {"number": "7"})
     answer = trial.run(remembered, address.password, query)
-    assert answer is not None and answer["data"]["values"] == [["7"]]
+    assert answer and answer["data"]["values"] == [["7"]]
     assert trial.run(remembered, "wrong", query) is None
     assert trial.run(LastStart(*process.free_ports(2)), address.password, query) is None
 

@@ -201,7 +201,7 @@ def test_a_dump_that_fails_or_is_old_is_seen(
 def test_a_dump_that_is_due_waits_until_neo4j_has_been_well_for_minutes(
     it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    client, dumps = it.client(), it.state.daily_dump
+    dumps, client = it.state.daily_dump, it.client()
     before = {*(home / "dumps").glob("*.dump")}
     clock.now = find_next(clock.now, 4) - 60
     last = Home(home).last_start()

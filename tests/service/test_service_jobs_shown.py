@@ -191,9 +191,9 @@ def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled
     client, store = service.client("write"), service.state.app.home_store
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
-        [paused] = store.rows("service/pause_jobs", problem="Restored.")
+        [paused] = store.rows("service/save_paused", problem="Restored.")
         assert paused["jobs"] == 3
-        [again] = store.rows("service/pause_jobs", problem="Restored.")
+        [again] = store.rows("service/save_paused", problem="Restored.")
         assert again["jobs"] == 0
     # The queue goes on, and these are not in it.
     done = begin(client, "new", {"w.txt": LIGHTHOUSE})

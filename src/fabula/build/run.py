@@ -126,11 +126,11 @@ class _DocumentProgress:
         if phase == self.phase:
             return
         self.expect(phase, 1)
-        self.end()
+        self.leave()
         self.phase = phase
 
-    def end(self) -> None:
-        """Report that the phase under way is over."""
+    def leave(self) -> None:
+        """Report that the last phase is over."""
         if self.phase:
             self.done(self.phase, Usage())
         self.phase = ""
@@ -395,7 +395,7 @@ class BuildRun:
             batch.settle()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
-        progress.end()
+        progress.leave()
         self.listener.end(outcome)
         return outcome
 

@@ -25,11 +25,11 @@ MAX_JOBS = 1_000
 """How many paused jobs `resume` and `cancel` take that name none."""
 
 
-@click.command("resume", cls=Command, examples=("jobs resume", "jobs resume 3fa2c1..."))
+@click.command("resume", cls=Command, examples=("jobs resume",))
 @click.argument("ids", metavar="[JOB]...", nargs=-1)
 @HOME_FLAGS
 def resume(ids: tuple[str, ...], settings: Settings) -> None:
-    """Let paused jobs go on: those named, or all.
+    """Let paused jobs go on: those whose ids are named, or all.
 
     They keep their settings and the key that pays for them. One whose quota is spent is paused
     again.
@@ -49,11 +49,14 @@ def pause(settings: Settings) -> None:
         echo(f"{count_with_verb(jobs.pause_all(PAUSED), 'job')} paused.")
 
 
-@click.command("cancel", cls=Command, examples=("jobs cancel", "jobs cancel 3fa2c1..."))
+@click.command("cancel", cls=Command, examples=("jobs cancel",))
 @click.argument("ids", metavar="[JOB]...", nargs=-1)
 @HOME_FLAGS
 def cancel(ids: tuple[str, ...], settings: Settings) -> None:
-    """Cancel jobs: those named, or all that are paused. What they have finished stays."""
+    """Cancel jobs: those whose ids are named, or all that are paused.
+
+    What they have finished stays.
+    """
     _change(settings, ids, "cancel")
 
 

@@ -56,7 +56,7 @@ READ_TRIES, READ_PAUSE_SECONDS = 10, 0.02
 commit is over in milliseconds, on a busy machine in a second."""
 
 
-WHAT_JOBS_DO: Mapping[Kind, str] = {
+WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
     "build": "builds a graph of the collection",
     "retry": "fills gaps of the collection",
@@ -273,7 +273,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("service/pause_jobs", problem=problem)
+        [row] = self._app.home_store.rows("service/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
@@ -381,34 +381,20 @@ class Jobs:
         if job.state not in ("queued", "waiting"):
             return job
         waits = [
-            job.problem or self._explain_queue(job, row["waits_for"], row["waits"]),
+            job.problem or _explain_before(job, row["waits_for"], row["waits"]),
             self._recipes.explain(recipe, row["made_with"], job.kind) if self._recipes else "",
         ]
-        return replace(job, problem=" ".join(filter(None, waits)))
+        return replace(job, problem=" ".join(filter(None, waits)) or self._explain_worker())
 
-    def _explain_queue(self, job: Job, before: Mapping[str, Any] | None, number: int) -> str:
-        """Return what a job waits for in the queue: the first of the jobs before it, or a worker.
-
-        Args:
-            job: The job.
-            before: The id, kind and state of the first job that it waits for, if there is one.
-            number: How many jobs it waits for.
-
-        """
-        if before is None:
-            if self.pause_reason:
-                return f"{self.pause_reason} No job is taken meanwhile."
-            at_once = self._app.settings.table(TABLE).jobs_at_once
-            return (
-                f"It waits for a free worker: a service runs {count_noun(at_once, 'job')} at a "
-                "time (serve.jobs_at_once)."
-            )
-        is_same = job.kind == before["kind"] == "ingest"
-        what = "adds the same document" if is_same else WHAT_JOBS_DO[before["kind"]]
-        if before["state"] == "cancelled":
-            what = "was cancelled and keeps its place until the jobs before it have ended"
-        more = f" It waits for {number - 1:,} more." if number > 1 else ""
-        return f"It waits for job {before['id']}: that one {what}.{more}"
+    def _explain_worker(self) -> str:
+        """Return why a job that nothing else holds up has no worker."""
+        if self.pause_reason:
+            return f"{self.pause_reason} No job is taken meanwhile."
+        at_once = self._app.settings.table(TABLE).jobs_at_once
+        return (
+            f"It waits for a free worker: a service runs {count_noun(at_once, 'job')} at a time "
+            "(serve.jobs_at_once)."
+        )
 
     def _refuse_ingest(self, name: str) -> None:
         """Refuse an ingest that no run could do, before anything is saved."""
@@ -454,6 +440,25 @@ _REQUEUED = {
     "not_before": 0,
     "eta": None,
 }
+
+
+def _explain_before(job: Job, before: Mapping[str, str] | None, number: int) -> str:
+    """Return which job before it a job waits for; '' if it waits for none.
+
+    Args:
+        job: The job.
+        before: The id, kind and state of the first job that it waits for, if there is one.
+        number: How many jobs it waits for.
+
+    """
+    if before is None:
+        return ""
+    is_same = job.kind == before["kind"] == "ingest"
+    what = "adds the same document" if is_same else WHAT_JOBS_DO[before["kind"]]
+    if before["state"] == "cancelled":
+        what = "was cancelled and keeps its place until the jobs before it have ended"
+    more = f" It waits for {number - 1:,} more." if number > 1 else ""
+    return f"It waits for job {before['id']}: that one {what}.{more}"
 
 
 def _caller_row(caller: Caller) -> str:

@@ -559,8 +559,7 @@ class JobRun:
         is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
         if not (changed or is_due):
             row = self._services.jobs.read_version(self._job.id)
-            own_rows: Sequence[Mapping[str, Any]]
-            own_rows = [row] if row and row["worker"] == self._worker else []
+            own_rows = [dict(row)] if row and row["worker"] == self._worker else []
         else:
             own_rows = self._save(changed, {} if not changed else job_row(self._now("running")))
             self._hold_to_quota()
