@@ -71,6 +71,8 @@ if TYPE_CHECKING:
 PREPARED_SECONDS = 60.0
 """How long a run takes its collection for ready before it looks again. Looking costs a dozen round
 trips, as many as writing a small document."""
+MAX_PLANS = 5
+"""How often what was changed while it was built is planned before the build fails."""
 MAX_KEPT_DOCUMENTS = 64
 """Documents that are kept in memory between the rounds of batches; others are read again."""
 
@@ -492,9 +494,18 @@ class BuildRun:
             return self._do_steps(plan(), None, work)
         wait = partial(work.phases.enter, WAIT)
         held = hold_lock(self.store, self.collection, names, source, work.job, work.progress, wait)
+        plans_left = MAX_PLANS
         with held as (lock, progress):
-            work.phases.enter(PLAN)
-            return self._do_steps(plan(), lock, replace(work, progress=progress))
+            while True:
+                work.phases.enter(PLAN)
+                plans_left -= 1
+                try:
+                    return self._do_steps(plan(), lock, replace(work, progress=progress))
+                except Changed:
+                    # What it rests on was replaced just now, as by an import of annotations after
+                    # an import: it is built from what is there. The cache has the models' replies.
+                    if not plans_left:
+                        raise
 
     def _do_steps(
         self,

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from database import connect, cypher, wipe
 from fabula import Fabula
 from fabula.app.annotating import annotate
+from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
@@ -388,3 +389,37 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     [path] = many.export_annotations(folder / "out.jsonld", "Novel", what=["many"])
     again = read_annotations(path.read_bytes(), "out")
     assert {a.id: (a.start, a.end) for a in again} == expected
+
+
+def test_a_build_that_an_import_overtakes_is_made_with_what_is_there_then(
+    imported: Fabula, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = text_of(imported)
+    more = write(imported, tmp_path / "more.jsonld", marked(text, "Good day", "greeting", id="g"))
+    read, overtakes = plan.read_layers, iter([True, True])
+
+    def read_late(*place: Any) -> Any:
+        if next(overtakes, False):
+            imported.import_annotations(more, document="Hales", layer="more")
+        return read(*place)
+
+    monkeypatch.setattr(plan, "read_layers", read_late)
+    imported.import_annotations(more, document="Hales", layer="other")
+    [outcome] = imported.build("annotations")
+    assert (outcome.status, outcome.error) == ("replaced", None)
+    found = cypher(imported.store, "MATCH (n:Annotation) RETURN count(n) AS nodes")
+    assert found[0]["nodes"] == 4  # two of the scheme, and one of each later layer
+
+
+@pytest.mark.parametrize("name", ["a/b", "../x", "a\u202eb", "a\x1bb", "x" * 600])
+def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
+    imported: Fabula, tmp_path: Path, name: str
+) -> None:
+    text = text_of(imported)
+    file = write(imported, tmp_path / "more.jsonld", marked(text, "Good day", "greeting"))
+    with pytest.raises(BadValue, match="The layer's name"):
+        imported.import_annotations(file, document="Hales", layer=name)
+    with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
+        imported.add_note("Hales", "Good day", "A note.", tag="\u202egreeting")
+    with pytest.raises(BadValue, match=r"changes the order of what is shown"):
+        imported.describe("Hales", title="The \u202eHales")
