@@ -21,7 +21,7 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
-from fabula.service.mcp import MAX_RESULT_TOKENS, make_mcp
+from fabula.service.mcp import MAX_RESULT_TOKENS, PAGE_SIZE, make_mcp
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 from served import Served, served
@@ -325,3 +325,20 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
     left = it.state.jobs.find(PERSON, theirs.id)
     assert (left.state, left.attempts) == ("queued", 0)
     assert "chunk_tokens 200 (this one has 40)" in left.problem
+
+
+def test_a_list_goes_on_after_a_document_that_was_removed(it: Served) -> None:
+    mine = it.state.app.collection("paged")
+    for number in range(PAGE_SIZE + 5):
+        mine.ingest_text(
+            f"Winter {number} was cold.", source=f"{number}.txt", title=f"W{number:03}"
+        )
+    reader = Caller("ada", "Ada", "read", frozenset({"paged"}))
+    first = called(it, "list_documents", reader, collection="paged")
+    assert len(first["documents"]) == PAGE_SIZE
+    mine.remove(first["documents"][-1]["id"])
+    second = called(it, "list_documents", reader, collection="paged", after=first["next"])
+    assert [each["title"] for each in second["documents"]] == [f"W{n:03}" for n in range(50, 55)]
+    assert second["next"] == ""
+    wrong = called(it, "list_documents", reader, collection="paged", after="nothing")
+    assert "is not the `next` of a page" in wrong

@@ -167,6 +167,32 @@ def test_what_fails_is_an_error_of_openais_kind(client: openai.OpenAI, endpoint:
         )
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"n": 2},
+        {"tools": [{"type": "function", "function": {"name": "search"}}]},
+        {"functions": [{"name": "search"}]},
+        {"response_format": {"type": "json_object"}},
+        {"logprobs": True},
+        {"modalities": ["text", "audio"]},
+        {"stop": ["."]},
+    ],
+)
+def test_what_an_answer_can_not_be_is_refused(
+    client: openai.OpenAI, endpoint: Endpoint, wanted: dict[str, Any]
+) -> None:
+    before = len(endpoint.bodies)
+    message = {"role": "user", "content": QUESTION}
+    body = {"model": "fabula/old tales", "messages": [message]}
+    with pytest.raises(openai.BadRequestError, match="is not supported: leave it out") as refused:
+        client.post("/chat/completions", body=body | wanted, cast_to=object)
+    assert refused.value.body["type"] == "bad-request"  # type: ignore[index]
+    assert len(endpoint.bodies) == before
+    usual = {"n": 1, "tools": [], "response_format": {"type": "text"}, "stop": None, "seed": 7}
+    assert client.post("/chat/completions", body=body | usual, cast_to=object)
+
+
 def test_offline_a_task_is_refused_in_words(
     address: Address, it: Served, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -30,6 +30,7 @@ from fabula.service.core.asking import Question
 from fabula.service.core.callers import Caller
 from fabula.service.core.errors import Forbidden
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
+from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.recaps import RecapBy, RecapPartView, make_recap
@@ -372,19 +373,20 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             if not names:
                 raise NotFound("There is no document yet that you may read.")
             collection = names[0]
-        key = fold_name(query)
-        matches = [
-            entry
-            for entry in access.collection(context, collection).documents()
-            if key in f"{fold_name(entry.title)}\n{fold_name(entry.author)}"
-        ]
-        ids = [entry.id for entry in matches]
-        first = ids.index(after) + 1 if after in ids else 0
-        page = matches[first : first + PAGE_SIZE]
-        is_last = first + PAGE_SIZE >= len(matches)
+        key, place = fold_name(query), read_cursor(after, str, str) or ("", "")
+        found = access.collection(context, collection)
+        entries = found.store.documents(found.name, PAGE_SIZE + 1, (place[0], place[1]))
+        page, more = take_page(
+            (
+                entry
+                for entry in entries
+                if key in f"{fold_name(entry.title)}\n{fold_name(entry.author)}"
+            ),
+            PAGE_SIZE,
+        )
         return DocumentPage(
             documents=[_document_info(entry) for entry in page],
-            next="" if is_last else page[-1].id,
+            next=make_cursor(fold_name(page[-1].title), page[-1].id) if more else "",
         )
 
     @server.tool(annotations=READ_ONLY)

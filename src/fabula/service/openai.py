@@ -34,7 +34,7 @@ from fabula.models.replies import CutReply, complete
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.asking import Answering, Question
-from fabula.service.core.errors import describe_problem
+from fabula.service.core.errors import Problem, describe_problem
 from fabula.service.core.views import AnswerView, PlaceView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
@@ -101,10 +101,28 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
+NEUTRAL: Mapping[str, Sequence[Any]] = {
+    "n": (1,),
+    "tools": ([],),
+    "tool_choice": ("none", "auto"),
+    "functions": ([],),
+    "function_call": ("none", "auto"),
+    "response_format": ({"type": "text"},),
+    "logprobs": (False,),
+    "top_logprobs": (0,),
+    "modalities": (["text"],),
+    "audio": (),
+    "web_search_options": (),
+    "stop": ([],),
+}
+"""Parameters that change what a reply is and are not supported, with the values beside null that
+ask for what is done anyway. Others, such as temperature, are ignored."""
+
+
 class Completion(BaseModel):
     """A request; other parameters of clients, such as temperature, are ignored."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="allow")
 
     model: str
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
@@ -117,6 +135,14 @@ class Completion(BaseModel):
     """Ask only this document (`extra_body`)."""
     until: str = Field("", max_length=2000)
     """Up to where the reader has read the document, as the option of a question (`extra_body`)."""
+
+    def refuse_unsupported(self) -> None:
+        """Raise Problem for a parameter that would change the reply and is not supported."""
+        for name, value in (self.model_extra or {}).items():
+            if name in NEUTRAL and value is not None and value not in NEUTRAL[name]:
+                raise Problem(
+                    f"{name} is not supported: leave it out. An answer is one text with citations."
+                )
 
 
 Chunks = Iterator[tuple[str, Mapping[str, Any]]]
@@ -146,6 +172,7 @@ async def complete_chat(
     The messages before it are the history of the question. A message that begins with `### Task:`,
     such as Open WebUI's requests for titles and tags, goes to the chat model without a search.
     """
+    body.refuse_unsupported()
     places = [at for at, message in enumerate(body.messages) if message.role == "user"]
     if not places or not body.messages[places[-1]].text.strip():
         raise SettingsError("The request has no user message with text to answer.")

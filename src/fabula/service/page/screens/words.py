@@ -160,6 +160,7 @@ def show_words(
         "is_led": is_led,
         "lacks": run and not query.is_complete,
         "found": found,
+        "max_file_rows": MAX_FILE_ROWS,
         "files": [
             (kind, query.address(collection.name, page=1) + f"&as={kind}") for kind in MEDIA_TYPES
         ],
@@ -235,12 +236,12 @@ def _find_key_words(collection: Collection, query: WordQuery, is_file: bool) -> 
         query.document,
         query.against,
         query.until,
-        MAX_FILE_ROWS if is_file else MAX_ROWS,
+        MAX_FILE_ROWS,
         stemmed=query.stemmed,
         negative=query.negative,
         content_words=query.content_words,
     )
-    return {"rows": rows, "total": len(rows)}
+    return {"rows": rows if is_file else rows[:MAX_ROWS], "total": len(rows)}
 
 
 def _find_ngrams(collection: Collection, query: WordQuery, is_file: bool) -> dict[str, Any]:
@@ -250,11 +251,12 @@ def _find_ngrams(collection: Collection, query: WordQuery, is_file: bool) -> dic
         query.until,
         query.size,
         query.containing,
-        MAX_FILE_ROWS if is_file else MAX_ROWS,
+        MAX_FILE_ROWS,
         stemmed=query.stemmed,
         content_words=query.content_words,
     )
-    return {"rows": found.rows, "total": len(found.rows), "counts": found}
+    rows = found.rows if is_file else found.rows[:MAX_ROWS]
+    return {"rows": rows, "total": len(found.rows), "counts": found}
 
 
 COUNTERS: Mapping[Tool, Callable[[Collection, WordQuery, bool], dict[str, Any]]] = {
