@@ -16,6 +16,7 @@ from fabula.models.progress import (
     PHASES,
     PLAN,
     READ_FILE,
+    READ_PREVIOUS,
     STORE,
     SWEEP,
     SWITCH,
@@ -74,7 +75,7 @@ def test_a_document_is_never_without_a_step_from_its_file_to_the_sweep(
     online: None, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     file, recorder = tmp_path / "a.txt", Recorder()
-    for verb, kinds in (("slept", {SWITCH}), ("sang", {SWITCH})):
+    for verb, kinds in (("slept", {SWITCH}), ("sang", {SWITCH, READ_PREVIOUS})):
         file.write_text(harbour_story(verb))
         with Fabula() as fabula:
             [outcome] = fabula.ingest(file, listener=recorder)
@@ -83,11 +84,15 @@ def test_a_document_is_never_without_a_step_from_its_file_to_the_sweep(
         assert steps.idle_after == []
         assert {*steps.known} & PHASES == {READ_FILE, PLAN, BUILD, STORE, SWEEP} | kinds
         assert steps.known == steps.completed
+    # Each node of the former version is counted.
+    assert steps.known[READ_PREVIOUS] > 10
     with Fabula() as fabula:
         fabula.ingest(file, listener=recorder)
         assert {*recorder.documents["a.txt"].known} == {READ_FILE, PLAN}
         fabula.build("entities", listener=recorder)
-    assert {*recorder.documents["a.txt"].known} & PHASES == {PLAN, BUILD, STORE, SWITCH, SWEEP}
+    assert {*recorder.documents["a.txt"].known} & PHASES == {
+        *(PLAN, READ_PREVIOUS, BUILD, STORE, SWITCH, SWEEP)
+    }
 
 
 def test_who_waits_for_another_build_of_the_document_says_so(

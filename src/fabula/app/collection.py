@@ -26,7 +26,7 @@ from fabula.errors import BadValue, LoadError, NotFound, SettingsError
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
+from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement
@@ -87,8 +87,6 @@ MIN_VOLUMES = 2
 TYPED_STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links")
 """What RDF is written from."""
 LOG = logging.getLogger("fabula")
-ALL_ROWS = 1_000_000
-"""More facts than a collection has."""
 
 
 class Conversation:

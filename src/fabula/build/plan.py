@@ -10,6 +10,7 @@ from itertools import islice
 from statistics import fmean
 from typing import Any, Literal
 
+from fabula.build.outcome import SilentProgress
 from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import Changed, NotFound
@@ -31,6 +32,8 @@ from fabula.graph.recipes import (
     with_dependents,
     with_relatives,
 )
+from fabula.models.progress import READ_PREVIOUS, Progress
+from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.annotations import read_digests, read_layers
 from fabula.store.decisions import read_decisions
@@ -56,6 +59,7 @@ class Planner:
         rebuild: Whether everything is made as if it came for the first time.
         strict: Passed on to the plans.
         dry: Passed on to the plans.
+        progress: Told how much of what is there was read.
 
     """
 
@@ -66,6 +70,7 @@ class Planner:
     rebuild: bool = False
     strict: bool = False
     dry: bool = False
+    progress: Progress = SilentProgress()  # noqa: RUF009  it has no state
     _means: dict[str, Mapping[str, float]] = field(default_factory=dict)
     """What `_estimate_means` has found, by the graphs' names."""
     _means_lock: threading.Lock = field(default_factory=threading.Lock)
@@ -290,7 +295,8 @@ class Planner:
     def _read(self, entry: Entry | None, name: str) -> Part:
         """Read a document's part; in a dry run its vectors are replaced by placeholders."""
         assert entry is not None
-        part = read_part(self.store, Owner(self.collection, name, entry.id), embeddings=True)
+        owner = Owner(self.collection, name, entry.id)
+        part = read_part(self.store, owner, embeddings=True, report=self._report_read)
         if not self.dry:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
@@ -303,6 +309,12 @@ class Planner:
             for node, row in zip(part.nodes, vectors, strict=True)
         )
         return replace(part, nodes=nodes)
+
+    def _report_read(self, read: int, nodes: int) -> None:
+        if not read:
+            self.progress.expect(READ_PREVIOUS, nodes)
+        for _ in range(read):
+            self.progress.done(READ_PREVIOUS, Usage())
 
     def _read_previous(self, entry: Entry | None, name: str, recipe: Recipe) -> Part | None:
         """Read a part that was made in the same way as it would be made now, if there is one."""

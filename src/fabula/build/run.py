@@ -383,6 +383,7 @@ class BuildRun:
             models = models.view(batch=batch, estimate=self.estimate)
             steps = LocalSteps(models)
         try:
+            planner = replace(planner, progress=progress)
             outcome = task(_Work(planner, steps, job, meter, progress, progress, models, batch))
         except ReplyPending:
             progress.enter(SEND_BATCHES)

@@ -16,6 +16,8 @@ from fabula.text.document import excerpt
 from fabula.text.locator import name_labels
 from fabula.text.names import quote_name
 
+ALL_ROWS = 2**31 - 1
+"""A limit of rows that no statement reaches."""
 NO_LIMIT = 2**62
 """The place of a reader who may see everything: after all characters, and after `NEVER`."""
 NEVER = 2**53

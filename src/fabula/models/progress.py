@@ -11,8 +11,12 @@ from fabula.models.usage import Usage
 MIN_SHARE_DONE = 1 / 20
 """The part of the known work that must be done before the time left is estimated."""
 READ_FILE, WAIT, PLAN, BUILD = "read file", "wait for lock", "plan", "build"
+READ_PREVIOUS = "read what is there"
+"""Nodes of the former version, of which what is unchanged is used again."""
 SEND_BATCHES, STORE, SWITCH, SWEEP = "send batches", "store", "switch", "sweep"
-PHASES = frozenset({READ_FILE, WAIT, PLAN, BUILD, SEND_BATCHES, STORE, SWITCH, SWEEP})
+PHASES = frozenset(
+    {READ_FILE, WAIT, PLAN, READ_PREVIOUS, BUILD, SEND_BATCHES, STORE, SWITCH, SWEEP}
+)
 """Steps that a document goes through one after the other, while the others count their calls and
 passages. A phase is one piece of work of unknown length, so no time is estimated from it."""
 

@@ -18,7 +18,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source, read_hit
+from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graph.structure import TextStructure, read_structure
 from fabula.models.progress import SWEEP, SWITCH
@@ -93,8 +93,6 @@ MIN_SPARE = 20
 """How many more passages are scored exactly by their words than are returned, at least."""
 END = 10**9
 """A character after the end of any text."""
-ALL = 2**31 - 1
-"""A limit that no index reaches."""
 DOCUMENTS_PER_PAGE = 500
 MAX_QUOTED_PLACES = 40
 """Chunks that are returned for one phrase of a quotation."""
@@ -170,7 +168,7 @@ class Store(Database):
             yield from map(read_entry, page)
             title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
 
-    def count(self, collection: str, limit: int = ALL) -> tuple[int, int]:
+    def count(self, collection: str, limit: int = ALL_ROWS) -> tuple[int, int]:
         """Return how many documents a collection has, and how many all collections have.
 
         Those of the collection are read to be counted, but no more than `limit` of them.
@@ -1271,7 +1269,7 @@ def _find_candidates(
     complete = [row for row in candidates if row["alike"] > lowest]
     if len(complete) >= limit:
         return rows, complete
-    rows = ask(pool, ALL)
+    rows = ask(pool, ALL_ROWS)
     return rows, [row for row in rows if row["alike"] is not None]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fabula.errors import Changed, NotFound
@@ -16,13 +16,20 @@ NODES_PER_PAGE = 2000
 CHANGED = "The document was changed while it was read: try again."
 
 
-def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
+def read_part(
+    store: Store,
+    owner: Owner,
+    *,
+    embeddings: bool = False,
+    report: Callable[[int, int], None] = lambda read, nodes: None,
+) -> Part:
     """Return a part as it was written, its nodes in order of their ids.
 
     Args:
         store: The graph.
         owner: Whose part.
         embeddings: Whether to read the embeddings of its nodes.
+        report: Told how many nodes were read since it was told last, and how many there are.
 
     Raises:
         Changed: The part was replaced while it was read.
@@ -38,6 +45,7 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     edges: list[Edge] = []
     elements: set[str] = set()
     ids = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
+    report(0, len(ids))
     for start in range(0, len(ids), NODES_PER_PAGE):
         rows = store.rows(
             "core/find_part",
@@ -54,6 +62,8 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
                 Edge(edge["type"], row["id"], edge["end"], edge["properties"])
                 for edge in row["edges"]
             ]
+        if rows:
+            report(len(rows), len(ids))
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)

@@ -22,7 +22,7 @@ from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation, AnnotationLayer, make_layer
 from fabula.server import Address
-from fabula.store.annotations import edit_layer
+from fabula.store.annotations import edit_layer, read_layers
 from fabula.text.anchoring import TextQuote, quote_at
 from fabula.text.document import Document
 
@@ -396,7 +396,7 @@ def test_a_build_that_an_import_overtakes_is_made_with_what_is_there_then(
 ) -> None:
     text = text_of(imported)
     more = write(imported, tmp_path / "more.jsonld", marked(text, "Good day", "greeting", id="g"))
-    read, overtakes = plan.read_layers, iter([True, True])
+    read, overtakes = read_layers, iter([True, True])
 
     def read_late(*place: Any) -> Any:
         if next(overtakes, False):

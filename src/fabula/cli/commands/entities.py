@@ -21,7 +21,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
 from fabula.graph.decisions import Decision
-from fabula.graph.hits import Filters
+from fabula.graph.hits import ALL_ROWS, Filters
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.graphs.entities.resolve import person_or_place
@@ -37,7 +37,6 @@ MAX_NAMES = 4
 """How many other names of an entity, or keywords of a relation, a table shows."""
 MAX_LINES = 5
 """How many lines of an entity's description are shown."""
-ALL_ROWS = 1_000_000
 IDENTITIES = "identities"
 DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
 """Who decided that two entities are the same, in words."""

@@ -15,6 +15,7 @@ from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
+from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
 from fabula.text.folding import find_alike
 from fabula.text.nouns import count_noun
@@ -22,8 +23,6 @@ from fabula.text.nouns import count_noun
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
     from fabula.graph.hits import Filters
-
-ALL_ROWS = 1_000_000
 
 
 @click.command(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.graph import TEXT, Edge, Node, Part
-from fabula.graph.hits import Filters
+from fabula.graph.hits import ALL_ROWS, Filters
 from fabula.graph.parts_until import edges_to_chunks
 from fabula.graph.queries import read_statement
 from fabula.graph.unread import hide_unread
@@ -31,7 +31,6 @@ PART_COLUMNS = ("names", "said", "keywords", "words")
 """What an edge to a chunk says of an element."""
 MAX_CHARACTERS = 1500
 """Characters of a description that is put together from statements: as long as one of a model."""
-ALL_ROWS = 1_000_000
 ReadRows = Callable[..., list[dict[str, Any]]]
 """Returns the rows of a statement: `Tools.read` or `Store.read`."""
 
