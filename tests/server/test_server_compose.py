@@ -92,3 +92,7 @@ def test_the_service_listens_on_loopback_and_may_write_to_its_volume_alone(compo
     assert f"FABULA_SERVE__UPLOADS={folder}/" in image
     assert f"FABULA_CACHE_FOLDER={folder}/" in image
     assert re.search(r"^USER fabula$", image, re.MULTILINE)
+
+
+def test_the_service_is_given_any_setting_by_a_file_that_need_not_be_there(compose: Any) -> None:
+    assert compose["services"]["fabula"]["env_file"] == [{"path": "fabula.env", "required": False}]

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import httpx2
 import jwt
 import pytest
+from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +26,7 @@ from hypothesis import strategies as st
 
 from database import connect, cypher, wipe
 from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
+from fabula.cli import main
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
@@ -706,3 +708,34 @@ def test_a_working_folders_file_says_nothing_of_who_is_let_in(tmp_path: Path) ->
     (tmp_path / "fabula.toml").write_text('[serve]\nhost = "0.0.0.0"\n')
     with pytest.raises(SettingsError, match="is not taken from the working folder"):
         Settings.read()
+
+
+@pytest.mark.parametrize("name", ["alpha,beta", "../x", "", "a/b"])
+def test_a_key_for_what_can_be_no_collection_is_refused(it: Served, name: str) -> None:
+    asked = {"name": "Ada", "collections": [name]}
+    refused = it.client("admin").post("/api/v1/keys", json=asked)
+    assert refused.status_code == 400, refused.text
+    assert "The name of the collection" in refused.json()["detail"]
+
+
+def test_of_a_key_is_told_which_of_its_collections_are_not_there(
+    it: Served, monkeypatch: pytest.MonkeyPatch, address: Address
+) -> None:
+    it.state.app.collection("held").ingest_text("Anna lit the lamp.", source="a.txt")
+    asked = {"name": "Ada", "collections": ["held", "hled"]}
+    made = it.client("admin").post("/api/v1/keys", json=asked)
+    assert made.status_code == 201
+    assert made.json()["missing"] == ["hled"]
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    made_here = CliRunner().invoke(
+        main, ["keys", "make", "Ada", "--collection", "held", "--collection", "hled", "--json"]
+    )
+    assert made_here.exit_code == 0, made_here.output
+    assert made_here.stderr == "There is no collection 'hled' yet.\n"
+    fields = json.loads(made_here.stdout)
+    assert (fields["role"], fields["collections"]) == ("read", ["held", "hled"])
+    caller = it.state.keys.find(fields["key"])
+    assert caller is not None
+    assert caller.id == fields["id"]

@@ -11,8 +11,10 @@ import click
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.screen import print_json
 from fabula.config.serving import TABLE
 from fabula.config.settings import Settings
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.service.core.keys import Keys
@@ -34,6 +36,7 @@ def command() -> None:
         "keys make Ada",
         "keys make reader --role read --collection novels --tokens-a-day 200000",
         "keys make me --role admin --days 30",
+        "keys make probe --json",
     )
 )
 @click.argument("name")
@@ -52,12 +55,14 @@ def command() -> None:
 @click.option("--tokens-a-month", type=click.IntRange(0), help="model tokens per month")
 @click.option("--money-a-day", type=click.FloatRange(0), help="US dollars per day")
 @click.option("--money-a-month", type=click.FloatRange(0), help="US dollars per month")
+@click.option("--json", "as_json", is_flag=True, help="print id, key, role and collections as JSON")
 @GRAPH_FLAGS
 def make(
     name: str,
     role: str,
     collections: tuple[str, ...],
     days: int | None,
+    as_json: bool,
     settings: Settings,
     **quotas: float | None,
 ) -> None:
@@ -70,6 +75,13 @@ def make(
         id, key = keys.make(
             name, checked_role, collections or None, days=days, quotas=Quotas.of(quotas)
         )
+        missing = keys.find_missing(collections)
+    for collection in missing:
+        click.echo(f"There is no collection {quote_name(collection)} yet.", err=True)
+    if as_json:
+        fields = {"id": id, "key": key, "name": name, "role": role}
+        print_json(fields | {"collections": list(collections) or None, "missing": missing})
+        return
     click.echo(key)
     click.echo(f"It is shown only this once. To revoke it: fabula keys revoke {id}", err=True)
 

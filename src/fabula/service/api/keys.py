@@ -41,10 +41,14 @@ class NewKey(BaseModel):
 
 
 class CreatedKey(BaseModel):
-    """A new key. Its secret is returned only this one time."""
+    """A new key. Its secret is returned only this one time.
+
+    `missing` are those of its collections that are not there yet: one may be mistyped.
+    """
 
     id: str
     key: str
+    missing: list[str]
 
 
 class KeyView(BaseModel):
@@ -101,7 +105,8 @@ def make_key(new: NewKey, state: State, caller: AdminOfAll) -> CreatedKey:
     """Create a key. Its secret is returned only this one time."""
     id, key = state.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
     state.audit.record_key(caller, id, new.name, new.role, new.collections)
-    return CreatedKey(id=id, key=key)
+    missing = state.keys.find_missing(new.collections or ())
+    return CreatedKey(id=id, key=key, missing=missing)
 
 
 @router.delete("/keys/{id}", status_code=204, summary="Revoke a key")

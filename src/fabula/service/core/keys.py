@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from fabula.errors import NotFound, SettingsError
 from fabula.service.core.callers import ROLES, Caller, Quotas, Role
 from fabula.store import Store
-from fabula.text.names import name_problem, quote_name
+from fabula.text.names import collection_problem, quote_name
 
 PREFIX = "fab_"
 ID = re.compile(r"[0-9a-f]{10}")
@@ -81,7 +81,7 @@ class Keys:
         if role not in ROLES:
             raise SettingsError(f"There is no role {quote_name(role)}: {', '.join(ROLES)}.")
         for collection in collections or ():
-            if fault := name_problem(collection):
+            if fault := collection_problem(collection):
                 raise SettingsError(
                     f"The name of the collection, {quote_name(collection)}, {fault}."
                 )
@@ -97,6 +97,11 @@ class Keys:
             quotas=(quotas or Quotas()).limits(),
         )
         return id, f"{PREFIX}{id}_{secret}"
+
+    def find_missing(self, collections: Iterable[str]) -> list[str]:
+        """Return the names that no collection has yet: a key may be made before its collection."""
+        names = dict.fromkeys(collections)
+        return [name for name in names if not self._store.rows("core/find_space", collection=name)]
 
     def list(self) -> list[Key]:
         """Return all keys, also expired and revoked ones, oldest first."""
