@@ -6,6 +6,7 @@ import json
 import stat
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from click.testing import CliRunner, Result
 
 from database import connect, wipe
 from fabula import Fabula
+from fabula.ask.query import Query
 from fabula.cli import main
-from fabula.cli.shared.last_answer import recall_questions
+from fabula.cli.shared.last_answer import keep_question, recall_questions
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.server import Address
 from stories import LIGHTHOUSE
@@ -115,3 +117,13 @@ def test_damaged_lines_are_left_out(tmp_path: Path) -> None:
     lines = ["{", json.dumps(kept, ensure_ascii=False).encode().decode("latin-1"), "[]", "\xff"]
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), "latin-1")
     assert [(k.question, k.answer) for k in recall_questions(tmp_path)] == [("q", "a\x85b")]
+
+
+def test_of_questions_that_are_asked_at_once_none_is_lost(run: Any, tmp_path: Path) -> None:
+    with Fabula() as fabula:
+        answer = fabula.query("Who keeps the light?")
+        queries = [Query.of(f"Who keeps light {n}?", fabula.settings) for n in range(40)]
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda query: keep_question(query, answer, fabula), queries))
+    kept = {question.question for question in recall_questions(tmp_path / "home")}
+    assert kept == {query.question for query in queries}

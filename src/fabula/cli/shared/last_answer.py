@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.ask.answer import Answer
@@ -33,6 +34,8 @@ MAX_BYTES = 1_000_000
 """A larger file is not one of ours."""
 MAX_KEPT_CHARACTERS = 4_000
 """Of a question, and of an answer, in the list of questions."""
+LOCK_SECONDS = 10
+"""How long another process is waited for that adds a question; it takes milliseconds."""
 MAX_LIST_BYTES = 100_000_000
 """A larger list of questions is not one of ours."""
 
@@ -176,13 +179,16 @@ def keep_question(query: Query, answer: Answer, collection: Collection, across: 
         across=across,
     )
     home = Home(collection.settings.home)
-    questions = [*recall_questions(home.path), kept][-most:]
     try:
         if not home.path.is_dir():
             make_private(home.path)
-        lines = (json.dumps(each.model_dump(), ensure_ascii=False) for each in questions)
-        write_private(home.questions, "\n".join(lines) + "\n")
-    except OSError as error:
+        lock = home.questions.with_name(f"{home.questions.name}.lock")
+        # Of two terminals that ask at once, none may write the list without the other's question.
+        with FileLock(lock, timeout=LOCK_SECONDS, mode=0o600):
+            questions = [*recall_questions(home.path), kept][-most:]
+            lines = (json.dumps(each.model_dump(), ensure_ascii=False) for each in questions)
+            write_private(home.questions, "\n".join(lines) + "\n")
+    except (OSError, Timeout) as error:
         log.debug("%s can't be written: %s", home.questions, error)
 
 
