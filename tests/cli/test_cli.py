@@ -162,6 +162,7 @@ def test_query_as_json_is_complete(ingested: Result) -> None:
         "quotations",
         "quotes",
         "usage",
+        "warning",
         "weak_citations",
     ]
     assert found["offline"] is True

@@ -75,10 +75,28 @@ class Answer:
         )
 
     @property
+    def citation_warning(self) -> str:
+        """What a reader has to know of the citations: numbers without a passage, or that none is.
+
+        It is '' for an answer that no model wrote, and where there was no passage to cite.
+        """
+        if self.quotes or not (self.text and self.context):
+            return ""
+        numbers = dict.fromkeys(_cited_numbers(self.text))
+        if unknown := [number for number in numbers if number not in self.cited]:
+            listed = ", ".join(f"[{number}]" for number in unknown[:MAX_LISTED])
+            more = f" and {len(unknown) - MAX_LISTED} more" if len(unknown) > MAX_LISTED else ""
+            what = "is no passage" if len(unknown) == 1 else "are no passages"
+            return f"{listed}{more} {what} of this answer."
+        return "" if self.cited else "This answer cites no passage."
+
+    @property
     def _passages_cited(self) -> list[Passage]:
         return [passage for passage in self.context if passage.number in self.cited]
 
 
+MAX_LISTED = 5
+"""Numbers of citations that a warning names."""
 CITATION = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
 """One citation or several in one pair of brackets, as [2] or [1, 3]."""
 
@@ -316,7 +334,10 @@ def find_citations(text: str, passages: int | Collection[int]) -> tuple[int, ...
 
     """
     known = range(1, passages + 1) if isinstance(passages, int) else set(passages)
-    numbers = (
-        int(number) for group in CITATION.findall(text) for number in re.findall(r"\d+", group)
-    )
-    return tuple(dict.fromkeys(number for number in numbers if number in known))
+    return tuple(dict.fromkeys(number for number in _cited_numbers(text) if number in known))
+
+
+def _cited_numbers(text: str) -> Iterator[int]:
+    """Yield the numbers in all citations of a text, in order."""
+    for group in CITATION.findall(text):
+        yield from map(int, re.findall(r"\d+", group))

@@ -284,6 +284,8 @@ class _CitedCompletion:
         lines += [f"- {line}" for line in describe_quotations(answer.quotations)]
         weak = dict.fromkeys(each.number for each in answer.weak_citations)
         lines += [f"- Weak citation: [{number}] has no word of its sentence." for number in weak]
+        if answer.warning:
+            lines.append(f"- {answer.warning}")
         lines += [f"- Left out: collection {name}. {why}" for name, why in answer.left_out.items()]
         if answer.place:
             name = " ".join(answer.place.name.replace("]", "").replace("[", "").split())

@@ -401,6 +401,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "cited": list(answer.cited),
         "quotations": [quotation_json(quotation) for quotation in answer.quotations],
         "weak_citations": [weak_json(weak) for weak in answer.weak_citations],
+        "warning": answer.citation_warning,
         "context": [_passage_json(passage) for passage in answer.context],
         "brief": answer.brief,
         "hits": [_hit_json(hit) for hit in answer.hits],

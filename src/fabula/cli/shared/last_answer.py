@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.ask.answer import Answer
@@ -178,6 +177,9 @@ def keep_question(query: Query, answer: Answer, collection: Collection, across: 
         until=query.until,
         across=across,
     )
+    # Imported here, as it imports asyncio.
+    from filelock import FileLock, Timeout
+
     home = Home(collection.settings.home)
     try:
         if not home.path.is_dir():

@@ -18,13 +18,15 @@ MAX_SHOWN = 160
 
 
 def print_verification(answer: Answer) -> None:
-    """Print which quotations of an answer are in the books, and which citations are weak.
+    """Print which quotations of an answer are in the books, and which citations are weak or wrong.
 
     Nothing is printed of an answer that no model wrote: it consists of the books' own words.
     """
     if answer.quotes:
         return
     lines = [*describe_quotations(answer.quotations), *describe_weak(answer.weak_citations)]
+    if answer.citation_warning:
+        lines.append(answer.citation_warning)
     if lines:
         echo("\n" + "\n".join(lines))
 

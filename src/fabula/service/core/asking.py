@@ -584,7 +584,7 @@ class Answering:
             sought=self._stream.sought,
             answer=answer.text,
             cut=answer.cut,
-            warning=CUT if answer.cut else "",
+            warning=" ".join(filter(None, (CUT if answer.cut else "", answer.citation_warning))),
             mode=self._mode,
             model=settings.model,
             offline=settings.offline,

@@ -1,0 +1,47 @@
+"""What is told of the citations of an answer: those of nothing, and that there are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fabula.ask.answer import Answer, find_citations
+from fabula.graph.hits import Passage, Quote
+from hits import hit
+
+TEXTS = ("Fred laughed.", "Marley was dead.")
+CONTEXT = tuple(
+    Passage(number, hit(f"c{number}", text), text, ((0, len(text)),))
+    for number, text in enumerate(TEXTS, 1)
+)
+
+
+def answer(text: str) -> Answer:
+    return Answer("Who?", text, (), CONTEXT, find_citations(text, [1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("Fred is the nephew [1]. He laughed [1, 2].", ""),
+        ("Fred is the nephew [99].", "[99] is no passage of this answer."),
+        ("Fred [1] laughed [0].", "[0] is no passage of this answer."),
+        ("Fred [1; 7] laughed [3, 1].", "[7], [3] are no passages of this answer."),
+        (
+            "".join(f"[{number}]" for number in range(3, 10)),
+            "[3], [4], [5], [6], [7] and 2 more are no passages of this answer.",
+        ),
+        ("Fred is the nephew.", "This answer cites no passage."),
+        ("The passages do not say.", "This answer cites no passage."),
+        ("", ""),
+    ],
+)
+def test_what_cites_nothing_is_told(text: str, warning: str) -> None:
+    assert answer(text).citation_warning == warning
+
+
+def test_nothing_is_told_where_nothing_could_be_cited_or_no_model_wrote() -> None:
+    assert replace(answer("Nothing was found."), context=()).citation_warning == ""
+    extract = replace(answer("Fred laughed."), quotes=(Quote(1, CONTEXT[0].hit, ((0, 4),)),))
+    assert extract.citation_warning == ""
