@@ -61,6 +61,15 @@ def open_private(file: Path) -> BinaryIO:
     return os.fdopen(descriptor, "wb")
 
 
+def append_private(file: Path, text: str) -> None:
+    """Add to a file's end in one step, which others may do at the same time."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
 def write_private(file: Path, text: str) -> None:
     """Replace a file in one step; only this user can read it."""
     part = file.with_name(f".{file.name}.{os.getpid()}")

@@ -19,7 +19,7 @@ from fabula.ask.answer import Answer
 from fabula.errors import NotFound
 from fabula.graph.hits import Quote, document_spans
 from fabula.models.clean import clean_text
-from fabula.server.private_files import make_private, write_private
+from fabula.server.private_files import append_private, make_private, write_private
 from fabula.server.state import Home
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ MAX_BYTES = 1_000_000
 """A larger file is not one of ours."""
 MAX_KEPT_CHARACTERS = 4_000
 """Of a question, and of an answer, in the list of questions."""
-LOCK_SECONDS = 10
-"""How long another process is waited for that adds a question; it takes milliseconds."""
+TRIMMED_SHARE = 10
+"""The list is cut when it is longer than it may be by one part of so many: seldom."""
 MAX_LIST_BYTES = 100_000_000
 """A larger list of questions is not one of ours."""
 
@@ -177,20 +177,17 @@ def keep_question(query: Query, answer: Answer, collection: Collection, across: 
         until=query.until,
         across=across,
     )
-    # Imported here, as it imports asyncio.
-    from filelock import FileLock, Timeout
-
     home = Home(collection.settings.home)
     try:
         if not home.path.is_dir():
             make_private(home.path)
-        lock = home.questions.with_name(f"{home.questions.name}.lock")
-        # Of two terminals that ask at once, none may write the list without the other's question.
-        with FileLock(lock, timeout=LOCK_SECONDS, mode=0o600):
-            questions = [*recall_questions(home.path), kept][-most:]
-            lines = (json.dumps(each.model_dump(), ensure_ascii=False) for each in questions)
-            write_private(home.questions, "\n".join(lines) + "\n")
-    except (OSError, Timeout) as error:
+        # Of two terminals that ask at once, each adds its own line.
+        append_private(home.questions, json.dumps(kept.model_dump(), ensure_ascii=False) + "\n")
+        lines = home.questions.read_bytes().split(b"\n")[:-1]
+        if len(lines) > most + most // TRIMMED_SHARE:
+            kept_lines = b"\n".join(lines[-most:])
+            write_private(home.questions, kept_lines.decode("utf-8", "replace"))
+    except OSError as error:
         log.debug("%s can't be written: %s", home.questions, error)
 
 
