@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,7 @@ PREPARED_SECONDS = 60.0
 """How long a run takes its collection for ready before it looks again. Looking costs a dozen round
 trips, as many as writing a small document."""
 MAX_PLANS = 5
-"""How often what was changed while it was built is planned before the build fails."""
+"""How often what was changed while it was planned is planned before the build fails."""
 MAX_KEPT_DOCUMENTS = 64
 """Documents that are kept in memory between the rounds of batches; others are read again."""
 
@@ -104,6 +105,8 @@ class _Work:
 
 
 Task = Callable[[_Work], Outcome]
+Plan = DocumentPlan | CollectionPlan | Entry | None
+"""What is to be made; a document where nothing is, and None for a collection's own graph."""
 
 
 @dataclass(slots=True)
@@ -487,7 +490,7 @@ class BuildRun:
         self,
         names: Sequence[str],
         source: str,
-        plan: Callable[[], DocumentPlan | CollectionPlan | Entry | None],
+        plan: Callable[[], Plan],
         work: _Work,
     ) -> Outcome:
         """Do the three steps while no other process does them for what has these names."""
@@ -495,22 +498,13 @@ class BuildRun:
             return self._do_steps(plan(), None, work)
         wait = partial(work.phases.enter, WAIT)
         held = hold_lock(self.store, self.collection, names, source, work.job, work.progress, wait)
-        plans_left = MAX_PLANS
         with held as (lock, progress):
-            while True:
-                work.phases.enter(PLAN)
-                plans_left -= 1
-                try:
-                    return self._do_steps(plan(), lock, replace(work, progress=progress))
-                except Changed:
-                    # What it rests on was replaced just now, as by an import of annotations after
-                    # an import: it is built from what is there. The cache has the models' replies.
-                    if not plans_left:
-                        raise
+            work.phases.enter(PLAN)
+            return self._do_steps(_plan(plan), lock, replace(work, progress=progress))
 
     def _do_steps(
         self,
-        plan: DocumentPlan | CollectionPlan | Entry | None,
+        plan: Plan,
         lock: ProcessLock | None,
         work: _Work,
     ) -> Outcome:
@@ -595,3 +589,13 @@ def _is_file(name: str) -> bool:
         return Path(name).exists()
     except (OSError, ValueError):
         return False
+
+
+def _plan(plan: Callable[[], Plan]) -> Plan:
+    """Return a plan; what was replaced while it was read, as by one import of annotations after
+    another, is read again.
+    """
+    for _ in range(MAX_PLANS - 1):
+        with suppress(Changed):
+            return plan()
+    return plan()
