@@ -1,5 +1,7 @@
 """Bytes into text."""
 
+from importlib import resources
+
 import pytest
 
 from fabula.errors import LoadError
@@ -360,3 +362,12 @@ def test_a_broken_word_of_one_letter_is_no_letter_of_another_script() -> None:
     text = "Он ждал её у плотины, и она пришла к нему. " * 20
     data = text.encode().replace(" у ".encode(), " у ".encode()[:2] + b" ", 2)
     assert set(decode(data, "x")) == {*text, "\ufffd"}
+
+
+@pytest.mark.parametrize("encoding", ["cp437", "cp850", "gb18030"])
+def test_a_book_with_one_accent_that_is_read_wrong_says_so(encoding: str) -> None:
+    carol = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
+    plain = carol.translate(str.maketrans("“”’‘—", "\"\"''-"))
+    assert len([letter for letter in plain if not letter.isascii()]) == 1
+    decoded = decode_text(plain.encode(encoding), "carol.txt")
+    assert decoded.text == plain or "The encoding is not certain" in decoded.warnings[0]

@@ -123,8 +123,6 @@ _MIN_MARGIN = 0.75
 """By how much a guess has to be likelier than the next one, for each character in which they
 differ: the difference of their logarithms. Of texts of 300 characters in 40 languages and all code
 pages, right guesses had more, nearly all others less."""
-_MIN_DIFFERENT = 3
-"""A doubt about fewer characters is not mentioned."""
 _IMPLAUSIBLE_POWER = 6
 """How much implausible characters weigh against evidence of a language."""
 _MAX_IMPLAUSIBLE = 0.25
@@ -451,7 +449,7 @@ def _guess(data: bytes) -> _Guess:
     if rival:
         different = _count_different(readings[best], readings[rival])
         is_sure = scores[best] - scores[rival] >= _MIN_MARGIN * different
-        rival = "" if is_sure or different < _MIN_DIFFERENT else rival
+        rival = "" if is_sure else rival
     return _Guess(best, rival, implausible[best])
 
 
