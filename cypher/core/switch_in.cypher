@@ -7,6 +7,9 @@
 CYPHER 25
 MATCH (n:Staged {run: $run})
 WHERE n.id >= ''
+// All are found before the first loses what it is found by.
+WITH collect(n) AS nodes
+UNWIND nodes AS n
 SET n:$(n.labels)
 WITH n
 WHERE $whole = true OR n:Document|Part

@@ -31,6 +31,9 @@ CALL () {
 WITH n
 WHERE n.collection = $collection AND $document <> ''
 WITH DISTINCT n
+// All are found before the first loses what it or another one is found by.
+WITH collect(n) AS found
+UNWIND found AS n
 // Nothing is deleted here: removing nodes from the indexes would make readers wait.
 REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
