@@ -37,8 +37,6 @@ NOT_RUN = {
     "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",
     "ingest novels/ --workers": "starts processes, in tests/build/test_workers.py",
     "ingest --retry": "has nothing to do without gaps, in tests/graph/test_gaps.py",
-    "jobs cancel 3fa2c1": "is of a job that is not there, in tests/service/test_service_jobs.py",
-    "jobs resume 3fa2c1": "is of a job that is not there, in tests/service/test_service_jobs.py",
     "keys revoke": "is of a key that only the example has, in tests/service/test_service_access.py",
     "notes edit": "needs the id of a note, in tests/graphs/annotations",
     "notes remove": "needs the id of a note, in tests/graphs/annotations",
