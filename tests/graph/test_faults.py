@@ -16,11 +16,11 @@ from fabula.errors import BadReply, RuleError, Stopped
 from fabula.graph import Gap
 from fabula.graph.extraction import RULES, ExtractionCalls, own_id
 from fabula.graph.gaps import GapLimit, Missing
-from fabula.graph.installed import graphs
 from fabula.graph.method import BuildWork
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.store import Store
 from fabula.text.document import Chunk
+from forgetting import forget_installed
 from scripted import Models, Says, made_chunks
 
 PACKAGE = Path(__file__).parents[1] / "support" / "faulty_package"
@@ -137,12 +137,12 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """A package whose graph fails on words that a test gives."""
     monkeypatch.syspath_prepend(str(PACKAGE))
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-    graphs.cache_clear()
+    forget_installed()
     from fabula_faulty import FAULTS
 
     yield FAULTS
     FAULTS.update(dict.fromkeys(FAULTS, ""))
-    graphs.cache_clear()
+    forget_installed()
 
 
 def run(*words: str) -> str:
