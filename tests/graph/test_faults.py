@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -138,10 +139,9 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     monkeypatch.syspath_prepend(str(PACKAGE))
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
     forget_installed()
-    from fabula_faulty import FAULTS
-
-    yield FAULTS
-    FAULTS.update(dict.fromkeys(FAULTS, ""))
+    faults: dict[str, str] = import_module("fabula_faulty").FAULTS
+    yield faults
+    faults.update(dict.fromkeys(faults, ""))
     forget_installed()
 
 
