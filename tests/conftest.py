@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import ssl
@@ -165,6 +166,38 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # Seconds at each stop; tests/server/test_dumps.py is about them.
     monkeypatch.setenv("FABULA_DUMPS", "false")
     monkeypatch.chdir(tmp_path)
+
+
+class FaultsLogged(logging.Handler):
+    """Keeps what is logged of rules that failed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.logged: list[str] = []
+        self.setFormatter(logging.Formatter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it if it is of a rule."""
+        if record.module == "gaps":
+            self.logged.append(self.format(record))
+
+
+@pytest.fixture(autouse=True)
+def no_rule_fails(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """A rule that fails is a gap for users, and fails the test, unless this has `faults`."""
+    handler = FaultsLogged()
+    log = logging.getLogger("fabula")
+    log.addHandler(handler)
+    yield handler.logged
+    log.removeHandler(handler)
+    if handler.logged and "faults" not in request.fixturenames:
+        pytest.fail(handler.logged[0])
+
+
+@pytest.fixture
+def faults(no_rule_fails: list[str]) -> list[str]:
+    """What was logged of rules that failed: a test that asks for it may have some."""
+    return no_rule_fails
 
 
 @pytest.fixture(autouse=True)

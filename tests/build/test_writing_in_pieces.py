@@ -160,11 +160,13 @@ def pieces_of(part: Part, size: int = 2) -> list[Part]:
     ]
 
 
-@pytest.mark.parametrize("change", ["none", "node", "edge", "missing"])
+@pytest.mark.parametrize("change", ["none", "node", "edge", "missing", "failed"])
 def test_pieces_that_differ_from_the_part_are_staged_again(store: Store, change: str) -> None:
     text, aspects = small_graph()
+    # A graph that fails after it has given pieces has none of them.
+    made = replace(aspects, nodes=(), edges=()) if change == "failed" else aspects
     store.prepare("default", MODEL, DIMENSIONS)
-    store.apply([text, aspects], MODEL)
+    store.apply([text, made], MODEL)
     owner = Owner("default", "aspects", text.owner.document)
     whole = contents(read_part(store, owner, embeddings=True))
     pieces = pieces_of(aspects)
@@ -180,7 +182,7 @@ def test_pieces_that_differ_from_the_part_are_staged_again(store: Store, change:
     with process_lock(store, ["document"], run="run") as lock:
         staged = store.stage_early(pieces[:2], MODEL, lock)
         staged = store.stage_early([text, *pieces[2:3]], MODEL, lock, staged)
-        store.apply([text, aspects], MODEL, lock=lock, staged=staged)
+        store.apply([text, made], MODEL, lock=lock, staged=staged)
     assert not cypher(store, "MATCH (n:Staged|Retired) RETURN n")
     assert contents(read_part(store, owner, embeddings=True)) == whole
 

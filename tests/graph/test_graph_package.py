@@ -23,16 +23,16 @@ from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
 from fabula.app.doctor import examine
-from fabula.ask.modes import CORE_MODES, modes
+from fabula.ask.modes import CORE_MODES
 from fabula.config import settings
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
-from fabula.plot import pictures, plot
-from fabula.service.page import screen
+from fabula.plot import plot
 from fabula.store import Store
+from forgetting import forget_installed
 from served import served
 
 pytestmark = pytest.mark.replans
@@ -54,20 +54,13 @@ def told(**other: str) -> str:
     )
 
 
-def forget() -> None:
-    """What is installed is looked up again."""
-    found = (cli.find_commands, pictures, screen.find_screens)
-    for known in (graphs, modes, settings.table_models, settings.setting_fields, *found):
-        known.cache_clear()
-
-
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package is installed."""
     monkeypatch.syspath_prepend(str(PACKAGE))
-    forget()
+    forget_installed()
     yield
-    forget()
+    forget_installed()
 
 
 @pytest.fixture
@@ -367,7 +360,7 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one != str(PACKAGE)])
-    forget()
+    forget_installed()
     book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
     with Fabula() as fabula:
         assert [outcome.status for outcome in fabula.ingest(book)] == ["replaced"]
@@ -396,7 +389,7 @@ def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
 ) -> None:
     module = import_module("fabula_sections")
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **other))
-    forget()
+    forget_installed()
     with pytest.raises(SettingsError, match=what):
         graphs()
 
@@ -479,7 +472,7 @@ def test_a_mode_with_settings_has_a_name_of_its_own(
     module = import_module("fabula_sections")
     mode = module.GRAPH.modes["contents"]
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, modes={"sections": mode}))
-    forget()
+    forget_installed()
     with pytest.raises(SettingsError, match="a mode are both named 'sections'"):
         settings.Settings.read()
 
@@ -501,7 +494,7 @@ def test_what_is_not_on_its_lists_is_refused_in_words(
 ) -> None:
     module = import_module("fabula_sections")
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **without))
-    forget()
+    forget_installed()
     with Fabula() as fabula, pytest.raises(FabulaError, match=f"'sections' built {what}"):
         fabula.ingest(book, graphs=["sections"])
     assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
@@ -517,7 +510,7 @@ def test_a_passage_without_an_embedding_is_refused_in_words(
         return replace(built, nodes=tuple(replace(one, embedding=None) for one in built.nodes))
 
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, build=bare))
-    forget()
+    forget_installed()
     what = r"'Section' without an embedding, which is not on its list \(Heading\)"
     with Fabula() as fabula, pytest.raises(FabulaError, match=what):
         fabula.ingest(book, graphs=["sections"])

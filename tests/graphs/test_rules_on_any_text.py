@@ -31,15 +31,25 @@ PIECES = [
     *["猫は言った。", "เขาพูด", "مرحبا. قال", "שלום", "😀👩\u200d👧", "ß", "İstanbul", "ﬁn", "ſo"],
     *["word " * 400, "x" * 3000, "“No,” ", "“" * 50, ". " * 200, "A. B. C. D. ", "\n\n“Yes.”" * 40],
 ]
-texts = st.lists(
+WORDS = [
+    *["the", "a", "his", "old", "zebra", "Zebra", "Tom", "Mr", "he", "I", "and", "to", "said"],
+    *["slowly", "asked", "was", "brother", "of", "because", "voice", "where", "Monday"],
+]
+loose = st.lists(
     st.one_of(
         st.sampled_from(PIECES),
         st.sampled_from(PIECES).map(lambda piece: f" {piece} "),
         st.text(max_size=12),
     ),
-    min_size=1,
     max_size=40,
 ).map("".join)
+# A text may end after any word: what rules look for behind it is not there.
+endings = st.builds(
+    lambda quotation, words: quotation + " ".join(words),
+    st.sampled_from(["", "“Come in,” ", "“Come in.” ", "“Come in!” ", "— Entrez, ", "«Entra» "]),
+    st.lists(st.sampled_from(WORDS), max_size=5),
+)
+texts = st.one_of(endings, st.builds("{}\n\n{}".format, loose, endings))
 
 
 @pytest.fixture(scope="module")

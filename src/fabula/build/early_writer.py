@@ -82,9 +82,6 @@ class EarlyWriter:
             if part.is_whole:
                 # It has all that its pieces have.
                 self._waiting = [each for each in self._waiting if each.owner != part.owner]
-                if self._pieces[part.owner] > _count_embedded(part):
-                    # Its graph failed after it had given them: they are no part of it.
-                    self._failure = FabulaError("A graph left out what it had given before.")
             self._waiting.append(part)
             self._dimensions = dimensions
             # A small document needs no thread: its commit stages everything by one transaction.

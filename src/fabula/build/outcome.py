@@ -74,7 +74,8 @@ def describe(outcome: Outcome, parts: Sequence[Part]) -> Outcome:
     notes = [
         note
         for part in parts
-        if part.owner.graph in installed
+        # A graph that failed as a whole has counted nothing.
+        if part.owner.graph in installed and part.record.facts
         for note in installed[part.owner.graph].describe(part.record.facts)
     ]
     counts = Counter(

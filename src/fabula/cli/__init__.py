@@ -190,7 +190,10 @@ class _StderrHandler(logging.Handler):
         """Print a line; progress bars stay below it."""
         from fabula.models.clean import clean_output
 
-        click.echo(clean_output(f"{record.levelname}: {record.getMessage()}"), err=True)
+        line = f"{record.levelname}: {record.getMessage()}"
+        if record.exc_info and logging.getLogger("fabula").isEnabledFor(logging.DEBUG):
+            line += f"\n{logging.Formatter().formatException(record.exc_info)}"
+        click.echo(clean_output(line), err=True)
 
 
 def _set_debug(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:

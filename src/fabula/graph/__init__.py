@@ -69,7 +69,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A piece of a graph that no model gave; all else of the graph is there.
+    """A piece of a graph that no model gave or a rule failed on; all else of the graph is there.
 
     `step` is that of the build which asked for it, and `why` what went wrong, in a sentence.
     `sources` are ids of the chunks that it is about. `rests_on` are the ids of the nodes, chunks

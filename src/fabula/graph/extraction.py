@@ -428,12 +428,14 @@ class ExtractionCalls(Calls):
             RuleError: The rule failed, and no gap is allowed.
 
         """
+        if not items:
+            return []
         read = self.work.gaps.catch_fault(rule, items)
         if not isinstance(read, Missing):
             return [*read]
         gaps_before = len(self.found_gaps)
-        if len(items) < 2:
-            found = [value for item in items for value in instead(item)]
+        if len(items) == 1:
+            found = [*instead(items[0])]
         else:
             half = len(items) // 2
             found = [

@@ -227,7 +227,8 @@ def _warnings(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterato
         for graph in graphs
         for entry in entries
         if graph.name in entry.graphs
-        and (sentences := graph.warnings(entry.graphs[graph.name].facts))
+        and (facts := entry.graphs[graph.name].facts)
+        and (sentences := graph.warnings(facts))
     )
     yield from islice(warnings, MAX_FINDINGS)
 

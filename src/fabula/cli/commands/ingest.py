@@ -76,9 +76,9 @@ def command(
     licence or page numbers, is left out and counted.
 
     A gap is a piece that the model did not provide, because its replies could not be read or a
-    filter withheld them. The document is added without it, unless more than one piece and more than
-    a tenth are missing. The next ingest of the file asks for it again; --retry does so for all
-    documents with gaps, and does not need their files.
+    filter withheld them; or one that a rule failed on. The document is added without it, unless the
+    model did not provide more than one piece and more than a tenth. The next ingest of the file
+    asks for it again; --retry does so for all documents with gaps, and does not need their files.
 
     With --batch, models are asked by batches, at half the price, which may take up to a day each,
     and several of them follow each other. The command ends with exit code 75 while documents wait;

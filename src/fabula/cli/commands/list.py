@@ -53,7 +53,8 @@ def command(as_json: bool, everywhere: bool, reading: bool, settings: Settings) 
     """List the documents of a collection, or of all, and the graphs of each.
 
     A graph is stale if the present settings, or this version of Fabula, would build it from
-    something else. A gap is a piece that the model did not provide.
+    something else. A gap is a piece that the model did not provide, or that a rule
+    failed on.
 
     A document that an earlier version of Fabula read is named: its file may be read better now.
     Nothing is built anew before the file is ingested again.

@@ -84,7 +84,7 @@ def _describe_graph(name: str, record: Record, differences: list[str]) -> Iterat
         yield f"  made with {', '.join(f'{key} {_value(settings[key])}' for key in settings)}"
     yield f"  cost: {_cost(record.usage)}"
     yield from (f"    {step}: {describe_usage(usage)}" for step, usage in record.usage.items())
-    if name in graphs():
+    if name in graphs() and record.facts:
         yield from (f"  {line}" for line in graphs()[name].describe(record.facts))
     if differences:
         yield f"  what differs now: {', '.join(differences)}"

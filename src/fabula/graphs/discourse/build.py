@@ -79,11 +79,7 @@ def build(
             lambda chunks: events_by_rules(replace(text, chunks=tuple(chunks))), text.chunks, own_id
         )
         links = calls.read_by_rule(
-            lambda run: (
-                links_by_rules([run[0][0], *(second for _, second in run)], language, senses)
-                if run
-                else []
-            ),
+            lambda run: links_by_rules([run[0][0], *(each[1] for each in run)], language, senses),
             pairs,
             _ids,
         )

@@ -82,7 +82,7 @@ def money(settings: Settings, usage: Mapping[str, Usage]) -> dict[str, Any]:
 
 
 class GraphView(View):
-    """A graph of a document; `gaps` is how many parts are missing, as a model gave no answer."""
+    """A graph of a document; `gaps` is how many parts are missing, as a model or rule failed."""
 
     updated_at: str
     gaps: int
