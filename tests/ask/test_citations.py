@@ -8,6 +8,7 @@ import pytest
 
 from fabula.ask.answer import Answer, find_citations
 from fabula.graph.hits import Passage, Quote
+from fabula.models import NO_ANSWER
 from hits import hit
 
 TEXTS = ("Fred laughed.", "Marley was dead.")
@@ -33,7 +34,7 @@ def answer(text: str) -> Answer:
             "[3], [4], [5], [6], [7] and 2 more are no passages of this answer.",
         ),
         ("Fred is the nephew.", "This answer cites no passage."),
-        ("The passages do not say.", "This answer cites no passage."),
+        (NO_ANSWER, ""),
         ("", ""),
     ],
 )

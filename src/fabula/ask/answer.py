@@ -14,7 +14,7 @@ from fabula.ask.scope import EVERYTHING, AskedTurn, QuestionScope
 from fabula.errors import FabulaError
 from fabula.graph.hits import Hit, Passage, Quote, locate
 from fabula.graph.structure import TextStructure
-from fabula.models import Reply, Turn
+from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -78,7 +78,8 @@ class Answer:
     def citation_warning(self) -> str:
         """What a reader has to know of the citations: numbers without a passage, or that none is.
 
-        It is '' for an answer that no model wrote, and where there was no passage to cite.
+        It is '' for an answer that no model wrote, for one that says in the words of our prompts
+        that the passages do not answer, and where there was no passage to cite.
         """
         if self.quotes or not (self.text and self.context):
             return ""
@@ -88,7 +89,7 @@ class Answer:
             more = f" and {len(unknown) - MAX_LISTED} more" if len(unknown) > MAX_LISTED else ""
             what = "is no passage" if len(unknown) == 1 else "are no passages"
             return f"{listed}{more} {what} of this answer."
-        return "" if self.cited else "This answer cites no passage."
+        return "" if self.cited or NO_ANSWER in self.text else "This answer cites no passage."
 
     @property
     def _passages_cited(self) -> list[Passage]:
