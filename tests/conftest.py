@@ -184,12 +184,17 @@ class FaultsLogged(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def no_rule_fails(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """A rule that fails is a gap for users, and fails the test, unless this has `faults`."""
+    """A rule that fails is a gap for users, and fails the test, unless this has `faults`.
+
+    What a test changes of Fabula's log, as each command does, ends with it.
+    """
     handler = FaultsLogged()
     log = logging.getLogger("fabula")
+    level, handlers = log.level, [*log.handlers]
     log.addHandler(handler)
     yield handler.logged
-    log.removeHandler(handler)
+    log.setLevel(level)
+    log.handlers[:] = handlers
     if handler.logged and "faults" not in request.fixturenames:
         pytest.fail(handler.logged[0])
 

@@ -145,7 +145,7 @@ def test_json_that_is_nested_deep_is_refused_by_any_route_that_parses_it(
 def test_a_client_that_leaves_while_it_sends_is_one_line_of_the_log(
     it: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "fabula.service")
     client = it.client()
     [document] = client.get(fill(f"{API}/documents", "novels")).json()["items"]
     key, address = client.headers["Authorization"], urlsplit(it.url)

@@ -160,7 +160,7 @@ def _import_command(name: str) -> click.Command:
 def main(ctx: click.Context, debug: bool) -> None:
     """Graph RAG for long narrative texts, on Neo4j."""
     log = logging.getLogger("fabula")
-    if not log.handlers:
+    if not any(isinstance(handler, _StderrHandler) for handler in log.handlers):
         log.addHandler(_StderrHandler())
     _set_debug(ctx, None, debug)
 

@@ -15,7 +15,7 @@ from fabula import Fabula
 from fabula.app.recap import Recap
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.errors import NotFound, SettingsError
+from fabula.errors import InvalidPlace, NotFound, SettingsError
 from fabula.graph.explore import shipped_query
 from fabula.server import Address
 from fabula.store import Store
@@ -150,7 +150,8 @@ def test_places_are_named_as_for_reading(fabula: Fabula, chunks: list[dict[str, 
     assert fabula.recap("The Mill", until="12.5 %").until == len(text) // 8
     assert fabula.recap("The Mill", until="100-200").until == 200
     assert fabula.recap("The Mill", until=250).until == 250
-    assert fabula.recap("The Mill", until="300%").until == len(text)
+    with pytest.raises(InvalidPlace, match="no share of a text"):
+        fabula.recap("The Mill", until="300%")
     with pytest.raises(NotFound, match="no section, page or words"):
         fabula.recap("The Mill", until="Stave Nine")
 
