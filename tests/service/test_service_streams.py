@@ -53,7 +53,7 @@ def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
 
 
 def test_a_models_failure_is_told_at_the_end_of_a_stream(
-    online: tuple[Served, Endpoint],
+    online: tuple[Served, Endpoint], caplog: pytest.LogCaptureFixture
 ) -> None:
     it, endpoint = online
     client = it.client()
@@ -65,12 +65,17 @@ def test_a_models_failure_is_told_at_the_end_of_a_stream(
     asked = {"question": "Where did Anna go?"}
     failed = client.post(f"{SHELF}/ask", json=asked)
     assert failed.status_code == 502
+    # Where the model is, and what it answered, is for the operator.
+    assert "did not answer" in failed.json()["detail"]
+    assert endpoint.url not in failed.text
+    assert endpoint.url in caplog.text
     # What embeds the question must answer.
     endpoint.plan = lambda number: "cut" if "messages" in endpoint.bodies[-1] else None
     told = events(client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"}))
     name, problem = told[-1]
     assert name == "error"
     assert problem["status"] == 502
+    assert endpoint.url not in str(told)
 
 
 class Broken:

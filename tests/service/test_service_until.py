@@ -55,13 +55,14 @@ def test_an_answer_and_a_search_stay_before_the_place(client: httpx2.Client) -> 
     assert missing.status_code == 404
     [document] = client.get(f"{BASE}/documents").json()["items"]
     story = f"{BASE}/documents/{document['id']}"
+    page = f"/c/novels/d/{document['id']}/entities"
     for blank in (" ", "\t", "-1%", "101%", "２"):
         for way in ("ask", "search"):
             refused = client.post(f"{BASE}/{way}", json=ASKED | {"until": blank})
             assert refused.status_code == 422
             assert "Provis" not in refused.text
         assert client.get(f"{story}/text?until={quote(blank)}").status_code == 422
-        assert client.get(f"/c/novels/d/{document['id']}/entities?until={quote(blank)}").status_code == 422
+        assert client.get(f"{page}?until={quote(blank)}").status_code == 422
     long = client.post(f"{BASE}/ask", json=ASKED | {"until": "x" * 2001})
     assert long.status_code == 422
 

@@ -28,7 +28,7 @@ from fabula.models.stop import Stop
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.callers import Caller
-from fabula.service.core.errors import Forbidden
+from fabula.service.core.errors import Forbidden, public_message
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
@@ -342,7 +342,7 @@ class _Access:
                     request, partial(answer, stop), stop.set, self.state.question_threads
                 )
         except FabulaError as error:
-            raise ToolError(error.message) from error
+            raise ToolError(public_message(error)) from error
 
 
 def _report_errors(tool: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -353,7 +353,7 @@ def _report_errors(tool: Callable[Parameters, Result]) -> Callable[Parameters, R
         try:
             return tool(*values, **options)
         except FabulaError as error:
-            raise ToolError(error.message) from error
+            raise ToolError(public_message(error)) from error
 
     return run
 

@@ -6,6 +6,7 @@ belong to the request.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,9 +26,11 @@ from fabula.errors import (
     SettingsError,
     SpaceError,
     StoreError,
+    TextRefused,
     TooLarge,
 )
 
+LOG = logging.getLogger("fabula.service")
 STATUS: Mapping[type[FabulaError], int] = {
     SettingsError: 400,
     BadValue: 400,
@@ -160,9 +163,23 @@ def describe_problem(error: FabulaError) -> dict[str, Any]:
         "type": f"/problems/{problem_name(error)}",
         "title": problem_name(error).replace("-", " ").capitalize(),
         "status": status_of(error),
-        "detail": error.message,
+        "detail": public_message(error),
         **(error.extra if isinstance(error, Problem) else {}),
     }
+
+
+def public_message(error: FabulaError) -> str:
+    """Return what any caller may read of an error.
+
+    What model endpoints answer names addresses and settings, which are the operator's business: it
+    is logged, and not returned.
+    """
+    if not isinstance(error, ModelError) or isinstance(error, BudgetSpent):
+        return error.message
+    LOG.warning("A model failed: %s", error)
+    if isinstance(error, TextRefused):
+        return "The model refused a text of this question or of its passages."
+    return "The model did not answer this: ask again in a moment. The service's log has the reason."
 
 
 def problem_name(error: FabulaError) -> str:
@@ -190,4 +207,4 @@ def _describe_failure(error: FabulaError) -> str:
     is_of_collection = isinstance(error, SpaceError | CollectionMoved)
     if isinstance(error, ServerError | StoreError) and not is_of_collection:
         return "Its Neo4j server does not answer."
-    return error.message
+    return public_message(error)

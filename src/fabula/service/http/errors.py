@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from fabula.errors import FabulaError, did_you_mean
+from fabula.errors import FabulaError, ModelError, did_you_mean
 from fabula.service.core.errors import (
     Problem,
     dash_words,
@@ -35,6 +35,7 @@ MAX_DEPTH = 8
 
 def body(error: FabulaError, request: Request) -> dict[str, Any]:
     """Return the `application/problem+json` body that describes the error of a request."""
+    problem = describe_problem(error)
     members = {
         "instance": request.url.path,
         "request_id": getattr(request.state, "request_id", ""),
@@ -42,11 +43,11 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
     if request.url.path.startswith("/v1/"):
         # Clients of the OpenAI API look for the error here.
         members["error"] = {
-            "message": error.message,
+            "message": problem["detail"],
             "type": problem_name(error),
-            "code": status_of(error),
+            "code": problem["status"],
         }
-    return members | describe_problem(error)
+    return members | problem
 
 
 ErrorPage = Callable[[Request, Mapping[str, Any], Mapping[str, str]], Response]
@@ -78,7 +79,7 @@ def add_handlers(service: FastAPI) -> None:
 
     @service.exception_handler(FabulaError)
     def handle_fabula_error(request: Request, error: FabulaError) -> Response:
-        if status_of(error) >= 500:
+        if status_of(error) >= 500 and not isinstance(error, ModelError):
             LOG.warning("%s %s: %s", request.method, request.url.path, error)
         return respond(error, request)
 

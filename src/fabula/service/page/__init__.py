@@ -21,6 +21,7 @@ HEADINGS: Mapping[int, str] = {
     409: "Conflict",
     413: "Too large",
     429: "Too many requests",
+    502: "The model did not answer",
     503: "Not available at the moment",
 }
 
