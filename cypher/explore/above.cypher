@@ -1,6 +1,6 @@
 // Which summaries rest on a passage: from the first chunk that has some words, upward.
 // No rows: no such document, or none of its chunks has the words; summaries above it:
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // A book by its details: what was condensed from each chunk, or the details with some words.
 // No rows: no such document, no such words in its details, or it has no details;
-// `fabula ingest` makes them, unless --details is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --details is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // Summaries least like what they summarise: those to read with care.
 // No rows: no such document or aspect, or it has no summaries;
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // The outline of a book: the summaries of each aspect from the top level down, in text order.
 // No rows: no such document or aspect, or it has no summaries;
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // Parallels of two documents: each summary of the first, and the one of the second most like it.
 // No rows: there are not two such documents with summaries of one aspect at that level;
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param first => '';

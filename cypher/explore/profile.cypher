@@ -1,6 +1,6 @@
 // Which aspects each section has: how many of its chunks a summary of the aspect covers.
 // No rows: no such document, or it has no summaries;
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // What a summary rests on, level by level down to the text, with how strongly.
 // No rows: no summary has that id in this collection, or there are none;
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param summary => '';

@@ -1,6 +1,6 @@
 // Where a book is most about what a summary says: how close the chunks of each part are to it.
 // No rows: no such document, or no summary of that aspect or id in it; `outline` lists them.
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,6 +1,6 @@
 // A picture of one tree: a top summary with all it rests on, to be seen in Neo4j Browser.
 // No rows: no such document, or it has no summaries of that aspect; `outline` lists them.
-// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
+// `fabula ingest` makes them, unless --levels is 0 or --graphs leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

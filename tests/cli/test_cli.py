@@ -340,8 +340,8 @@ def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
 
 def test_the_graphs_of_an_ingest_are_chosen(graph_url: str, story: Path) -> None:
     assert "3 chunks; no model calls" in run("ingest", story, "--set", "graphs=").stdout
-    assert "7 summaries" in run("ingest", story, "--graph", "aspects").stdout
-    assert "There is no graph 'aspect'" in run("ingest", story, "--graph", "aspect", code=1).stderr
+    assert "7 summaries" in run("ingest", story, "--graphs", "aspects").stdout
+    assert "There is no graph 'aspect'" in run("ingest", story, "--graphs", "aspect", code=1).stderr
 
 
 def test_check_and_export_take_all_collections(

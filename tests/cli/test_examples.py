@@ -94,7 +94,7 @@ def test_every_example_runs(
     Path("question.txt").write_text("Who is Fred?")
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
     graphs = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
-    run(f"ingest carol.txt {' '.join(f'--graph {name}' for name in graphs)}")
+    run(f"ingest carol.txt --graphs {','.join(graphs)}")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")
     run("ingest novels/ --collection trial")

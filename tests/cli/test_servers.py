@@ -365,7 +365,7 @@ def test_work_for_a_collection_whose_server_is_down_ends_in_words_and_goes_on_la
     run("servers", "add", SHELF, two.other.uri)
     book = tmp_path / "harbour.txt"
     book.write_text(f"Title: Harbour\n\n{harbour_story('woke', chapters=2)}")
-    ingested = ("ingest", book, "--collection", "second", "--server", SHELF, "--graph", "aspects")
+    ingested = ("ingest", book, "--collection", "second", "--server", SHELF, "--graphs", "aspects")
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
     monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "0")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")

@@ -307,7 +307,7 @@ def _of(*types: str) -> list[Figure]:
 def test_the_network_is_drawn_with_whom_a_mode_walked(graph_url: str, tmp_path: Path) -> None:
     pytest.importorskip("resvg_py")
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
-    invoked = CliRunner().invoke(main, ["ingest", "lighthouse.txt", "--graph", "entities"])
+    invoked = CliRunner().invoke(main, ["ingest", "lighthouse.txt", "--graphs", "entities"])
     assert invoked.exit_code == 0, invoked.output
     asked = ("--mode", "hippo", "--query", "What did Elias carry up the stairs?")
     said = run("lighthouse", "--network", *asked).stdout
@@ -325,7 +325,7 @@ def test_the_network_is_drawn_with_whom_a_mode_walked(graph_url: str, tmp_path: 
 
 def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_path: Path) -> None:
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
-    CliRunner().invoke(main, ["ingest", "--graph", "aspects", "lighthouse.txt"])
+    CliRunner().invoke(main, ["ingest", "--graphs", "aspects", "lighthouse.txt"])
     said = run("lighthouse", "--network", code=1).output
     assert "The Lighthouse has no graph of entities" in said
     assert "`fabula build entities " in said

@@ -115,7 +115,7 @@ def problem_of_names(context: click.Context) -> str:
     known = {"graph": set(graphs()), "graphs": set(graphs()), "mode": {*modes(), "auto"}}
     for parameter, names in known.items():
         value = context.params.get(parameter) or ()
-        for each in (value,) if isinstance(value, str) else value:
+        for each in value.split(",") if isinstance(value, str) else value:
             if each not in names and each not in OF_A_PACKAGE and each not in ("contents", "short"):
                 return f"There is no {parameter} {each!r}."
     return ""

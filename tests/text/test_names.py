@@ -39,7 +39,8 @@ LONG = "a" * 40_000
 
 
 @pytest.mark.parametrize(
-    "name", ["default", "Война и мир", "हिन्दी", "紅樓夢", "my-books_2", "vol. 2", "é" * 100]
+    "name",
+    ["default", "Война и мир", "हिन्दी", "紅樓夢", "my-books_2", "vol. 2", "é" * 100, "tales Ω-3 и"],
 )
 def test_a_collection_has_letters_and_figures_of_any_script(name: str) -> None:
     assert collection_problem(name) == ""
@@ -50,6 +51,13 @@ def test_a_collection_has_letters_and_figures_of_any_script(name: str) -> None:
 )
 def test_what_no_collection_may_be_called(name: str) -> None:
     assert collection_problem(name)
+
+
+def test_a_collection_is_not_called_what_looks_like_another_or_means_all() -> None:
+    assert collection_problem("аlpha") == "mixes alphabets that look alike in one word, 'аlpha'"
+    assert "alike" in collection_problem("my Αlpha")
+    assert "all collections" in collection_problem("all")
+    assert collection_problem("ALL") == ""
 
 
 HARMLESS = st.characters(

@@ -24,6 +24,10 @@ _BETWEEN = " _-."
 """What a collection's name may have between letters and digits."""
 
 
+EVERYTHING = "all"
+"""What `--across` takes for the names of all collections."""
+LOOK_ALIKE = {"LATIN", "CYRILLIC", "GREEK"}
+"""Alphabets that share the shapes of letters: with one letter of another, a name looks the same."""
 REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Unicode's embeddings, overrides and isolates: the rest of a line is shown in another order than
 the text has, and one name looks like another. The marks U+200E, U+200F and U+061C do no harm and
@@ -61,6 +65,11 @@ def collection_problem(name: str) -> str:
     is_valid = all(unicodedata.category(c)[0] in "LMN" or c in _BETWEEN for c in name)
     if not is_valid or name != name.strip(_BETWEEN):
         return "may only have letters and digits of any script, and space, _, - and . between them"
+    if name == EVERYTHING:
+        return "is the word for all collections"
+    for word in re.split(r"[\W_]+", name):
+        if len({unicodedata.name(letter, "").split(" ")[0] for letter in word} & LOOK_ALIKE) > 1:
+            return f"mixes alphabets that look alike in one word, {quote_name(word)}"
     return name_problem(name) or ("" if name else "is empty")
 
 

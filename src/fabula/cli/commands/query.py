@@ -23,6 +23,7 @@ from fabula.errors import NotFound, SettingsError
 from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
+from fabula.text.names import EVERYTHING
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _refuse_contradictions(
 
 
 def _collection_names(across: str) -> tuple[str, ...]:
-    return () if across.strip() == "all" else tuple(filter(None, re.split(r"[,\s]+", across)))
+    return () if across.strip() == EVERYTHING else tuple(filter(None, re.split(r"[,\s]+", across)))
 
 
 def _name_left_out(left_out: Mapping[str, str]) -> None:

@@ -223,8 +223,7 @@ def _flag(name: str) -> Callable[[Command], Command]:
     flag = f"--{name.replace('_', '-')}"
     of: dict[str, Any] = {"cls": SettingOption, "setting": name, "help": field.description or ""}
     if name == "graphs":
-        of["help"] = "graph to build, instead of the usual ones; may be repeated"
-        return click.option("--graph", name, multiple=True, metavar="NAME", **of)
+        of["help"] = "graphs to build, instead of the usual ones, with commas between them"
     if name == "collection":
         return click.option("-c", flag, name, metavar="TEXT", **of)
     if name == "mode":
