@@ -127,8 +127,8 @@ def measure(books: Path | None) -> list[Figure]:
             service = Service(own, Path(folder) / "serve.log")
             service.run("ingest", str(STORY))
             before = len(notes.read_text().splitlines())
-            keys = [_key(service, f"reader {number}", "read") for number in range(READERS)]
-            admin = _key(service, "operator", "admin")
+            keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
+            admin = make_key(service, "operator", "admin")
             service.start()
             try:
                 figures = asyncio.run(_live(service, keys, admin, home, books, diary))
@@ -145,7 +145,7 @@ def measure(books: Path | None) -> list[Figure]:
     return figures
 
 
-def _key(service: Service, name: str, role: str) -> str:
+def make_key(service: Service, name: str, role: str) -> str:
     printed = service.run("keys", "make", name, "--role", role)
     found = re.search(r"fab_\S+", printed)
     assert found, printed
@@ -180,7 +180,7 @@ async def _live(
 ) -> list[Figure]:
     over = asyncio.Event()
     question_texts = questions(200)
-    await _ready(admin)
+    await wait_until_ready(admin)
     readers = [
         asyncio.create_task(_read(key, question_texts[number::READERS], over, diary))
         for number, key in enumerate(keys)
@@ -207,7 +207,7 @@ async def _live(
     ]
 
 
-async def _ready(key: str) -> None:
+async def wait_until_ready(key: str) -> None:
     async with client(key) as operator:
         until = time.monotonic() + GIVE_UP_SECONDS
         while time.monotonic() < until:
@@ -309,7 +309,7 @@ async def _trouble(service: Service, admin: str, home: Path, diary: Diary) -> No
             filler.unlink()
             diary.note("the disk has room again")
         began = time.perf_counter()
-        await _ready(admin)
+        await wait_until_ready(admin)
         diary.note(f"ready {time.perf_counter() - began:.1f} s later")
 
 
@@ -366,7 +366,7 @@ def _restart(service: Service, admin: str, diary: Diary) -> list[Figure]:
     service.run("db", "load", str(dump), "--yes")
     same = service.run("list", "--all") == listed
     service.start()
-    asyncio.run(_ready(admin))
+    asyncio.run(wait_until_ready(admin))
     return [
         Figure("stopping the service", stopped, goal=30),
         Figure("graphs that differ after a dump was put back", 0 if same else 1, "", goal=0),

@@ -1,0 +1,100 @@
+"""Find the tests of what a change touches: of its modules, and of the modules that import these.
+
+A test file belongs to the modules that it imports, and to those that it is named after:
+tests/service/test_service_jobs.py belongs to `fabula.service.core.jobs`.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+
+import grimp
+
+PACKAGE = "fabula"
+SOURCE, TESTS, SUPPORT = Path("src"), Path("tests"), Path("tests/support")
+CHANGE_AGE = "1 day ago"
+"""What is older than this has landed: a clone does not say which of its commits are new."""
+
+
+def find_changed_files(age: str = CHANGE_AGE) -> list[str] | None:
+    """Return the files that differ from the newest commit of that age; None if there is none."""
+    base = _git("rev-list", "-1", f"--before={age}", "HEAD").strip()
+    if not base:
+        return None
+    new = _git("ls-files", "--others", "--exclude-standard")
+    return [*_git("diff", "--name-only", "--no-renames", base).splitlines(), *new.splitlines()]
+
+
+def find_touched_tests(changed: Iterable[str]) -> list[str]:
+    """Return the test files, as pytest names them, of the files that a change touches."""
+    changed = [*changed]
+    graph = grimp.build_graph(PACKAGE)
+    modules = {module for name in changed for module in _modules_of(name, graph.modules)}
+    importers = set[str]().union(
+        *(graph.find_modules_that_directly_import(module) for module in modules)
+    )
+    support = {PurePath(name).stem for name in changed if PurePath(name).is_relative_to(SUPPORT)}
+    return sorted(
+        str(file)
+        for file in TESTS.rglob("test_*.py")
+        if str(file) in changed
+        or any(_is_room_of(file, module) for module in modules)
+        or any(_is_named_after(file, module) for module in importers)
+        or _imports(file) & (modules | support)
+    )
+
+
+def _modules_of(name: str, modules: set[str]) -> Iterator[str]:
+    """Yield the modules that a file of the source, or a file that a module reads, belongs to."""
+    path = PurePath(name)
+    if path.suffix == ".cypher":
+        statement = f'"{path.parent.name}/{path.stem}"'
+        for file in SOURCE.rglob("*.py"):
+            if statement in file.read_text("utf-8"):
+                yield _module(file)
+    elif path.is_relative_to(SOURCE):
+        module = _module(path)
+        # A prompt, a template or a table is read by the package that it lies in.
+        while module and (path.suffix != ".py" or module not in modules):
+            module = module.rpartition(".")[0]
+            if module in modules:
+                break
+        if module:
+            yield module
+
+
+def _module(path: PurePath) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _is_room_of(file: Path, module: str) -> bool:
+    """Return whether a test is named after a module, or after the package that it is in."""
+    return _is_named_after(file, module) or _is_named_after(file, module.rpartition(".")[0])
+
+
+def _is_named_after(file: Path, module: str) -> bool:
+    package, *inner = module.split(".")[1:] or [""]
+    folder, *words = [*file.relative_to(TESTS).parts[:-1], *file.stem.split("_")[1:]]
+    name = inner[-1].split("_") if inner else []
+    starts = range(len(words) - len(name) + 1)
+    return bool(name) and folder == package and any(words[n : n + len(name)] == name for n in starts)
+
+
+def _imports(file: Path) -> set[str]:
+    """Return the modules that a test imports, and the names that it takes from them."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout
