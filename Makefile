@@ -21,8 +21,8 @@ test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 check: lint $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not slow and not nightly'
 
-nightly: $(VENV)/installed-test
-	$(BIN)/python -m pytest -m 'nightly or hypothesis'
+nightly: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
+	$(BIN)/python scripts/run_tests.py nightly
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check

@@ -1,5 +1,8 @@
 """Run the tests of each change, and again what failed: `run_tests.py`, which `make test` calls.
 
+Those are the tests that need no server, those that are marked as a journey, a statement, a screen
+or a kill, and those of what has changed within a day. `run_tests.py nightly` runs all.
+
 At most three tests that failed run three times alone. If all of them pass, they failed by chance:
 the run is green, says so, and writes them into a ledger, which is committed. A test that stands
 there twice is not forgiven any more. The exit code is pytest's, or 1.
@@ -10,6 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,13 +21,17 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from touched_tests import find_changed_files, find_touched_tests
+
 TOGETHER = ["--numprocesses", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 STAGES = (
-    ["-m", "not nightly and not alone", *TOGETHER],
+    ["-m", "each_change and not alone", *TOGETHER],
     # What compares times has the machine to itself afterwards.
-    ["-m", "alone and not nightly"],
+    ["-m", "each_change and alone"],
 )
 """The arguments of pytest's runs. Each is made, whatever came of the one before."""
+OTHER_EXAMPLES = "--hypothesis-profile=nightly"
+NIGHTLY_STAGES = (["-m", "not alone", *TOGETHER, OTHER_EXAMPLES], ["-m", "alone", OTHER_EXAMPLES])
 
 LEDGER = Path(".ci/by_chance.jsonl")
 """A line for each test that was forgiven: day, commit and id. Who mends the test removes them."""
@@ -44,6 +52,7 @@ def main(stages: Iterable[list[str]] = STAGES) -> int:
         file = Path(folder) / "failures.txt"
         codes = {run_pytest(stage, failures=file) for stage in stages} - {0, NO_TESTS}
         failed = sorted(set(file.read_text("utf-8").splitlines())) if file.exists() else []
+    print(f"{count_processor_seconds():,.0f} processor seconds")
     if not codes:
         return 0
     if codes != {FAILED}:
@@ -102,6 +111,12 @@ def run_pytest(arguments: list[str], failures: Path | None = None) -> int:
     ).returncode
 
 
+def count_processor_seconds() -> float:
+    """Return how long the processes of all runs, their servers included, kept a processor busy."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def today() -> datetime.date:
     """Return the day, by the clock of Greenwich."""
     return datetime.datetime.now(datetime.UTC).date()
@@ -109,4 +124,5 @@ def today() -> datetime.date:
 
 if __name__ == "__main__":
     os.chdir(Path(__file__).parents[1])
-    sys.exit(main())
+    os.environ["TOUCHED_TESTS"] = " ".join(find_touched_tests(find_changed_files()))
+    sys.exit(main(NIGHTLY_STAGES if sys.argv[1:] == ["nightly"] else STAGES))

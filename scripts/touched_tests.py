@@ -19,11 +19,11 @@ CHANGE_AGE = "1 day ago"
 """What is older than this has landed: a clone does not say which of its commits are new."""
 
 
-def find_changed_files(age: str = CHANGE_AGE) -> list[str] | None:
-    """Return the files that differ from the newest commit of that age; None if there is none."""
+def find_changed_files(age: str = CHANGE_AGE) -> list[str]:
+    """Return the files that differ from the newest commit of that age; all if there is none."""
     base = _git("rev-list", "-1", f"--before={age}", "HEAD").strip()
     if not base:
-        return None
+        return _git("ls-files").splitlines()
     new = _git("ls-files", "--others", "--exclude-standard")
     return [*_git("diff", "--name-only", "--no-renames", base).splitlines(), *new.splitlines()]
 

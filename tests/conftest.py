@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
@@ -51,26 +51,38 @@ ASIDE = {"own_server", "waits"}
 """Marks of files that need none of the Neo4js that the workers share."""
 STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Draw other examples each night."""
-    if config.option.markexpr.startswith("nightly"):
-        hypothesis_settings.load_profile("nightly")
+LAYERS = ("nightly", "statement", "journey", "screen", "kill")
+"""Marks that say when a test runs, whatever it needs; all but the first: at each change."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that change the schema first, then the long ones: no core waits at the end.
 
     A test that needs a server, or waits, is marked so, for `make check`, which leaves it out,
-    as it does what has to be alone.
+    as it does what has to be alone. A test of each change is marked so, for `make test`.
     """
     items.sort(key=_place)
+    touched = {*os.environ.get("TOUCHED_TESTS", "").split()}
     for item in items:
-        if STARTING.intersection(getattr(item, "fixturenames", ())):
+        starts = STARTING.intersection(getattr(item, "fixturenames", ()))
+        if starts or item.get_closest_marker("own_server"):
             item.add_marker("server")
         if item.get_closest_marker("waits") or item.get_closest_marker("alone"):
             item.add_marker("slow")
+        layer = _layer(item, touched)
+        item.user_properties.append(("layer", layer))
+        if layer not in ("nightly", "other"):
+            item.add_marker("each_change")
+
+
+def _layer(item: pytest.Item, touched: Container[str]) -> str:
+    """Return the layer of tests that a test belongs to: a mark, 'pure', 'touched' or 'other'."""
+    marked = next((layer for layer in LAYERS if item.get_closest_marker(layer)), "")
+    if marked:
+        return marked
+    if not any(item.get_closest_marker(mark) for mark in ("server", "slow")):
+        return "pure"
+    return "touched" if item.nodeid.partition("::")[0] in touched else "other"
 
 
 def _place(item: pytest.Item) -> int:

@@ -15,6 +15,7 @@ from fabula.models import NO_ANSWER
 from stories import WINTER as STORY
 
 
+@pytest.mark.journey
 def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)
@@ -29,6 +30,7 @@ def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) ->
     assert answer.usage["answer"].calls == 1
 
 
+@pytest.mark.journey
 def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)

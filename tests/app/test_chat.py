@@ -202,6 +202,7 @@ def test_a_conversation_cannot_leave_its_place_in_a_prompt() -> None:
 # As it is typed
 
 
+@pytest.mark.journey
 def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None:
     result = chat("Where did Boris walk?", "", "And why?")
     assert "> Where did Boris walk?" in result.stdout

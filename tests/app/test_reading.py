@@ -53,6 +53,7 @@ def lit(reading: Reading) -> list[str]:
     return [lines.text[start:end] for lines in reading.lines for start, end in lines.lit]
 
 
+@pytest.mark.journey
 def test_characters_are_shown_as_they_stand_with_what_is_around(book: Path, store: Store) -> None:
     text = whole(store)
     sentence = "On day 230 Anna saw a ship in the ice."

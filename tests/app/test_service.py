@@ -28,6 +28,7 @@ NARRATIVE = {
 }
 
 
+@pytest.mark.journey
 def test_a_book_becomes_a_graph_with_every_aspect(
     online: None, endpoint: Endpoint, story: Path, store: Store
 ) -> None:
@@ -78,6 +79,7 @@ def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: S
     assert cypher(store, everything) == before
 
 
+@pytest.mark.journey
 def test_unchanged_content_costs_nothing(online: None, endpoint: Endpoint, story: Path) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)
@@ -176,6 +178,7 @@ def test_a_book_is_built_through_faults(
     assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
 
 
+@pytest.mark.journey
 def test_raptor_is_a_preset(online: None, story: Path) -> None:
     with Fabula(preset="raptor", chunk_tokens=48) as fabula:
         [outcome] = fabula.ingest(story)
@@ -187,6 +190,7 @@ def test_raptor_is_a_preset(online: None, story: Path) -> None:
     }
 
 
+@pytest.mark.journey
 def test_naive_rag_is_a_preset_with_a_collection_of_its_own(online: None, story: Path) -> None:
     with Fabula(preset="naive") as fabula:
         [outcome] = fabula.ingest(story)

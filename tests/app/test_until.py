@@ -73,6 +73,7 @@ def text_of(story: Collection) -> str:
     return "".join(row["text"] for row in rows)
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize(
     ("until", "end", "name"),
     [
@@ -170,6 +171,7 @@ def test_every_node_says_how_much_of_the_text_it_rests_on(
     assert check(library.home_store, graphs().values(), "story").violations == ()
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("mode", sorted(modes()))
 @pytest.mark.parametrize("until", ["PART ONE CHAPTER I", "Part One", "70%"])
 def test_no_mode_finds_what_comes_later(story: Collection, mode: str, until: str) -> None:
@@ -225,6 +227,7 @@ def test_an_entity_is_what_the_text_has_said_of_it(story: Collection, entry: Ent
     assert {place["end"] <= known.until for place in card["places"]} == {True}
 
 
+@pytest.mark.journey
 def test_probes_find_no_leak(story: Collection, entry: Entry) -> None:
     places = places_of(story, entry, 3)
     probing = probe(story, entry, places, 40)

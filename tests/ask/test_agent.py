@@ -75,6 +75,7 @@ def ask(
         return fabula.query(question, path=path, knobs=knobs or {})
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("tools", ["taken", "refused", "ignored", "unseen"])
 def test_a_model_reads_on_until_it_answers(library: Settings, tools: str) -> None:
     model = ReadingModel([[WORDS], [MEANING], [("read", {"passage": 1, "after": 1})], [END]], tools)
@@ -118,6 +119,7 @@ def test_tools_are_offered_where_their_graphs_are_built(library: Settings) -> No
     assert set(model.offered) - {"summaries"} == text
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize(
     ("call", "found"),
     [

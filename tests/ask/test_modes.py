@@ -69,11 +69,13 @@ def asked(*words: str, code: int = 0) -> Result:
 # The modes
 
 
+@pytest.mark.journey
 def test_these_modes_are_there() -> None:
     of_others = ("agent", "annotations", "discourse", "episodes", "speech", "triples")
     assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES, *of_others)))
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_finds_as_many_as_asked_best_first_and_none_twice(name: str) -> None:
     with Fabula(mode=name, top_k=7) as fabula:

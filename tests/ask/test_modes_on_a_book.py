@@ -68,6 +68,7 @@ def shelf(address: Address) -> Iterator[Settings]:
         wipe(store)
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("mode", modes())
 def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
     with Fabula(shelf.model_copy(update={"mode": mode})) as fabula:

@@ -90,6 +90,7 @@ def test_no_true_quotation_is_refused_however_it_is_printed(shelf: Shelf) -> Non
     assert refused == []
 
 
+@pytest.mark.journey
 def test_no_false_quotation_is_unmarked(shelf: Shelf) -> None:
     replies = false_replies(shelf.books, FALSE_REPLIES, seed=2)
     unmarked = [

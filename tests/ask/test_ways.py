@@ -90,6 +90,7 @@ def asked(collection: str, question: str, mode: str, document: str = "") -> list
 # Several
 
 
+@pytest.mark.journey
 def test_several_modes_answer_within_one_budget_and_no_sentence_comes_twice() -> None:
     with Fabula(collection="one", context="passages") as fabula:
         alone = {name: fabula.retrieve(FACT, mode=name, k=9) for name in ("light", "hybrid")}

@@ -58,6 +58,7 @@ def paid_once(endpoint: Endpoint) -> bool:
 # One document, many rounds
 
 
+@pytest.mark.journey
 def test_the_graph_is_that_of_a_live_run(
     endpoint: Endpoint, store: Store, book: Path, tmp_path: Path
 ) -> None:

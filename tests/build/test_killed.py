@@ -31,6 +31,7 @@ def family(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
     made.close()
 
 
+@pytest.mark.kill
 def test_a_killed_ingest_goes_on_where_it_was(kills: Kills) -> None:
     goes_on(kills, SEED)
 

@@ -46,6 +46,7 @@ def story(graph_url: str, store: Store, tmp_path: Path) -> Iterator[Path]:
         yield path
 
 
+@pytest.mark.journey
 def test_a_graph_takes_another_model_and_finds_each_passage_in_it(
     story: Path, store: Store, endpoint: Endpoint
 ) -> None:

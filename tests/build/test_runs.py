@@ -26,6 +26,7 @@ pytestmark = pytest.mark.long
 # Equal files
 
 
+@pytest.mark.journey
 def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
     online: None, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def ingest(book: Path, rebuild: bool = False, **settings: Any) -> Usage:
 # An edited text
 
 
+@pytest.mark.journey
 def test_an_edit_is_paid_for_alone(endpoint: Endpoint, book: Path, store: Store) -> None:
     first = ingest(book)
     ids = {row["id"] for row in cypher(store, "MATCH (n:Chunk|Summary|Detail) RETURN n.id AS id")}

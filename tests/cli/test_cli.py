@@ -44,6 +44,7 @@ def ingested(graph_url: str, story: Path) -> Result:
 # Ingest
 
 
+@pytest.mark.journey
 def test_ingest_says_what_it_made_and_that_it_is_offline(ingested: Result) -> None:
     assert "added      The Lighthouse: 3 chunks" in ingested.stdout
     assert "1 added; no model calls." in ingested.stdout
@@ -141,6 +142,7 @@ def test_calls_and_tokens_are_told(
 # Query
 
 
+@pytest.mark.journey
 def test_query_answers_with_its_sources(ingested: Result) -> None:
     result = run("query", "What broke the great lens?")
     assert "storm broke the great lens" in result.stdout
@@ -323,6 +325,7 @@ def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) 
     assert told in ingested.stdout
 
 
+@pytest.mark.journey
 def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
     assert "would drop aspects: The Lighthouse" in run("drop", "aspects", "--dry-run").stdout
     run("drop", "aspects", code=1, answer="n\n")
@@ -364,6 +367,7 @@ def test_check_and_export_take_all_collections(
 # Doctor, settings, errors
 
 
+@pytest.mark.journey
 def test_doctor_finds_all_well(ingested: Result) -> None:
     result = run("doctor")
     lines = result.stdout.splitlines()
@@ -484,6 +488,7 @@ def test_what_cannot_be_set_is_named(given: str, says: str) -> None:
     assert says in result.stderr
 
 
+@pytest.mark.journey
 def test_showing_help_imports_no_driver() -> None:
     code = (
         "import sys; from fabula.cli import COMMANDS, find_commands, main\n"

@@ -170,6 +170,7 @@ def ask(*arguments: str | Path, code: int = 0) -> Result:
     return result
 
 
+@pytest.mark.journey
 def test_the_list_names_every_query_with_its_purpose() -> None:
     shown = ask("--list").stdout
     assert all(name in shown and shipped_query(name).purpose in shown for name in query_names())
@@ -248,6 +249,7 @@ def test_a_file_of_ones_own_runs(typed: None, tmp_path: Path) -> None:
     assert "can't be read" in ask(tmp_path / "other.cypher", code=1).stderr
 
 
+@pytest.mark.journey
 def test_a_statement_runs_with_its_parameters(typed: None) -> None:
     statement = "MATCH (c:Chunk {text: $text}) RETURN c.index AS index, $list AS list"
     given = ["--param", "text=word 1.", "--param", 'list=["a", 2]']

@@ -20,6 +20,8 @@ from fabula.cli import main
 from fabula.cli.commands.demo import STORY
 from fabula.cli.shared.help import Command
 
+pytestmark = pytest.mark.journey
+
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEME = """{"type": "Annotation", "body": {"type": "TextualBody", "value": "irony"},
 "target": {"selector": {"type": "TextQuoteSelector", "exact": "as dead as a door-nail"}}}"""

@@ -54,6 +54,7 @@ def run(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
+@pytest.mark.journey
 def test_questions_are_listed_shown_repeated_and_deleted(run: Any, tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert run("history", "list").stdout.startswith("There are no questions yet")

@@ -102,6 +102,7 @@ def test_the_query_for_analysts_has_the_same_lines(run: Any) -> None:
     assert (rows[1]["left"][-2:], rows[1]["node"], rows[1]["right"][:5]) == ("A ", "whale", "! The")
 
 
+@pytest.mark.journey
 def test_the_routes_return_what_the_commands_print(it: Served, run: Any) -> None:
     client, base = it.client("read"), "/api/v1/collections/default"
     [whale] = [e for e in it.state.app.collection("default").documents() if "Whale" in e.title]

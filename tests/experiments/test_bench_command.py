@@ -130,6 +130,7 @@ def prompts(endpoint: Endpoint) -> Counter[str]:
 # A run
 
 
+@pytest.mark.journey
 def test_a_run_leaves_results_a_record_and_a_report_that_can_be_written_again(tales: Path) -> None:
     result = bench("run", tales, "--limit", "8")
     assert "16 of 16 results are in runs/tiny." in result.stdout

@@ -88,6 +88,7 @@ def weights() -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.journey
 def test_json_lines_hold_the_collection(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
     said = run("--out", file).stdout
@@ -125,6 +126,7 @@ def test_embeddings_come_when_asked_for_as_they_were(full: Store, tmp_path: Path
     assert found[document_id(small_graph())] is None
 
 
+@pytest.mark.journey
 def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.graphml"
     run("--out", file)

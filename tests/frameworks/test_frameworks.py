@@ -59,6 +59,7 @@ def made_with(request: pytest.FixtureRequest, fabula: Fabula, service: Served) -
     return lambda kind, **asked: kind.at(service.url, fabula.name, key, **asked)
 
 
+@pytest.mark.journey
 def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("langchain_core")
     from fabula.frameworks.langchain import FabulaRetriever
@@ -75,6 +76,7 @@ def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> No
     assert [one.id for one in asyncio.run(retriever.ainvoke(QUESTION))] == [one.id for one in found]
 
 
+@pytest.mark.journey
 def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("llama_index.core")
     from fabula.frameworks.llama_index import FabulaRetriever

@@ -23,6 +23,8 @@ from fabula.server import Address
 from fabula.store import Store
 from stories import LIGHTHOUSE, WINTER
 
+pytestmark = pytest.mark.journey
+
 PAGE = Path(__file__).parents[2] / "docs" / "other-readers.md"
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -151,6 +151,7 @@ def run(*words: str) -> str:
     return result.output
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("kind", ["rule", "whole"])
 def test_the_document_comes_in_with_a_gap_that_a_later_build_fills(
     package: dict[str, str],

@@ -132,6 +132,7 @@ def withhold_summary(endpoint: Endpoint, store: Store, level: int) -> Mapping[st
 # It goes in
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize(
     ("fault", "why"),
     [

@@ -87,6 +87,7 @@ def chats(endpoint: Endpoint) -> int:
     return sum("messages" in body for body in endpoint.bodies)
 
 
+@pytest.mark.journey
 def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
     with Fabula() as fabula:
         [outcome] = fabula.ingest(book, graphs=BOTH)
@@ -314,6 +315,7 @@ def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Stor
     assert len(before & after) == 5, "its part, and two sections with their headings"
 
 
+@pytest.mark.journey
 def test_it_brings_a_command_which_the_help_names(book: Path) -> None:
     with Fabula() as fabula:
         fabula.ingest(book, graphs=["sections"])
@@ -343,6 +345,7 @@ def test_it_brings_a_picture(book: Path, tmp_path: Path) -> None:
     assert drawn.file.read_text().count("CHAPTER") == 3
 
 
+@pytest.mark.journey
 def test_it_brings_a_screen_of_the_page(book: Path) -> None:
     with App() as app:
         app.collection().ingest(book, graphs=["sections"])

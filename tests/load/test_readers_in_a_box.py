@@ -131,6 +131,7 @@ def test_a_book_that_defines_entities_by_others_is_refused_in_utf_16_as_well(
 # The process
 
 
+@pytest.mark.journey
 def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / f"{number}.md").write_text(f"{SENTENCE} {number}")
@@ -149,6 +150,7 @@ def test_a_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
     assert load(tmp_path / "a.md", "default", LIMIT).text == SENTENCE.strip()
 
 
+@pytest.mark.journey
 def test_a_reader_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_text(WITHOUT_END)
     (tmp_path / "good.md").write_text(SENTENCE)

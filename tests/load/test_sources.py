@@ -54,6 +54,7 @@ def books(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.journey
 def test_standard_input_is_a_document_of_whatever_format_it_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.waits
 LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("fault", ["error", "rate_limit", "cut"])
 def test_trouble_that_passes_is_tried_again(fault: Fault) -> None:
     with Server(plan=listed(fault, fault)) as server:

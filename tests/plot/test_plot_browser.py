@@ -70,6 +70,7 @@ def tip(page: Page) -> str:
     return page.locator("#tip:not([hidden])").inner_text()
 
 
+@pytest.mark.screen
 def test_every_passage_is_seen_and_has_a_name(page: Page) -> None:
     for kind, count in {"chunk": 12, "summary": 6, "detail": 24}.items():
         boxes = page.locator(f".node.{kind}").evaluate_all(

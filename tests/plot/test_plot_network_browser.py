@@ -67,6 +67,7 @@ def there(page: Page) -> int:
     return page.locator(".figure:not(.gone):visible").count()
 
 
+@pytest.mark.screen
 def test_the_table_has_those_that_are_drawn_and_sorts_them(page: Page) -> None:
     assert there(page) == page.locator("tbody tr").count() == 18
     assert column(page, 1)[0].startswith("Figure 0")

@@ -33,6 +33,7 @@ def rows(page: Page) -> int:
     return page.locator("tbody tr:has(td)").count()
 
 
+@pytest.mark.screen
 def test_the_table_tells_in_order_what_is_drawn_section_by_section(page: Page) -> None:
     assert page.locator(".event:visible").count() == rows(page) == 60
     headings = page.locator("tbody th").all_inner_texts()

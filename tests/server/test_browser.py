@@ -30,6 +30,7 @@ def analyst(address: Address) -> Iterator[Analyst]:
         yield Analyst.connected(chromium, address)
 
 
+@pytest.mark.screen
 def test_a_query_pastes_as_it_is_once_the_lines_of_its_head_are_entered(analyst: Analyst) -> None:
     statement = shipped_query("read").statement
     analyst.set(*settings(statement))

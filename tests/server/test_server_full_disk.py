@@ -107,6 +107,7 @@ def count_nodes(address: Address) -> int:
         return int(store.run("MATCH (n:T) RETURN count(n) AS count")[0]["count"])
 
 
+@pytest.mark.kill
 def test_a_server_whose_disk_was_full_starts_again_with_all_that_was_committed(
     disk: Path, programs: Path
 ) -> None:

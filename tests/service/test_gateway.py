@@ -242,6 +242,7 @@ def test_answers_go_before_builds_of_other_programs() -> None:
 # One cache
 
 
+@pytest.mark.journey
 def test_equal_calls_at_once_are_asked_once_in_a_stream_and_without(
     gateway: RunningGateway,
 ) -> None:

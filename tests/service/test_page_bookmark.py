@@ -82,6 +82,7 @@ def set_bookmark(page: Page, story: BookService, end: int | None = None) -> None
     )
 
 
+@pytest.mark.screen
 def test_the_button_sets_the_bookmark_and_the_sections_after_it_are_hidden(
     chromium: Browser, story: BookService
 ) -> None:

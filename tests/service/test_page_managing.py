@@ -95,6 +95,7 @@ def finish_job(page: Page) -> None:
     expect(page.locator("#state")).to_have_attribute("data-state", "succeeded", timeout=OUTCOME)
 
 
+@pytest.mark.screen
 def test_each_screen_is_accessible_and_fits(chromium: Browser, library: Library) -> None:
     book = f"/c/books/d/{library.ids()['The Lighthouse']}"
     screens = (

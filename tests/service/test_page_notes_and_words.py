@@ -137,6 +137,7 @@ def set_bookmark(page: Page, document: str, until: int) -> None:
     )
 
 
+@pytest.mark.screen
 def test_the_screens_are_accessible_and_fit(
     chromium: Browser, library: Library, notes: None
 ) -> None:

@@ -162,6 +162,7 @@ def test_a_heading_is_what_says_the_title_in_one_paragraph_or_several(
     assert count_heading(paragraphs, title) == count
 
 
+@pytest.mark.screen
 def test_each_screen_loads_clean_is_accessible_and_fits(
     chromium: Browser, library: Library
 ) -> None:
@@ -237,6 +238,7 @@ def test_the_shelf_is_filtered_sorted_and_switched_by_its_address(
 # Asking and reading
 
 
+@pytest.mark.screen
 def test_by_keys_alone_from_a_question_to_its_citation_in_the_book(
     chromium: Browser, library: Library
 ) -> None:
@@ -299,6 +301,7 @@ def test_keys_of_one_letter_can_be_turned_off_and_stay_so(
         assert page.evaluate("document.activeElement.id") == "question"
 
 
+@pytest.mark.screen
 def test_a_models_answer_is_streamed_and_its_citations_lead_to_cards(
     chromium: Browser, library: Library
 ) -> None:

@@ -116,6 +116,7 @@ REFUSED = "status of 40[0-9]"
 """What Chromium logs of a page that says in words what is wrong."""
 
 
+@pytest.mark.screen
 def test_each_screen_loads_clean_is_accessible_and_fits(
     chromium: Browser, library: Library
 ) -> None:
@@ -170,6 +171,7 @@ def send(page: Page, *files: tuple[str, str]) -> None:
     page.wait_for_url("**/add?batch=*")
 
 
+@pytest.mark.screen
 def test_what_came_in_is_told_with_its_cost_before_anything_is_done(
     chromium: Browser, library: Library
 ) -> None:

@@ -109,6 +109,7 @@ def routes(it: Served) -> list[tuple[str, str]]:
     return [(method, re.sub(r"\{[^}]*\}", "x", path)) for method, path in [*own, *pages]]
 
 
+@pytest.mark.journey
 def test_a_stranger_gets_nothing_from_any_route(it: Served, stranger: httpx2.Client) -> None:
     mcp = [(method, "/mcp") for method in ("GET", "POST", "DELETE")]
     every = [*routes(it), *mcp, ("GET", "/metrics")]
@@ -124,6 +125,7 @@ def test_a_stranger_gets_nothing_from_any_route(it: Served, stranger: httpx2.Cli
             assert reply.headers["location"].startswith("/signin?to=")
 
 
+@pytest.mark.journey
 def test_a_reader_changes_nothing_by_any_route(it: Served) -> None:
     reader = it.client("read")
     read_by_post = ("/ask", "/ask/cost", "/search", "/compare", "/session", "/signin", "/signout")

@@ -55,6 +55,7 @@ OF_OTHERS = {
 }
 
 
+@pytest.mark.journey
 def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -> None:
     writer, reader = it.client("write"), it.client("read")
     layer = {"layer": "scheme"}
@@ -93,6 +94,7 @@ def test_a_body_that_has_no_annotations_is_refused(it: Served, path: str) -> Non
     assert reply.status_code in (400, 422), reply.text
 
 
+@pytest.mark.journey
 def test_notes_are_added_searched_and_removed(it: Served, path: str) -> None:
     writer, reader = it.client("write"), it.client("read")
     new = {"quote": "Kurtz was ill", "body": "Is he?", "tag": "doubt"}

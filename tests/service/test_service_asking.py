@@ -62,6 +62,7 @@ def test_a_collection_without_documents_is_not_there(client: httpx2.Client) -> N
         assert answer.json()["detail"] == "There is no collection 'nothing'."
 
 
+@pytest.mark.journey
 def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.Client) -> None:
     first = client.get(f"{SHELF}/documents", params={"limit": 1, "include": "layers"}).json()
     assert first["items"][0]["title"] == "The Lighthouse"
@@ -136,6 +137,7 @@ def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
     assert client.get(f"{BASE}/collections/gone/documents").status_code == 404
 
 
+@pytest.mark.journey
 def test_passages_are_found_and_how(client: httpx2.Client) -> None:
     asked = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
     found = client.post(f"{SHELF}/search", json=asked).json()
@@ -144,6 +146,7 @@ def test_passages_are_found_and_how(client: httpx2.Client) -> None:
     assert (found["usage"], found["money"]) == ({}, 0.0)
 
 
+@pytest.mark.journey
 def test_a_question_without_a_model_is_answered_by_the_book(client: httpx2.Client) -> None:
     answer = client.post(f"{SHELF}/ask", json={"question": "What did Elias light?"}).json()
     assert answer["offline"]
@@ -179,6 +182,7 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(client: httpx2
             assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.journey
 def test_an_answer_streams_in_its_order_and_ends_whole(client: httpx2.Client) -> None:
     asked = {"question": "What did Elias light?"}
     answer = client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"})
@@ -200,6 +204,7 @@ def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
     assert client.post(f"{SHELF}/ask/cost", json=unknown).status_code == 400
 
 
+@pytest.mark.journey
 def test_modes_are_compared_and_what_they_share_is_told(client: httpx2.Client) -> None:
     asked = {"question": "What did Elias light?", "modes": ["hybrid", "naive", "hippo"]}
     told = client.post(f"{SHELF}/compare", json=asked).json()

@@ -84,6 +84,7 @@ def turns(client: httpx2.Client, conversation: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.journey
 def test_a_question_leans_on_those_before_it_and_all_is_kept(
     client: httpx2.Client, endpoint: Endpoint
 ) -> None:
@@ -190,6 +191,7 @@ def test_what_a_reader_thinks_of_an_answer_is_kept(client: httpx2.Client) -> Non
     assert client.put(other, json={"value": -1}).status_code == 404
 
 
+@pytest.mark.journey
 def test_a_conversation_is_forgotten(client: httpx2.Client, it: Served) -> None:
     id = begin(client)
     ask(client, id, "Where did Dmitri walk?")

@@ -80,6 +80,7 @@ def rename(old: str, to: str, **more: str) -> dict[str, Any]:
     return {"graph": "entities", "kind": "rename", "names": [old, to], **more}
 
 
+@pytest.mark.journey
 def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name: str) -> None:
     client = it.client("write")
     answer = client.post(

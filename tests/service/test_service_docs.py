@@ -17,6 +17,8 @@ from fabula.server import Address
 from served import Served, served, server_of
 from stories import WINTER
 
+pytestmark = pytest.mark.journey
+
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "api.md"
 ASSISTANTS = DOCS / "assistants.md"

@@ -75,6 +75,7 @@ def books(client: httpx2.Client, collection: str) -> dict[str, str]:
     return {one["source"]: one["title"] for one in found.get("items", ())}
 
 
+@pytest.mark.journey
 def test_files_come_in_and_each_is_told_of(service: Served) -> None:
     client = service.client("write")
     begun = send(client, "books", {"winter.txt": WINTER, "sea/lighthouse.txt": LIGHTHOUSE})
@@ -239,6 +240,7 @@ def test_jobs_are_listed_page_by_page_newest_first(service: Served) -> None:
     assert 'fabula_jobs{state="running"} 0.0' in told
 
 
+@pytest.mark.journey
 def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_before(
     service: Served,
 ) -> None:

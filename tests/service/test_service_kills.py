@@ -102,6 +102,7 @@ def killed(tmp_path: Path, address: Address, store: Store, endpoint: Endpoint) -
     return Killed(tmp_path, address, endpoint, secret)
 
 
+@pytest.mark.kill
 def test_a_killed_service_loses_no_job_and_pays_none_twice(
     killed: Killed, store: Store, endpoint: Endpoint
 ) -> None:

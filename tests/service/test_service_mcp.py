@@ -97,6 +97,7 @@ def test_tools_say_whether_they_change_anything(it: Served) -> None:
     assert all(one.description and one.output_schema for one in found.values())
 
 
+@pytest.mark.journey
 def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: str) -> None:
     assert called(it, "list_collections")["result"] == ["mine"]
     [document] = called(it, "list_documents", collection="mine", query="wint")["documents"]
@@ -240,6 +241,7 @@ def test_prompts_name_the_tools_to_use(it: Served) -> None:
     assert "Trace Anna" in told
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_over_http_a_key_decides_what_is_seen(it: Served, mode: Any) -> None:
     async def collections(key: str) -> Any:
@@ -255,6 +257,7 @@ def test_over_http_a_key_decides_what_is_seen(it: Served, mode: Any) -> None:
     assert httpx2.post(f"{it.url}/mcp", json={}, timeout=120).status_code == 401
 
 
+@pytest.mark.journey
 def test_as_a_program_it_is_the_persons_own(
     it: Served, address: Address, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -174,6 +174,7 @@ def test_the_cost_of_an_answer_is_told_and_nothing_is_paid(it: Served, endpoint:
     assert steps <= set(expected["usage"])
 
 
+@pytest.mark.journey
 def test_the_ledger_has_what_the_endpoint_answered(it: Served, endpoint: Endpoint) -> None:
     endpoint.delay = 0.02
     begin_many(it, endpoint, 20)

@@ -70,6 +70,7 @@ def test_collections_that_a_key_may_see_are_models(client: openai.OpenAI) -> Non
         )
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("model", ["fabula/old tales", "fabula/old tales:naive"])
 def test_an_answer_lists_what_it_cites_and_annotates_where(
     client: openai.OpenAI, it: Served, model: str
@@ -96,6 +97,7 @@ def test_an_answer_lists_what_it_cites_and_annotates_where(
     assert {one["title"] for one in context} == {"Winter [tale]"}
 
 
+@pytest.mark.journey
 def test_a_stream_brings_the_same_and_its_citations_with_the_last_words(
     client: openai.OpenAI,
 ) -> None:

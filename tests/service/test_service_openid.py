@@ -88,6 +88,7 @@ def go_through(person: httpx2.Client, to: str = "/c/novels") -> httpx2.Response:
     return person.get(led.headers["location"])
 
 
+@pytest.mark.journey
 def test_who_signs_in_at_the_provider_goes_on_to_where_they_were_going(
     it: Served, provider: Provider
 ) -> None:

@@ -150,6 +150,7 @@ def test_a_neo4j_that_is_not_ours_is_not_started_and_clients_are_told_at_once(
         assert "Neo4j is back after" in it.process.said
 
 
+@pytest.mark.kill
 def test_a_private_neo4j_that_is_killed_is_started_again_and_nothing_is_lost(
     private: Serving, server: PrivateServer, browser: httpx2.Client
 ) -> None:

@@ -54,6 +54,7 @@ def nodes(tops: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from nodes(one["below"])
 
 
+@pytest.mark.journey
 def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     client: httpx2.Client, winter: str
 ) -> None:
@@ -78,6 +79,7 @@ def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     ] == [name]
 
 
+@pytest.mark.journey
 def test_a_recap_tells_nothing_after_the_place(
     it: Served, client: httpx2.Client, winter: str
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter:
     assert client.get(f"{foreign}/neighbours").status_code == 404
 
 
+@pytest.mark.journey
 def test_a_graph_is_sent_as_a_file(client: httpx2.Client, winter: str) -> None:
     lines = client.get(f"{winter}/export")
     assert lines.headers["content-type"] == "application/x-ndjson"
@@ -169,6 +172,7 @@ def test_a_file_is_named_by_a_title_that_says_no_path(
     assert sent.headers["content-disposition"] == disposition
 
 
+@pytest.mark.journey
 def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, winter: str) -> None:
     page = client.get(f"{winter}/plot.html", params={"question": "Where did Anna walk?"})
     assert page.text.startswith("<!DOCTYPE html>")
@@ -182,6 +186,7 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
     assert "build that graph first" in missing.json()["detail"]
 
 
+@pytest.mark.journey
 def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
     listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()}
     assert len(listed) >= 39

@@ -22,6 +22,8 @@ from fabula.service.http.route_rules import ATTRIBUTE, RouteRules, RouteTable
 from served import Served, served, server_of
 from stories import WINTER
 
+pytestmark = pytest.mark.journey
+
 API = "/api/v1/collections/{collection}"
 UPLOADS = {
     ("POST", f"{API}/documents"),

@@ -45,6 +45,7 @@ def collections_of(passages: list[dict[str, Any]]) -> set[str]:
     return {passage["collection"] for passage in passages}
 
 
+@pytest.mark.journey
 def test_an_answer_names_the_collection_of_each_passage(it: Served) -> None:
     client = it.client("read", NAMES)
     # Without names: all that the key may see, and nothing of the third.

@@ -52,6 +52,7 @@ def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
         wipe(store)
 
 
+@pytest.mark.journey
 def test_a_models_failure_is_told_at_the_end_of_a_stream(
     online: tuple[Served, Endpoint], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -116,6 +116,7 @@ def put(
     return client.request(method, filled, json=None if method in ("get", "delete") else body)
 
 
+@pytest.mark.journey
 def test_a_collection_that_is_anothers_is_as_one_that_is_not_there(
     it: Served, theirs: dict[str, str]
 ) -> None:

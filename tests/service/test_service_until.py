@@ -44,6 +44,7 @@ def shown(reply: Any) -> str:
     return json.dumps(reply, ensure_ascii=False).replace(ASKED["question"], "")
 
 
+@pytest.mark.journey
 def test_an_answer_and_a_search_stay_before_the_place(client: httpx2.Client) -> None:
     for way in ("ask", "search"):
         assert "Provis" in shown(client.post(f"{BASE}/{way}", json=ASKED).json())

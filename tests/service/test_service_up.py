@@ -19,6 +19,7 @@ def app(graph_url: str) -> App:
     return App()
 
 
+@pytest.mark.journey
 def test_it_answers_that_it_lives(app: App) -> None:
     with app, served(app) as it:
         assert it.client().get("/livez").json() == {"status": "alive"}
@@ -36,6 +37,7 @@ def test_what_goes_wrong_is_a_problem_in_json_for_programs_and_a_page_for_people
         assert page.headers["content-type"].startswith("text/html")
 
 
+@pytest.mark.journey
 def test_it_is_ready_once_its_neo4j_is_and_says_so_to_anyone(app: App) -> None:
     with app, served(app) as it:
         ready = it.client().get("/readyz")
@@ -59,6 +61,7 @@ def test_each_request_has_an_id_of_its_own_and_its_trace_beside_it(
     assert [told[id] for id in ids] == [trace, trace, "", ""]
 
 
+@pytest.mark.journey
 def test_requests_are_counted_by_their_routes_pattern(app: App) -> None:
     with app, served(app) as it:
         client = it.client()

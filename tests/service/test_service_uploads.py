@@ -229,6 +229,7 @@ def test_two_different_files_of_one_name_are_refused_and_the_same_is_one(service
     assert len(until(client, same.json()["id"])["items"]) == 1
 
 
+@pytest.mark.journey
 def test_a_zip_is_its_books(service: Served) -> None:
     client = service.client("write")
     packed = io.BytesIO()

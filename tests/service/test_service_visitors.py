@@ -87,6 +87,7 @@ def document(it: Served) -> str:
     return str(next(each["id"] for each in found if each["title"] == "The Lighthouse"))
 
 
+@pytest.mark.journey
 def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint: Endpoint) -> None:
     before = endpoint.calls
     with browser() as chromium:
@@ -192,6 +193,7 @@ def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
     assert "Corrections" in it.client("read").get(f"/c/tales/d/{id}/entities", headers=PAGE).text
 
 
+@pytest.mark.journey
 def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     reached = {
         f"{method} {route.path}"

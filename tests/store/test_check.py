@@ -33,6 +33,7 @@ def sound(store: Store) -> Store:
     return store
 
 
+@pytest.mark.journey
 def test_a_sound_graph_is_found_well(sound: Store) -> None:
     findings = check(sound)
     assert findings.violations == ()

@@ -24,6 +24,8 @@ from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
 
+pytestmark = pytest.mark.statement
+
 ROOMS = ("core", *graphs(), "service", "servers", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]

@@ -55,6 +55,7 @@ ELSEWHERE = (
 """Of other graphs, tested with them."""
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", [name for name in query_names() if name not in ELSEWHERE])
 def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
     query = shipped_query(name)

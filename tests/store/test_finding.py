@@ -27,6 +27,7 @@ def alike(store: Store, question: str, limit: int, filters: Filters) -> list[Hit
     return store.search_hybrid(vector(3), question, limit, filters, "test-model")[1]
 
 
+@pytest.mark.journey
 def test_one_round_trip_finds_what_two_would(ready: Store) -> None:
     put(ready, small_graph(chunks=6))
     for filters in (HERE, replace(HERE, kinds=("chunk", "detail"))):

@@ -13,7 +13,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.integrity import check
 
-pytestmark = pytest.mark.replans
+pytestmark = [pytest.mark.replans, pytest.mark.statement]
 
 
 @pytest.fixture(scope="module")

@@ -265,6 +265,7 @@ def operator(step: Any) -> str:
     return str(step["operatorType"]).split("@")[0]
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", EVERY)
 def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles: Profiles) -> None:
     for one in profiles.small[name], profiles.large[name]:

@@ -43,6 +43,7 @@ def labels(store: Store) -> dict[str, int]:
     return {row["label"]: row["count"] for row in rows if row["label"] not in kept}
 
 
+@pytest.mark.journey
 def test_a_document_becomes_the_schema(ready: Store) -> None:
     graph = small_graph()
     put(ready, graph)
@@ -171,6 +172,7 @@ def test_other_documents_are_left_alone(ready: Store) -> None:
     assert labels(ready) == WHOLE
 
 
+@pytest.mark.journey
 def test_readers_see_the_old_graph_until_the_new_one_is_whole(ready: Store) -> None:
     put(ready, small_graph(words="old"))
     seen: list[set[str]] = []
@@ -467,6 +469,7 @@ def test_a_graph_that_was_emptied_meanwhile_is_told_so(ready: Store) -> None:
         ready.apply(small_graph(), "test-model", lose)
 
 
+@pytest.mark.journey
 def test_two_documents_may_be_switched_in_at_once(ready: Store) -> None:
     sources = [f"{name}.txt" for name in "abcdef"]
     with ThreadPoolExecutor(6) as pool:

@@ -219,6 +219,7 @@ def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
         assert [one.collection for one in tenants.documents(name)] == [name] * 2
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", query_names())
 def test_a_query_for_analysts_stays_in_its_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]]
@@ -240,6 +241,7 @@ def test_a_query_for_analysts_stays_in_its_collection(
         assert table.rows or name in others | {*OF_ANNOTATIONS, *OF_EPISODES, *OF_FACTS, *OF_SPEECH}
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", query_names())
 def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
     asked = shipped_query(name)
@@ -277,6 +279,7 @@ def test_a_statement_about_a_document_takes_its_readers_place_or_is_on_a_list() 
     assert without == set(WITHOUT_PLACE)
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", [name for name in WITHIN if "$until" in read_statement(name)])
 def test_a_reader_who_has_read_nothing_is_shown_nothing(
     name: str, tenants: Store, belongings: dict[str, dict[str, Any]]
@@ -394,6 +397,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     return {"collection": mine, **named, **space, **open_, **most}
 
 
+@pytest.mark.statement
 @pytest.mark.parametrize("name", WITHIN)
 def test_a_statement_sees_and_changes_nothing_of_another_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]

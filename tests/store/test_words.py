@@ -170,6 +170,7 @@ def by_words(
     return [(hit.id, hit.score) for hit in hits]
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("kind", PRINTED)
 def test_a_bare_word_is_found_first_however_it_is_printed(ready: Store, kind: str) -> None:
     """In 160 chunks, 8 of 8, as words that are printed as they are typed."""

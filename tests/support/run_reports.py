@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Tell of failures in the process that has the terminal."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailuresAtOnce(config), "failures-at-once")
+
+
+@pytest.hookimpl
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tell how many tests of each layer ran, and for how long."""
+    tests, seconds = Counter[str](), Counter[str]()
+    for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            layer = dict(report.user_properties).get("layer", "")
+            tests[str(layer)] += report.when == "call"
+            seconds[str(layer)] += report.duration
+    for layer, count in tests.most_common():
+        terminalreporter.write_line(f"{layer}: {count:,} tests, {seconds[layer]:,.0f} s")
 
 
 class FailuresAtOnce:

@@ -115,6 +115,7 @@ def test_without_a_model_global_ranks_reports_and_quotes_what_they_rest_on() -> 
     )
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("name", MODES)
 def test_an_answer_cites_the_book_and_comes_again_the_same(name: str, model: Endpoint) -> None:
     with Fabula(mode=name) as fabula:

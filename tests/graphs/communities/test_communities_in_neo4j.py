@@ -105,6 +105,7 @@ def reports(store: Store) -> dict[str, str]:
     return {row["id"]: row["text"] for row in rows}
 
 
+@pytest.mark.journey
 def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:

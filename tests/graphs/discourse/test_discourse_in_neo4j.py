@@ -99,6 +99,7 @@ def content(store: Store) -> list[dict[str, Any]]:
     )
 
 
+@pytest.mark.journey
 def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_a_plain_ingest_builds_no_entities(online: None, story: Path) -> None:
     assert "entities" not in outcome.graphs
 
 
+@pytest.mark.journey
 def test_a_book_has_its_cast_beside_its_aspects(
     book: Path, endpoint: Endpoint, store: Store
 ) -> None:

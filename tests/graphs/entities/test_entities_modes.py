@@ -107,6 +107,7 @@ def names(steps: list[TraceStep]) -> list[str]:
 # All modes
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("name", MODES)
 @pytest.mark.parametrize("by", ["words", "a model"])
 def test_a_mode_finds_the_answers_chunk_first_of_all_chunks(

@@ -100,10 +100,12 @@ def spans(recap: Recap) -> list[tuple[int, int]]:
     return [(part.start, part.end) for part in recap.parts]
 
 
+@pytest.mark.journey
 def test_nothing_is_wrong_with_the_graph(fabula: Fabula) -> None:
     assert fabula.check().violations == ()
 
 
+@pytest.mark.journey
 def test_a_recap_of_all_tiles_the_book(fabula: Fabula, chunks: list[dict[str, Any]]) -> None:
     for options in ({}, {"by": "chapter"}, {"level": 1}, {"tokens": 0}, {"tokens": 700}):
         recap = fabula.recap("The Mill", **options)

@@ -92,6 +92,7 @@ def siblings(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{row['subject']} is a sibling of {row['object']}"
 
 
+@pytest.mark.journey
 def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
     rows = json.loads(typed("The Hales", "--json").output)
     assert {row["text"] for row in rows} == {
@@ -127,6 +128,7 @@ def test_facts_are_written_as_rdf(typed: Any, tmp_path: Path) -> None:
     assert len(list(statements)) == 2
 
 
+@pytest.mark.journey
 def test_triples_finds_the_passage_that_states_the_nearest_fact(fabula: Fabula) -> None:
     steps = Steps()
     asked = "Who is a parent of Anna Hale?"

@@ -93,6 +93,7 @@ def run(*words: str) -> str:
     return done.output
 
 
+@pytest.mark.journey
 def test_a_model_tells_namesakes_from_who_comes_again(
     ingested: Path, store: Store, endpoint: Endpoint
 ) -> None:

@@ -82,6 +82,7 @@ def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, A
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
+@pytest.mark.journey
 def test_each_quotation_is_the_text_of_its_chunks_with_speaker_and_addressee(
     fabula: Fabula, address: Address
 ) -> None:
