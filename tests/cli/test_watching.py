@@ -102,7 +102,7 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
         steps.done("chunks", Usage(1, 5, 2))
         assert re.fullmatch(
             r"winter.txt: chunks 2/4, summaries 0/2; 1 call, .* tokens; about \d+ s left of these",
-            capsys.readouterr().out.strip(),
+            capsys.readouterr().err.strip(),
         )
         one.end(failed("books/winter.txt"))
     assert capsys.readouterr().out == "failed     no such file\n"
@@ -117,7 +117,7 @@ def test_what_will_not_happen_is_not_shown(
         steps.expect("details", 0)
         steps.expect("summaries", 2)
         steps.done("summaries", Usage())
-    assert capsys.readouterr().out.startswith("winter.txt: summaries 1/2;")
+    assert capsys.readouterr().err.startswith("winter.txt: summaries 1/2;")
 
 
 def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
@@ -131,12 +131,12 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
         for _ in range(4):
             clock.now += 30
             steps.done("summaries", Usage())
-        assert "about 30 s left" in capsys.readouterr().out
+        assert "about 30 s left" in capsys.readouterr().err
         steps.expect("write", 100)
         for _ in range(50):
             clock.now += 0.5
             steps.done("write", Usage())
-        told = re.findall(r"write (\d+)/100; about (\d+) s left", capsys.readouterr().out)
+        told = re.findall(r"write (\d+)/100; about (\d+) s left", capsys.readouterr().err)
     assert told == [("20", "40"), ("40", "30")]
 
 
@@ -148,7 +148,7 @@ def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
         steps.expect("texts", 2)
         steps.done("texts", Usage())
         steps.done("texts", Usage())
-    assert capsys.readouterr().out == "tree: texts 2/2\n"
+    assert capsys.readouterr().err == "tree: texts 2/2\n"
 
 
 def test_whoever_stops_is_told_how_far_it_was() -> None:

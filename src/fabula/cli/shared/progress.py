@@ -170,7 +170,7 @@ class DocumentProgress:
                 return
             self._printed_at = now
             line = self._line(usage)
-        echo(line)
+        echo(line, err=True)
 
     def remove(self) -> None:
         """Remove its bars."""
