@@ -1,7 +1,7 @@
 // Puts new jobs into their places in the queue, and returns how many: each with WAITS_FOR to the jobs
 // before it that it has to wait for. So a job is taken without a look at the others.
 // What builds, embeds or removes waits for all of its collection that came before, and what comes
-// after waits for that. Documents come in side by side, but not two of one source.
+// after waits for that. Documents and annotations come in side by side, but not two of one source.
 // $ids  theirs, in the order in which they came
 CYPHER 25
 MERGE (queue:ServiceQueue {name: 'jobs'})
@@ -20,7 +20,7 @@ CALL (new) {
   WITH job, EXISTS { (job)-[:WAITS_FOR]-() } OR coalesce(job.is_last, false) AS is_placed
   CALL (job, is_placed) {
     WITH job, is_placed
-    WHERE NOT is_placed AND job.kind <> 'ingest'
+    WHERE NOT is_placed AND NOT job.kind IN ['ingest', 'annotate']
     // Whatever nothing waits for yet: it waits itself for all that came before it.
     MATCH (last:ServiceJob {collection: job.collection, is_last: true})
       USING INDEX last:ServiceJob(collection, is_last)
@@ -33,16 +33,18 @@ CALL (new) {
   }
   CALL (job, is_placed) {
     WITH job, is_placed
-    WHERE NOT is_placed AND job.kind = 'ingest'
+    WHERE NOT is_placed AND job.kind IN ['ingest', 'annotate']
     MATCH (last:ServiceJob {collection: job.collection, is_last: true})
       USING INDEX last:ServiceJob(collection, is_last)
     WHERE last <> job
     WITH job, last LIMIT 1
     // The last that was about all of the collection: all that came after it wait for it.
     WITH job, CASE
-        WHEN last.kind <> 'ingest' THEN [last]
+        WHEN NOT last.kind IN ['ingest', 'annotate'] THEN [last]
         ELSE COLLECT {
-          MATCH (last)-[:WAITS_FOR]->(before:ServiceJob) WHERE before.kind <> 'ingest' RETURN before
+          MATCH (last)-[:WAITS_FOR]->(before:ServiceJob)
+          WHERE NOT before.kind IN ['ingest', 'annotate']
+          RETURN before
         }
       END AS barriers
     FOREACH (barrier IN barriers |
@@ -52,9 +54,9 @@ CALL (new) {
   }
   CALL (job, is_placed) {
     WITH job, is_placed
-    WHERE NOT is_placed AND job.kind = 'ingest'
+    WHERE NOT is_placed AND job.kind IN ['ingest', 'annotate']
     MATCH (job)-[:HAS_ITEM]->(item:ServiceItem)
-    // Of all that bring a source in, the last holds it.
+    // Of all that bring in a source, or annotations of it, the last holds it.
     OPTIONAL MATCH (held:ServiceItem {holds: job.collection + '/' + item.source})
       USING INDEX held:ServiceItem(holds)
     OPTIONAL MATCH (held)<-[:HAS_ITEM]-(before:ServiceJob)

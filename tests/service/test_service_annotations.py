@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -14,6 +14,8 @@ from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.server import Address
+from fabula.service.core.callers import PERSON
+from quoted import CAROL, quote_many
 from served import Served, served, server_of
 
 BASE = "/api/v1"
@@ -21,11 +23,12 @@ TEXT = "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. Br
 
 
 @pytest.fixture(scope="module")
-def it(address: Address) -> Iterator[Served]:
+def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
+    home = tmp_path_factory.mktemp("annotations")
     offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": "entities"}
-    with App(**server_of(address), **offline) as app:
+    with App(home=home, **server_of(address), **offline) as app:
         app.collection("books").ingest_text(TEXT, source="h.txt", title="Heart", language="en")
         with served(app) as it:
             yield it
@@ -37,15 +40,36 @@ def path(it: Served) -> str:
     return f"{BASE}/collections/books/documents/{entry.id}"
 
 
-def finish(client: httpx2.Client, job: str) -> None:
+def begin(client: httpx2.Client, path: str, content: bytes, **more: Any) -> dict[str, Any]:
+    """The job that imports annotations, once it is accepted."""
+    headers = {"Idempotency-Key": key} if (key := more.pop("key", None)) else {}
+    reply = client.post(f"{path}/annotations/import", params=more, content=content, headers=headers)
+    assert reply.status_code == 202, reply.text
+    job: dict[str, Any] = reply.json()
+    assert reply.headers["location"] == f"{BASE}/jobs/{job['id']}"
+    return job
+
+
+def wait(
+    client: httpx2.Client, job: dict[str, Any], is_there: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """The job once it is as wanted."""
     until = time.monotonic() + 300
     while time.monotonic() < until:
-        state = client.get(f"{BASE}/jobs/{job}").json()["state"]
-        if state in ("succeeded", "failed"):
-            assert state == "succeeded"
-            return
+        found: dict[str, Any] = client.get(f"{BASE}/jobs/{job['id']}").json()
+        if is_there(found):
+            return found
+        assert found["state"] in ("queued", "running"), found
         time.sleep(0.2)
-    raise AssertionError("the job does not end")
+    raise AssertionError(f"the job stays as it is: {found}")
+
+
+def finish(client: httpx2.Client, job: dict[str, Any], state: str = "succeeded") -> dict[str, Any]:
+    """The only item of a job once the job has ended."""
+    ended = wait(client, job, lambda found: found["state"] in ("succeeded", "failed", "cancelled"))
+    assert ended["state"] == state, ended
+    [item] = ended["items"]
+    return {**item, "problem": ended["problem"]}
 
 
 OF_OTHERS = {
@@ -62,11 +86,23 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     content = json.dumps(OF_OTHERS).encode()
     refused = reader.post(f"{path}/annotations/import", params=layer, content=content)
     assert refused.status_code == 403
-    reply = writer.post(f"{path}/annotations/import", params=layer, content=content)
-    assert reply.status_code == 200, reply.text
-    imported = reply.json()
-    assert (imported["annotations"], imported["orphaned"]) == (1, 0)
-    finish(writer, imported["job"])
+    job = begin(writer, path, content, layer="scheme", key="one")
+    assert (job["kind"], job["options"]["layer"]) == ("annotate", "scheme")
+    item = finish(writer, job)
+    counts = {"annotations": 1, "in_place": 1, "moved": 0, "orphaned": 0, "untried": 0}
+    assert (item["title"], item["result"]) == ("Heart", counts)
+    page = reader.get(f"/jobs/{job['id']}").text
+    assert "Import annotations" in page
+    assert "1 annotation: 1 in place, 0 found elsewhere, 0 found nowhere" in page
+    # The same request again is the same job, and another with its key is refused.
+    assert begin(writer, path, content, layer="scheme", key="one")["id"] == job["id"]
+    other = writer.post(
+        f"{path}/annotations/import",
+        params={"layer": "other"},
+        content=content,
+        headers={"Idempotency-Key": "one"},
+    )
+    assert other.status_code == 409
     [listed] = reader.get(f"{path}/annotations").json()
     assert (listed["layer"], listed["annotations"]) == ("scheme", 1)
     [row] = reader.get(f"{path}/annotations/layers/scheme").json()
@@ -83,15 +119,68 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     assert writer.delete(f"{path}/annotations/layers/scheme").status_code == 404
 
 
-def test_a_body_that_has_no_annotations_is_refused(it: Served, path: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "x.jsonld is not JSON"),
+        (b"[" * 100_000, "x.jsonld is nested too deeply to be read."),
+        (b"no json", "x.jsonld is not JSON"),
+        (b"[]", "x.jsonld has no annotations: "),
+    ],
+)
+def test_a_file_that_has_no_annotations_fails_its_job(
+    it: Served, path: str, content: bytes, problem: str
+) -> None:
     writer = it.client("write")
-    for content in (b"", b"[" * 100_000, b"no json", b"[]"):
-        reply = writer.post(f"{path}/annotations/import", params={"layer": "x"}, content=content)
-        assert reply.status_code == 422, reply.text
-    reply = writer.post(
-        f"{path}/annotations/import", params={"layer": "x", "format": "none"}, content=b"[]"
+    item = finish(writer, begin(writer, path, content, layer="x"), "failed")
+    assert problem in item["problem"]
+    assert item["error"] == item["problem"]
+    assert item["result"] == {}
+    assert writer.get(f"{path}/annotations").json() == []
+
+
+def test_what_no_file_could_make_succeed_is_refused_at_once(it: Served, path: str) -> None:
+    writer = it.client("write")
+    jobs = len(it.state.jobs.list(PERSON, limit=1000))
+    for place, query, status in (
+        (path, {"layer": "x", "format": "none"}, 400),
+        (path, {"layer": "x", "format": "dracor"}, 422),
+        (path, {"layer": "a/b"}, 400),
+        (path, {"layer": "notes"}, 422),
+        (f"{BASE}/collections/books/documents/none", {"layer": "x"}, 404),
+    ):
+        reply = writer.post(f"{place}/annotations/import", params=query, content=b"[]")
+        assert reply.status_code == status, reply.text
+    assert len(it.state.jobs.list(PERSON, limit=1000)) == jobs
+
+
+def test_a_long_import_tells_how_far_it_is_is_cancelled_and_done_again(it: Served) -> None:
+    writer, text = it.client("write"), CAROL.read_text(encoding="utf-8")
+    adding = writer.post(
+        f"{BASE}/collections/long/documents",
+        params={"graphs": "annotations"},
+        json={"text": text, "source": "carol.txt"},
     )
-    assert reply.status_code in (400, 422), reply.text
+    document = finish(writer, adding.json())["document"]
+    path = f"{BASE}/collections/long/documents/{document}"
+    job = begin(writer, path, quote_many(text, 3_000), layer="many")
+    going = wait(writer, job, lambda found: bool(found["steps"].get("annotations", {}).get("done")))
+    assert 0 < going["steps"]["annotations"]["done"] < 3_000
+    assert going["steps"]["annotations"]["expected"] == 3_000
+    assert going["steps"]["import"] == {"done": 0, "expected": 1}
+    assert writer.post(f"{BASE}/jobs/{job['id']}/cancel").status_code == 202
+    began = time.monotonic()
+    assert finish(writer, job, "cancelled")["result"] == {}
+    assert time.monotonic() - began < 10
+    assert writer.get(f"{path}/annotations").json() == []
+    assert writer.post(f"{BASE}/jobs/{job['id']}/retry").status_code == 202
+    result = finish(writer, job)["result"]
+    assert (result["annotations"], result["untried"]) == (3_000, 0)
+    [listed] = writer.get(f"{path}/annotations").json()
+    assert (listed["annotations"], listed["orphaned"]) == (3_000, result["orphaned"])
+    # The graph that the job ends with is up to date.
+    collection = it.state.app.collection("long")
+    assert collection.stale(collection.document(document)) == {}
 
 
 @pytest.mark.journey
@@ -131,19 +220,18 @@ def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:
         ],
         "target": {"selector": {"type": "TextPositionSelector", "start": said, "end": said + 19}},
     }
-    query = {"layer": "voices", "build": "false"}
     content = json.dumps(quotation).encode()
-    assert writer.post(f"{path}/annotations/import", params=query, content=content).is_success
+    finish(writer, begin(writer, path, content, layer="voices", build="false"))
     exported = reader.get(f"{path}/annotations/export", params={"format": "booknlp"})
     assert exported.headers["content-type"] == "application/zip"
     assert exported.headers["content-disposition"].endswith('filename="Heart.booknlp.zip"')
     query = {"layer": "again", "build": "false", "format": "booknlp"}
-    reply = writer.post(f"{path}/annotations/import", params=query, content=exported.content)
-    assert reply.status_code == 200, reply.text
-    assert (reply.json()["annotations"] > 1, reply.json()["orphaned"]) == (True, 0)
+    result = finish(writer, begin(writer, path, exported.content, **query))["result"]
+    assert (result["annotations"] > 1, result["orphaned"]) == (True, 0)
     for broken in (exported.content[:-40], b"PK\x03\x04", b"x"):
-        reply = writer.post(f"{path}/annotations/import", params=query, content=broken)
-        assert reply.status_code == 422, reply.text
+        item = finish(writer, begin(writer, path, broken, **query), "failed")
+        problem = "give .tokens as well" if broken == b"x" else "again.tokens is not a valid zip"
+        assert problem in item["error"]
     assert writer.delete(f"{path}/annotations/layers/again").status_code == 204
     # The same layer is a network of one, as DraCor has it.
     [marlow] = reader.get(f"{path}/characters").json()

@@ -26,9 +26,16 @@ from fabula.service.core.errors import Conflict
 from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.queue import QUEUE_BATCH
 from fabula.service.core.jobs.runner import JobRun
-from fabula.service.core.jobs.start import IngestOptions, begin_build, begin_ingest
+from fabula.service.core.jobs.start import (
+    ImportOptions,
+    IngestOptions,
+    begin_build,
+    begin_import,
+    begin_ingest,
+)
 from fabula.service.state import ServiceState, make_schema
 from fabula.store.locks import process_lock
+from quoted import quoted
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -153,6 +160,38 @@ def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: Ser
     given = [take(service, f"worker {number}") for number in range(4)]
     assert given == [first.id, third.id, elsewhere.id, None]
     service.jobs.cancel(PERSON, second.id)
+
+
+def test_annotations_wait_for_their_document_and_for_no_other(service: ServiceState) -> None:
+    collection = service.app.collection("marked")
+    collection.ingest_text(WINTER, source="uploads/winter.txt", title="Winter")
+    [entry] = collection.documents()
+    sea = ingest(service, "marked", sea=LIGHTHOUSE)
+    content = quoted(["The lamp burned", "Nobody ever said this"])
+    upload = service.uploads.take([content], "scheme")
+
+    def annotate() -> Job:
+        options = ImportOptions("scheme", "webannotation")
+        return begin_import(service.jobs, PERSON, collection, entry, upload, options)
+
+    first, second = annotate(), annotate()
+    again_winter = ingest(service, "marked", winter=WINTER)
+    building = begin_build(service.jobs, PERSON, collection, "annotations", [], rebuild=False)
+    assert [take(service, f"worker {number}") for number in range(3)] == [sea.id, first.id, None]
+    waits = {job.id: again(service, job.id).problem for job in (second, again_winter, building)}
+    assert waits[second.id] == (
+        f"It waits for job {first.id}: that one imports annotations of a document."
+    )
+    assert f"job {second.id}: that one imports annotations" in waits[again_winter.id]
+    assert f"job {sea.id}: that one adds documents to the collection." in waits[building.id]
+    done = work(service, first.id, "worker 1")
+    assert (done.state, done.items[0].result["annotations"]) == ("succeeded", 2)
+    assert take(service, "next") == second.id
+    # A document that is gone by then fails the job in words.
+    collection.remove(entry.id)
+    gone = work(service, second.id, "next")
+    assert (gone.state, gone.items[0].state) == ("failed", "failed")
+    assert gone.problem.startswith("There is no document ")
 
 
 def test_two_jobs_of_many_items_are_compared_in_a_moment(service: ServiceState) -> None:

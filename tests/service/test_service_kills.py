@@ -34,6 +34,7 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from forked import Forked
 from kills import story
+from quoted import CAROL, quote_many
 
 pytestmark = pytest.mark.long
 
@@ -107,6 +108,29 @@ def test_a_killed_service_loses_no_job_and_pays_none_twice(
     killed: Killed, store: Store, endpoint: Endpoint
 ) -> None:
     survive(killed, store, endpoint, SEED)
+
+
+def test_an_import_of_annotations_goes_on_after_a_kill(killed: Killed, store: Store) -> None:
+    text = CAROL.read_text(encoding="utf-8")
+    with killed.up() as client:
+        query = {"graphs": "annotations"}
+        until(client, begin(client, "marked", {"carol.txt": text}, params=query), "succeeded")
+        [document] = client.get(f"{BASE}/collections/marked/documents").json()["items"]
+        path = f"{BASE}/collections/marked/documents/{document['id']}/annotations"
+        content = quote_many(text, 3_000)
+        reply = client.post(f"{path}/import", params={"layer": "many"}, content=content)
+        assert reply.status_code == 202, reply.text
+        id = reply.json()["id"]
+        late = time.monotonic() + PATIENCE
+        while "annotations" not in client.get(f"{BASE}/jobs/{id}").json()["steps"]:
+            assert time.monotonic() < late
+            time.sleep(0.1)
+    with killed.up() as client:
+        [item] = until(client, id, "succeeded")["items"]
+        assert item["result"]["annotations"] == 3_000
+        [layer] = client.get(path).json()
+        assert (layer["layer"], layer["annotations"]) == ("many", 3_000)
+    assert check(store, graphs().values()).violations == ()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.app.deciding import current_user
 from fabula.errors import BadValue, LoadError, NotFound, did_you_mean
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.export.annotation_sandbox import read_and_anchor
 from fabula.graph import TEXT
 from fabula.graph.annotations import (
@@ -32,6 +33,8 @@ from fabula.graph.method import BuildText
 from fabula.graph.parts import chunks_of, document_of
 from fabula.graph.parts_until import restrict_parts
 from fabula.graph.unread import make_check
+from fabula.load import sandbox
+from fabula.models.stop import Stop
 from fabula.store.annotations import edit_layer, read_layers
 from fabula.store.part_reader import read_parts
 from fabula.text.anchoring import QuoteFinder, TextQuote, quote_at
@@ -69,6 +72,17 @@ class ImportedAnnotations:
     moved: int
     orphaned: int
     untried: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are, and of how many each is true."""
+        return {
+            "annotations": self.record.count,
+            "in_place": self.in_place,
+            "moved": self.moved,
+            "orphaned": self.orphaned,
+            "untried": self.untried,
+        }
 
 
 def annotate(
@@ -177,31 +191,16 @@ def read_text_of(store: Store, entry: Entry) -> Document:
     return document_of(entry, chunks, structure)
 
 
-def keep_layer(
-    store: Store,
-    entry: Entry,
-    name: str,
-    files: Mapping[str, bytes],
-    *,
-    source: str,
-    format: str,
-    by: str = "",
-) -> ImportedAnnotations:
-    """Keep annotations as a layer of a document; a layer of the same name is replaced.
+def refuse_import(name: str, format: AnnotationFormat) -> None:
+    """Refuse an import of annotations that no file could make succeed.
 
     Args:
-        store: The graph.
-        entry: The document.
         name: The name of the layer.
-        files: The contents of its files by their names.
-        source: What messages call them, and the layer's record.
-        format: The name of their format.
-        by: Who imports them; '' for the user of this process.
+        format: The format of its files.
 
     Raises:
         BadValue: The name can't be one of a layer.
-        LoadError: The files have no annotations or can't be read within limits of time and memory,
-            or the name is that of the reader's own notes.
+        LoadError: The name is that of the reader's own notes, or the format is only written.
 
     """
     if problem := "has a slash in it" if "/" in name else name_problem(name):
@@ -211,11 +210,48 @@ def keep_layer(
         raise LoadError(
             f"{quote_name(NOTES)} are the notes of readers: give the layer another name."
         )
+    if format.read is None:
+        raise LoadError(f"{format.name} is only written, and not read.")
+
+
+def keep_layer(
+    store: Store,
+    entry: Entry,
+    name: str,
+    files: Mapping[str, bytes],
+    *,
+    source: str,
+    format: AnnotationFormat,
+    by: str = "",
+    report: sandbox.Report = sandbox.ignore,
+    stop: Stop | None = None,
+) -> ImportedAnnotations:
+    """Keep annotations as a layer of a document; a layer of the same name is replaced.
+
+    Args:
+        store: The graph.
+        entry: The document.
+        name: The name of the layer.
+        files: The contents of its files by their names.
+        source: What messages call them, and the layer's record.
+        format: Their format.
+        by: Who imports them; '' for the user of this process.
+        report: Receives how many annotations have been looked for, of how many.
+        stop: Ends the import once it is set, and leaves the layer as it was.
+
+    Raises:
+        BadValue: The name can't be one of a layer.
+        LoadError: The files have no annotations or can't be read within limits of time and memory,
+            the name is that of the reader's own notes, or the format is only written.
+        Stopped: `stop` was set.
+
+    """
+    refuse_import(name, format)
     document = read_text_of(store, entry)
-    anchored = read_and_anchor(files, format, document, source)
+    anchored = read_and_anchor(files, format.name, document, source, report=report, stop=stop)
     placed = anchored.items
     record = LayerRecord(
-        name, entry.id, source, format, by or current_user(), text=text_digest(document.text)
+        name, entry.id, source, format.name, by or current_user(), text=text_digest(document.text)
     )
     layer = make_layer(record, (item.annotation for item in placed))
     edit_layer(store, entry.collection, entry.id, name, lambda _: layer)

@@ -1346,7 +1346,7 @@ class Collection:
             layer or paths[0].name.partition(".")[0],
             read_annotation_files(paths, found, limit),
             source=paths[0].name,
-            format=found.name,
+            format=found,
             by=by,
         )
 

@@ -16,6 +16,7 @@ from fabula.errors import FabulaError, LoadError
 from fabula.export.annotation_formats import FORMATS
 from fabula.graph.annotations import Annotation, PlacedAnnotation, anchor_annotations
 from fabula.load import sandbox
+from fabula.models.stop import Stop
 from fabula.text.anchoring import Anchor
 from fabula.text.document import Document
 from fabula.text.phrases import SearchBudget
@@ -47,6 +48,8 @@ def read_and_anchor(
     document: Document,
     name: str,
     limits: sandbox.ReadLimits = LIMITS,
+    report: sandbox.Report = sandbox.ignore,
+    stop: Stop | None = None,
 ) -> AnchoredFile:
     """Read files of annotations, and find each annotation in the document that they are of.
 
@@ -56,13 +59,16 @@ def read_and_anchor(
         document: The document.
         name: What messages call the files.
         limits: The limits of time and memory.
+        report: Receives how many annotations have been looked for, of how many.
+        stop: Ends the process once it is set.
 
     Raises:
         LoadError: They have no annotations, or can't be read within the limits.
+        Stopped: `stop` was set.
 
     """
     request = pickle.dumps((dict(files), format, document, name, limits))
-    answer = json.loads(sandbox.run_once(__spec__.name, request, name, limits))
+    answer = json.loads(sandbox.run_once(__spec__.name, request, name, limits, report, stop))
     if "error" in answer:
         raise LoadError(answer["error"])
     items = tuple(
@@ -72,13 +78,12 @@ def read_and_anchor(
     return AnchoredFile(items, answer["moved"], answer["untried"])
 
 
-def _answer(request: bytes) -> dict[str, object]:
+def _answer(request: bytes, report: sandbox.Report) -> dict[str, object]:
     files, format, document, name, limits = pickle.loads(request)
     sandbox.confine(limits.memory, limits.seconds)
     try:
         read = FORMATS[format].read
-        if read is None:
-            raise LoadError(f"{format} is only written, and not read.")
+        assert read is not None
         annotations = read(files, document)
         if not annotations:
             raise LoadError(f"{name} has no annotations.")
@@ -88,7 +93,7 @@ def _answer(request: bytes) -> dict[str, object]:
                 "read from one file: import them in parts."
             )
         budget = SearchBudget()
-        placed = anchor_annotations(document.text, annotations, budget)
+        placed = anchor_annotations(document.text, annotations, budget, report)
     except FabulaError as error:
         return {"error": str(error)}
     except RecursionError:
@@ -108,4 +113,4 @@ def _answer(request: bytes) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sandbox.serve_once(lambda request: json.dumps(_answer(request)).encode())
+    sandbox.serve_once(lambda request, report: json.dumps(_answer(request, report)).encode())

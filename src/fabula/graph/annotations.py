@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -151,18 +151,23 @@ def text_digest(text: str) -> str:
 
 
 def anchor_annotations(
-    text: str, annotations: Sequence[Annotation], budget: SearchBudget | None = None
+    text: str,
+    annotations: Sequence[Annotation],
+    budget: SearchBudget | None = None,
+    report: Callable[[int, int], None] = lambda done, known: None,
 ) -> list[PlacedAnnotation]:
     """Find imported annotations in a text, and complete what their file does not say of it.
 
     One whose words stand in the text gets the quotation and the context of the text itself. Others
-    stay as they came. `budget` bounds the search, and counts those that are not looked for.
+    stay as they came. `budget` bounds the search, and counts those that are not looked for;
+    `report` receives how many have been looked for, of how many.
 
     Raises:
         BadValue: They mark too many characters.
 
     """
-    anchors = anchor_quotes(text, [annotation.quote for annotation in annotations], budget)
+    quotations = [annotation.quote for annotation in annotations]
+    anchors = anchor_quotes(text, quotations, budget, report)
     quotes = QuoteReader(text)
     return [
         PlacedAnnotation(

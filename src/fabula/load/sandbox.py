@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import IO, Any, BinaryIO
 
 from fabula.errors import LoadError
 from fabula.load.blocks import Block, Draft
+from fabula.models.stop import Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class ReadLimits:
 
 DEFAULT_LIMITS = ReadLimits()
 CLOSED = "Files can't be read any more, as the program is ending."
+Report = Callable[[int, int], None]
+"""Takes how many pieces of a file's work are done, and of how many."""
+REPORT_SECONDS = 0.5
+"""How often a process in the sandbox reports."""
 OUT_OF_MEMORY = 3
 """The exit status of a process that ran out of memory."""
 _LARGE_FILE_BYTES = 1_000_000
@@ -90,7 +96,18 @@ def read(
         return process.read(request, data, limits, limits.max_text(len(data), limit))
 
 
-def run_once(module: str, request: bytes, name: str, limits: ReadLimits) -> bytes:
+def ignore(done: int, known: int) -> None:
+    """Take note of nothing: a `Report` for those who need none."""
+
+
+def run_once(
+    module: str,
+    request: bytes,
+    name: str,
+    limits: ReadLimits,
+    report: Report = ignore,
+    stop: Stop | None = None,
+) -> bytes:
     """Run a module in a process that gets one request and ends, and return its answer.
 
     It waits for its turn among the processes that read files.
@@ -100,31 +117,58 @@ def run_once(module: str, request: bytes, name: str, limits: ReadLimits) -> byte
         request: What it reads from standard input.
         name: What messages call the file that it reads.
         limits: The limits of time and memory.
+        report: Receives its progress.
+        stop: Ends the process once it is set.
 
     Raises:
         LoadError: It takes more than the limits, or ends by itself.
+        Stopped: `stop` was set.
 
     """
+    stop = stop or Stop()
+    answer = b""
     with _POOL.slot():
+        stop.check()
         process = _start(module)
-        is_late = False
+        requests, answers = _pipe(process.stdin), _pipe(process.stdout)
         try:
-            answer, _ = process.communicate(request, timeout=limits.seconds)
-        except subprocess.TimeoutExpired:
-            is_late = True
+            with _deadline(process, limits) as is_late, stop.calling(process.kill):
+                # A process that ends before it has read everything breaks the pipe; its exit
+                # status says why.
+                with contextlib.suppress(OSError):
+                    requests.write(request)
+                    requests.close()
+                for line in answers:
+                    if line.endswith(b"\n"):
+                        report(*json.loads(line))
+                    else:
+                        answer = line
+                process.wait()
         finally:
-            process.kill()
-            process.communicate()
-    if is_late or process.returncode:
-        raise LoadError(f"{name} {_explain_end(process.returncode, is_late, limits)}")
+            _end(process)
+    stop.check()
+    if is_late.is_set() or process.returncode:
+        raise LoadError(f"{name} {_explain_end(process.returncode, is_late.is_set(), limits)}")
     return answer
 
 
-def serve_once(answer: Callable[[bytes], bytes]) -> None:
-    """Answer one request, in a process that `run_once` has started."""
+def serve_once(answer: Callable[[bytes, Report], bytes]) -> None:
+    """Answer one request, in a process that `run_once` has started.
+
+    It writes a line for each report. The answer, which is no line, ends the output.
+    """
     replies = take_output()
+    reported_at = 0.0
+
+    def report(done: int, known: int) -> None:
+        nonlocal reported_at
+        if time.monotonic() - reported_at >= REPORT_SECONDS:
+            reported_at = time.monotonic()
+            replies.write(b"[%d, %d]\n" % (done, known))
+            replies.flush()
+
     try:
-        replies.write(answer(sys.stdin.buffer.read()))
+        replies.write(answer(sys.stdin.buffer.read(), report))
         replies.flush()
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
@@ -173,6 +217,34 @@ def _start(module: str) -> subprocess.Popen[bytes]:
         ) from error
 
 
+@contextmanager
+def _deadline(process: subprocess.Popen[bytes], limits: ReadLimits) -> Iterator[threading.Event]:
+    """End a process if the block takes longer than it may; the event says whether it has."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = threading.Timer(limits.seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, whatever it is doing."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        # Closing flushes the pipe, which fails as nobody reads it any more.
+        with contextlib.suppress(OSError):
+            _pipe(stream).close()
+
+
 class _Process:
     """A process that reads one file at a time."""
 
@@ -186,29 +258,16 @@ class _Process:
 
     def kill(self) -> None:
         """End the process, whatever it is doing."""
-        self._popen.kill()
-        self._popen.wait()
-        for stream in (self._popen.stdin, self._popen.stdout):
-            # Closing flushes the pipe, which fails as nobody reads it any more.
-            with contextlib.suppress(OSError):
-                _pipe(stream).close()
+        _end(self._popen)
 
     def read(
         self, request: Mapping[str, Any], data: bytes, limits: ReadLimits, max_text: int
     ) -> Draft:
         """Return the draft. Raises LoadError if the file is not a document, or ends the process."""
         name = request["name"]
-        is_late = threading.Event()
-
-        def end() -> None:
-            is_late.set()
-            self._popen.kill()
-
-        deadline = threading.Timer(limits.seconds, end)
-        deadline.daemon = True
-        deadline.start()
         try:
-            answer, blocks = self._exchange(request, data, limits, max_text)
+            with _deadline(self._popen, limits) as is_late:
+                answer, blocks = self._exchange(request, data, limits, max_text)
         except (OSError, EOFError) as error:
             self.kill()
             why = _explain_end(self._popen.returncode, is_late.is_set(), limits)
@@ -216,8 +275,6 @@ class _Process:
         except BaseException:
             self.kill()
             raise
-        finally:
-            deadline.cancel()
         if is_late.is_set() or len(data) > _LARGE_FILE_BYTES:
             self.kill()
         if "error" in answer:

@@ -14,8 +14,10 @@ READ_FILE, WAIT, PLAN, BUILD = "read file", "wait for lock", "plan", "build"
 READ_PREVIOUS = "read what is there"
 """Nodes of the former version, of which what is unchanged is used again."""
 SEND_BATCHES, STORE, SWITCH, SWEEP = "send batches", "store", "switch", "sweep"
+IMPORT = "import"
+"""A file of annotations is read, its annotations are looked for in the text, and saved."""
 PHASES = frozenset(
-    {READ_FILE, WAIT, PLAN, READ_PREVIOUS, BUILD, SEND_BATCHES, STORE, SWITCH, SWEEP}
+    {READ_FILE, WAIT, PLAN, READ_PREVIOUS, BUILD, SEND_BATCHES, STORE, SWITCH, SWEEP, IMPORT}
 )
 """Steps that a document goes through one after the other, while the others count their calls and
 passages. A phase is one piece of work of unknown length, so no time is estimated from it."""

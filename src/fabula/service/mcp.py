@@ -230,7 +230,8 @@ class JobStatus(BaseModel):
     """A background job and its state.
 
     `left_out` is how many characters of the files are not in the documents' texts, by kind, as a
-    library's licence, and `warnings` say what was wrong with the files.
+    library's licence, and `warnings` say what was wrong with the files. `result` counts imported
+    annotations: how many there are, stand in place, moved, or were found nowhere (orphaned).
     """
 
     id: str
@@ -238,6 +239,7 @@ class JobStatus(BaseModel):
     problem: str = ""
     left_out: dict[str, int] = {}
     warnings: list[str] = []
+    result: dict[str, int] = {}
 
 
 def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
@@ -644,9 +646,10 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
     def job(context: Context[Any, Any], id: str) -> JobStatus:
         """Return a job's state: queued, waiting, running, succeeded, failed, cancelled, paused."""
         job = access.state.jobs.find(access.caller(context), id)
-        left_out: Counter[str] = Counter()
+        left_out, result = Counter[str](), Counter[str]()
         for item in job.items:
             left_out.update(item.left_out)
+            result.update(item.result)
         return JobStatus(
             id=job.id,
             state=job.state,
@@ -657,6 +660,7 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
                 for item in job.items
                 for warning in item.warnings
             ],
+            result=result,
         )
 
 

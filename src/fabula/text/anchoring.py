@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -511,7 +511,10 @@ class QuoteFinder:
 
 
 def anchor_quotes(
-    text: str, quotes: Sequence[TextQuote], budget: SearchBudget | None = None
+    text: str,
+    quotes: Sequence[TextQuote],
+    budget: SearchBudget | None = None,
+    report: Callable[[int, int], None] = lambda done, known: None,
 ) -> list[Anchor | None]:
     """Return where each quotation stands in a text, in their order; None for those that are gone.
 
@@ -523,8 +526,10 @@ def anchor_quotes(
         quotes: The quotations.
         budget: How much may be done. It counts those that are not found as they were not looked
             for.
+        report: Receives how many have been looked for, of how many.
 
     """
+    report(0, len(quotes))
     budget = budget or SearchBudget()
     finder = QuoteFinder(text, budget)
     rows = sorted(range(len(quotes)), key=lambda row: (quotes[row].start, quotes[row].end))
@@ -538,12 +543,13 @@ def anchor_quotes(
         neighbour = _as_neighbour(quotes[row], found[row]) or neighbour
     finder.look_up_similar([quotes[row] for row in rows if not found[row]])
     neighbour = None
-    for row in rows:
+    for done, row in enumerate(rows, 1):
         if anchor := found[row]:
             neighbour = _as_neighbour(quotes[row], anchor) or neighbour
         else:
             found[row] = finder.find_similar(quotes[row], neighbour, after[row])
             budget.untried += budget.is_spent and found[row] is None
+        report(done, len(rows))
     return [found[row] for row in range(len(quotes))]
 
 

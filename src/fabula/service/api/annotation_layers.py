@@ -10,15 +10,19 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.service.api.documents import ReadUntil
+from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core import annotation_layers
 from fabula.service.core.annotation_layers import (
     AnnotationLayerView,
     AnnotationView,
-    ImportedView,
     NoteView,
 )
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.jobs.start import ImportOptions, begin_import
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
+from fabula.service.http.multipart import Body
+from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.text.names import file_name
 
@@ -102,7 +106,9 @@ def list_annotations(
 
 @router.post(
     "/collections/{collection}/documents/{document}/annotations/import",
+    status_code=202,
     summary="Import annotations",
+    response_model=JobView,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -123,29 +129,25 @@ async def import_annotations(
     document: str,
     layer: LayerName,
     format: FormatName = "webannotation",
-    build: Annotated[bool, Query(description="start a job that builds the graph")] = True,
-) -> ImportedView:
-    """Keep the annotations of the body as a layer of the document; a layer of the same name is
-    replaced. Each is looked for where the file says, and then by its words. What has several files,
-    as BookNLP's, is a zip of them.
+    build: Annotated[bool, Query(description="whether the job also builds the graph")] = True,
+    key: Key = None,
+) -> Response:
+    """Start a job that keeps the annotations of the body as a layer of the document; a layer of the
+    same name is replaced. Each is looked for where the file says, and then by its words. What has
+    several files, as BookNLP's, is a zip of them. The `result` of the job's item counts them.
     """
-    data = await request.body()
+    choice = ImportOptions(layer, format, build)
+    choice.refuse()
+    entry = await to_thread.run_sync(document_of, collection, document)
+    upload = await Body(request).file(state.uploads, layer)
+    idempotency = Idempotency.of(key, caller, request.url.path, repr((upload.sha256, choice)))
 
-    def keep() -> ImportedView:
-        with state.large_task_limit.hold(caller.id):
-            return annotation_layers.import_layer(
-                state.jobs,
-                state.audit,
-                caller,
-                collection,
-                document_of(collection, document),
-                layer,
-                format,
-                data,
-                build=build,
-            )
+    def begin() -> Response:
+        return respond_accepted(
+            begin_import(state.jobs, caller, collection, entry, upload, choice, idempotency)
+        )
 
-    return await to_thread.run_sync(keep)
+    return await to_thread.run_sync(begin)
 
 
 @router.get(

@@ -40,7 +40,9 @@ class ItemView(View):
 
     `source` is the source of its document. `steps` are only there while the item is running.
     `left_out` is how many characters of the file are not in the document's text, by kind, and
-    `warnings` say what was wrong with the file.
+    `warnings` say what was wrong with the file. `result` says how many annotations were imported,
+    and of these how many stand where the file says (`in_place`), were found elsewhere (`moved`) or
+    nowhere (`orphaned`), and were not looked for everywhere (`untried`).
     """
 
     source: str
@@ -52,6 +54,7 @@ class ItemView(View):
     gaps: int
     left_out: dict[str, int]
     warnings: list[str]
+    result: dict[str, int]
     error: str
 
     @classmethod
@@ -65,6 +68,7 @@ class ItemView(View):
             usage=usage_view(item.usage),
             left_out=dict(item.left_out),
             warnings=list(item.warnings),
+            result=dict(item.result),
         )
 
 

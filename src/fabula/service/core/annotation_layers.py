@@ -1,18 +1,17 @@
-"""Annotations and notes of documents: list, import, export and remove them."""
+"""Annotations and notes of documents: list, export and remove them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.app.annotating import ImportedAnnotations, annotate, annotation_row, keep_layer
+from fabula.app.annotating import annotate, annotation_row
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.export.annotated_text import PlacedLayer
 from fabula.export.annotation_formats import (
     find_format,
     pack_files,
-    unpack_files,
     write_annotations,
 )
 from fabula.graph.annotations import PlacedAnnotation
@@ -87,18 +86,6 @@ class AnnotationLayerView(View):
         )
 
 
-class ImportedView(View):
-    """What became of a file of annotations, and the job that builds their graph; '' if none."""
-
-    layer: str
-    annotations: int
-    in_place: int
-    moved: int
-    orphaned: int
-    untried: int
-    job: str
-
-
 def list_layers(collection: Collection, entry: Entry, until: str = "") -> list[AnnotationLayerView]:
     """Return the layers of a document."""
     return [
@@ -116,56 +103,14 @@ def list_annotations(
     ]
 
 
-def import_layer(
-    jobs: Jobs,
-    audit: Audit,
-    caller: Caller,
-    collection: Collection,
-    entry: Entry,
-    layer: str,
-    format: str,
-    data: bytes,
-    *,
-    build: bool,
-) -> ImportedView:
-    """Keep annotations as a layer of a document, and start the job that builds their graph.
-
-    Raises:
-        LoadError: The body has no annotations, or is a zip that can't be read.
-        SettingsError: There is no such format.
-
-    """
-    found = find_format(format)
-    limit = collection.settings.max_file_mb * 1_000_000
-    name = f"{layer}{found.suffixes[0]}"
-    imported: ImportedAnnotations = keep_layer(
-        collection.store,
-        entry,
-        layer,
-        unpack_files(data, name, found, limit),
-        source=name,
-        format=found.name,
-        by=caller.name,
-    )
-    audit.record(caller, "import annotations", f"{collection.name}/{entry.id}", layer=layer)
-    return ImportedView(
-        layer=layer,
-        annotations=imported.record.count,
-        in_place=imported.in_place,
-        moved=imported.moved,
-        orphaned=imported.orphaned,
-        untried=imported.untried,
-        job=_begin_build(jobs, caller, collection, entry) if build else "",
-    )
-
-
 def remove_layer(
     jobs: Jobs, audit: Audit, caller: Caller, collection: Collection, entry: Entry, layer: str
 ) -> None:
     """Remove a layer, and start the job that builds the graph without it. Raises NotFound."""
     collection.remove_annotations(entry.id, layer)
     audit.record(caller, "remove annotations", f"{collection.name}/{entry.id}", layer=layer)
-    _begin_build(jobs, caller, collection, entry)
+    for name in collection.graphs_of_annotations():
+        begin_build(jobs, caller, collection, name, [entry.id], rebuild=False)
 
 
 def export_layers(
@@ -242,11 +187,3 @@ def edit_note(
 def remove_note(collection: Collection, entry: Entry, id: str) -> None:
     """Remove a note by its id. Raises NotFound."""
     collection.remove_note(entry.id, id, exact=True)
-
-
-def _begin_build(jobs: Jobs, caller: Caller, collection: Collection, entry: Entry) -> str:
-    """Start the job that builds the graph that is made of annotations; return its id."""
-    for name in collection.graphs_of_annotations():
-        job = begin_build(jobs, caller, collection, name, [entry.id], rebuild=False)
-        return job.id
-    return ""

@@ -1,4 +1,4 @@
-"""Parse multipart forms as they arrive: files are written in pieces, and never held whole."""
+"""Read bodies as they arrive: files, also those of multipart forms, are never held whole."""
 
 from __future__ import annotations
 
@@ -47,6 +47,15 @@ class Body:
         async for piece in self._request.stream():
             pieces += piece
         return bytes(pieces)
+
+    async def file(self, uploads: Uploads, name: str) -> Upload:
+        """Store the whole body as a file of a name."""
+        with await to_thread.run_sync(uploads.begin, name) as file:
+            async for piece in self._request.stream():
+                await to_thread.run_sync(file.write, piece)
+            file.finish()
+            [upload] = await to_thread.run_sync(uploads.keep, [file])
+        return upload
 
     async def form(self, uploads: Uploads) -> Form:
         """Parse the body as a form, and store its files once all of them have arrived."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fabula.config.settings import Settings
 
 
-Kind = Literal["ingest", "build", "retry", "reembed", "remove"]
+Kind = Literal["ingest", "annotate", "build", "retry", "reembed", "remove"]
 
 
 JobState = Literal["queued", "waiting", "running", "succeeded", "failed", "cancelled", "paused"]
@@ -35,6 +35,10 @@ OPEN: tuple[ItemState, ...] = ("queued", "running")
 
 WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 """Kinds of jobs on the collection as a whole, which name no document."""
+
+
+OF_FILES: tuple[Kind, ...] = ("ingest", "annotate")
+"""Kinds of jobs that need uploaded files. Those of different documents run side by side."""
 
 
 ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
@@ -80,6 +84,8 @@ class Item:
     """The characters of the file that are not in the document's text, by kind."""
     warnings: Sequence[str] = ()
     """What was wrong with the file, in full sentences."""
+    result: Mapping[str, int] = field(default_factory=dict)
+    """What became of the annotations of the file, counted."""
     error: str = ""
 
 
@@ -168,6 +174,7 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
         "steps": json.dumps(dict(item.steps)),
         "left_out": json.dumps(dict(item.left_out)),
         "warnings": list(item.warnings),
+        "result": json.dumps(dict(item.result)),
         "usage": _usage_row(item.usage),
     }
 
@@ -249,9 +256,10 @@ def _item(properties: Mapping[str, Any]) -> Item:
         steps=_steps(properties["steps"]),
         usage=_usage(properties["usage"]),
         gaps=properties["gaps"],
-        # Jobs of earlier versions have neither.
+        # Jobs of earlier versions have none of these.
         left_out=json.loads(properties.get("left_out", "{}")),
         warnings=tuple(properties.get("warnings", ())),
+        result=json.loads(properties.get("result", "{}")),
         error=properties["error"],
     )
 

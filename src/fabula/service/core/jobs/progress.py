@@ -95,6 +95,12 @@ class JobProgress:
             )
             self._put(index, item)
 
+    def save_result(self, source: str, result: Mapping[str, int]) -> None:
+        """Note what became of the annotations of an item's file."""
+        with self._lock:
+            index = self._index[source]
+            self._put(index, replace(self._items[index], result=result))
+
     def settle(self, state: ItemState, error: str = "") -> None:
         """Set the state of all items that are not done."""
         with self._lock:

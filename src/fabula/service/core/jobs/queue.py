@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
     from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import (
+    OF_FILES,
     OPEN,
     STATES,
     WHOLE,
@@ -58,6 +59,7 @@ commit is over in milliseconds, on a busy machine in a second."""
 
 WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
+    "annotate": "imports annotations of a document",
     "build": "builds a graph of the collection",
     "retry": "fills gaps of the collection",
     "reembed": "recomputes the embeddings of the collection",
@@ -453,7 +455,7 @@ def _explain_before(job: Job, before: Mapping[str, str] | None, number: int) -> 
     """
     if before is None:
         return ""
-    is_same = job.kind == before["kind"] == "ingest"
+    is_same = before["kind"] == "ingest" and job.kind in OF_FILES
     what = "adds the same document" if is_same else WHAT_JOBS_DO[before["kind"]]
     if before["state"] == "cancelled":
         what = "was cancelled and keeps its place until the jobs before it have ended"

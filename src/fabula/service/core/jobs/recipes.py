@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import differences, fingerprint
+from fabula.service.core.jobs.job import OF_FILES
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ class Recipes:
 
         """
         ours = self._own_recipes
-        if kind == "ingest":
-            recipe = ours.ingest if options.get("graphs") else ours.ingest_default
+        if kind in OF_FILES:
+            names_graphs = kind == "annotate" or options.get("graphs")
+            recipe = ours.ingest if names_graphs else ours.ingest_default
             elsewhere = (previous or {}).get("uploads", recipe["uploads"])
             if elsewhere != recipe["uploads"] and not self._has_files(items):
                 recipe = recipe | {"uploads": elsewhere}
@@ -105,7 +107,7 @@ class Recipes:
         if digest in self.digests:
             return ""
         ours, recipe = self._own_recipes, json.loads(made_with or "{}")
-        if kind == "ingest":
+        if kind in OF_FILES:
             here = ours.ingest_default if "default_graphs" in recipe else ours.ingest
         else:
             here = ours.embed if kind == "reembed" else ours.build

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
 from fabula.app import App
+from fabula.app.annotating import keep_layer
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.config.serving import Serving
@@ -27,10 +28,12 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
+from fabula.export.annotation_formats import find_format, unpack_files
 from fabula.load.source import DocumentSource
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.models.batch_store import BatchStore
+from fabula.models.progress import IMPORT
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.accounts import Ledger
@@ -48,9 +51,10 @@ from fabula.service.core.jobs.job import (
 )
 from fabula.service.core.jobs.progress import JobProgress
 from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.start import document_source
+from fabula.service.core.jobs.start import document_source, find_upload
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.retention import delete_old_records
+from fabula.service.core.views import document_of
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
 
 if TYPE_CHECKING:
@@ -494,6 +498,41 @@ class JobRun:
                 break
         return waiting
 
+    def _annotate(self, collection: Collection) -> Sequence[Outcome]:
+        """Import annotations of a document, and build the graph that is made of them."""
+        [item], options = self._progress.items, self._job.options
+        steps = self._progress.begin(item.source)
+        steps.expect(IMPORT, 1)
+        counted = 0
+
+        def report(done: int, known: int) -> None:
+            nonlocal counted
+            if not done:
+                steps.expect("annotations", known)
+            for _ in range(done - counted):
+                steps.done("annotations", Usage())
+            counted = done
+
+        entry = document_of(collection, item.document)
+        format, max_bytes = find_format(options["format"]), self._services.uploads.max_bytes
+        source = f"{options['layer']}{format.suffixes[0]}"
+        data = find_upload(self._services.uploads, item).read_bytes()
+        imported = keep_layer(
+            collection.store,
+            entry,
+            options["layer"],
+            unpack_files(data, source, format, max_bytes),
+            source=source,
+            format=format,
+            by=self._caller.name,
+            report=report,
+            stop=self._stop,
+        )
+        self._progress.save_result(item.source, imported.counts)
+        self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
+        # The build begins the item once more; where nothing is to be built, it stays as it is.
+        return self._build(collection) if options["graph"] else ()
+
     def _build(self, collection: Collection) -> Sequence[Outcome]:
         options = self._job.options
         return collection.build(
@@ -641,6 +680,7 @@ class JobRun:
 
 RUN_BY_KIND: Mapping[Kind, Callable[[JobRun, Collection], Sequence[Outcome]]] = {
     "ingest": JobRun._ingest,
+    "annotate": JobRun._annotate,
     "build": JobRun._build,
     "retry": JobRun._retry,
     "reembed": JobRun._reembed,

@@ -1,4 +1,4 @@
-"""Start jobs: ingest files and texts, build a graph, or estimate what that would cost."""
+"""Start jobs: ingest files and texts, import annotations, build a graph, or estimate the cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabula.app.annotating import refuse_import
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.errors import FabulaError, LoadError, SettingsError
+from fabula.export.annotation_formats import find_format
+from fabula.graph.entries import Entry
 from fabula.graph.installed import graph
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
     from fabula.service.core.idempotency import Idempotency
     from fabula.service.core.jobs.queue import Jobs
-    from fabula.service.core.jobs.uploads import Uploads
+    from fabula.service.core.jobs.uploads import Upload, Uploads
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,51 @@ def estimate(
     return _estimate(collection, outcomes, batch=choice.batch)
 
 
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How annotations are to be imported."""
+
+    layer: str
+    """The name of the layer that they become."""
+    format: str
+    """The name of the format of their file."""
+    build: bool = True
+    """Whether the graph that is made of them is built."""
+
+    def refuse(self) -> None:
+        """Refuse what no file could make succeed.
+
+        Raises:
+            BadValue: The name can't be one of a layer.
+            LoadError: The name is that of the reader's own notes, or the format is only written.
+            SettingsError: There is no such format.
+
+        """
+        refuse_import(self.layer, find_format(self.format))
+
+
+def begin_import(
+    jobs: Jobs,
+    caller: Caller,
+    collection: Collection,
+    entry: Entry,
+    upload: Upload,
+    choice: ImportOptions,
+    idempotency: Idempotency | None = None,
+) -> Job:
+    """Add a job that imports an uploaded file of annotations of a document, and return it."""
+    item = Item(entry.source, upload.sha256, document=entry.id, title=entry.title)
+    graphs = collection.graphs_of_annotations() if choice.build else ()
+    options = {
+        "layer": choice.layer,
+        "format": choice.format,
+        # Those of a build, which the job ends with.
+        "graph": graphs[0] if graphs else "",
+        "documents": [entry.id],
+    }
+    return jobs.add(caller, collection.name, "annotate", [item], options, idempotency)
+
+
 def begin_build(
     jobs: Jobs,
     caller: Caller,
@@ -261,19 +309,20 @@ def document_source(uploads: Uploads, collection: str, item: Item) -> DocumentSo
 def read_document(uploads: Uploads, collection: str, item: Item) -> Document:
     """Read the document of an item. Raises LoadError if its file is unreadable or was deleted."""
     if item.metadata:
-        text = _find_upload(uploads, item).read_text(encoding="utf-8", errors="replace")
+        text = find_upload(uploads, item).read_text(encoding="utf-8", errors="replace")
         return read_text(text, source=item.source, collection=collection, **item.metadata)
     return _open(uploads, collection, item).parse()
 
 
 def _open(uploads: Uploads, collection: str, item: Item) -> FileContent:
-    path = _find_upload(uploads, item)
+    path = find_upload(uploads, item)
     if is_zip(item.source) and not item.book:
         find_in_zip(path, item.source)
     return open_stored(path, item.book, item.source, collection, uploads.max_bytes)
 
 
-def _find_upload(uploads: Uploads, item: Item) -> Path:
+def find_upload(uploads: Uploads, item: Item) -> Path:
+    """Return the file of an item. Raises LoadError if it was deleted."""
     path = uploads.path(item.upload)
     if not path.is_file():
         raise LoadError(f"The uploaded file of {item.source} has been deleted: send it again.")

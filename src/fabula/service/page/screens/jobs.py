@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import (
     BUILD,
+    IMPORT,
     PLAN,
     READ_FILE,
     READ_PREVIOUS,
@@ -36,6 +37,7 @@ MAX_ITEMS = 200
 """Items of a job that are listed; running and failed ones come first."""
 NAMES: Mapping[str, str] = {
     "ingest": "Add documents",
+    "annotate": "Import annotations",
     "build": "Build a graph",
     "retry": "Fill gaps",
     "reembed": "Recompute embeddings",
@@ -55,12 +57,14 @@ STATE_WORDS: Mapping[str, str] = {
 """What the page calls the states of jobs and of their items."""
 STEP_WORDS: Mapping[str, str] = {
     "texts": "Texts compared",
+    "annotations": "Annotations looked for",
     "embed": "Passages embedded",
     "embeddings": "Passages embedded",
     "write": "Passages stored",
     "remove": "Documents removed",
     START: "Starting or ending",
     READ_FILE: "Files read",
+    IMPORT: "Files imported",
     WAIT: "Another build awaited",
     PLAN: "Documents planned",
     READ_PREVIOUS: "Nodes of the former version read",
@@ -179,6 +183,7 @@ def _item(item: Item) -> dict[str, Any]:
         "gaps": item.gaps,
         "left_out": describe_left_out(item.left_out),
         "warnings": item.warnings,
+        "result": item.result,
         "error": item.error,
     }
 
