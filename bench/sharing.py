@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 import psutil
@@ -142,7 +142,7 @@ async def _read(
     async with client(key) as reader:
         turn = chance.randrange(4)
         while not over.is_set():
-            body = {"json": {"question": words[turn % len(words)]}}
+            body: dict[str, Any] = {"json": {"question": words[turn % len(words)]}}
             kind, method, path, given = (
                 ("ask", "POST", f"{COLLECTION}/ask", body),
                 ("search", "POST", f"{COLLECTION}/search", body),

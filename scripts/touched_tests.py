@@ -80,8 +80,9 @@ def _is_named_after(file: Path, module: str) -> bool:
     package, *inner = module.split(".")[1:] or [""]
     folder, *words = [*file.relative_to(TESTS).parts[:-1], *file.stem.split("_")[1:]]
     name = inner[-1].split("_") if inner else []
-    starts = range(len(words) - len(name) + 1)
-    return bool(name) and folder == package and any(words[n : n + len(name)] == name for n in starts)
+    if not name or folder != package:
+        return False
+    return any(words[start : start + len(name)] == name for start in range(len(words)))
 
 
 def _imports(file: Path) -> set[str]:
