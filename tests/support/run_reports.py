@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tell how many tests of each layer ran, and for how long."""
-    tests, seconds = Counter[str](), Counter[str]()
+    tests, seconds = Counter[str](), defaultdict[str, float](float)
     for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
             layer = dict(report.user_properties).get("layer", "")
