@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.load import load
 from fabula.load.blocks import Block, Draft
 from fabula.load.html import read
@@ -316,7 +317,7 @@ def test_readings_above_words_are_left_out_and_counted(ruby: str) -> None:
     assert page.left_out["readings"] >= 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reference",
     [
         "<sup>1</sup>",
@@ -376,7 +377,7 @@ def test_a_side_note_follows_its_paragraph(note: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "page",
     [
         '<span class="pagenum">12</span>',

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import fabula
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load, read_text
 from fabula.load.clean import clean
@@ -43,7 +44,7 @@ def test_what_a_program_states_wins() -> None:
     assert (document.title, document.author, document.language) == ("Other", "Somebody", "de")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language"),
     [
         (PROSE, "en"),
