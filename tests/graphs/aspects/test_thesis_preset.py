@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from test_cluster import AWKWARD, assert_sound, topics
 
+from cases import for_each
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings, presets
 from fabula.errors import SettingsError
@@ -115,7 +116,7 @@ RAPTOR = ClusterOptions(
 )
 
 
-@pytest.mark.parametrize("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
+@for_each("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
 def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
     vectors = AWKWARD[name].astype("float32")
     tokens = [190] * len(vectors)
