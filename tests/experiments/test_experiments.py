@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cases import for_each
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings, presets
@@ -113,7 +114,7 @@ def test_the_suites_of_the_documentation_are_there() -> None:
     } <= set(shipped_suites())
 
 
-@pytest.mark.parametrize("name", shipped_suites())
+@for_each("name", shipped_suites())
 def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     read = read_suite(name)
     assert read.name == name
@@ -157,7 +158,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@for_each("name", FIGURES)
 def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
     read = read_suite(name)
     presets_used = {series: system.preset for series, system in read.systems.items()}
@@ -169,8 +170,8 @@ def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
     assert (aspects.cluster_reduction, aspects.details_form) == ("umap", "whole")
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("set", ["quality", "narrativeqa"])
+@for_each("name", FIGURES)
+@for_each("set", ["quality", "narrativeqa"])
 def test_a_figure_can_be_made_of_each_of_the_publication_s_data_sets(name: str, set: str) -> None:
     suite = override_data(read_suite(name), DataOverrides(set, "all", None, "gutenberg"))
     assert (suite.data.set, suite.data.part, suite.data.only) == (set, "all", "gutenberg")
@@ -254,7 +255,7 @@ def test_each_step_of_the_facts_is_left_out_once() -> None:
     }
 
 
-@pytest.mark.parametrize("name", shipped_suites())
+@for_each("name", shipped_suites())
 def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
     read = read_suite(name)
     naive = {series for series, system in read.systems.items() if system.preset == "naive"}
@@ -453,7 +454,7 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
 # What is wrong with a suite
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "told"),
     [
         ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top"),
