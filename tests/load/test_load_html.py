@@ -231,7 +231,7 @@ def test_books_that_are_joined_in_one_page_are_warned_of() -> None:
     )
 
 
-@pytest.mark.parametrize("depth", [300, 5000, 100_000])
+@pytest.mark.parametrize("depth", [300, 5000, 25_000])
 def test_no_depth_is_too_deep(depth: int) -> None:
     page = html("<div>" * depth + "deep" + "</div>" * depth + "<p>after</p>")
     assert texts(page) == ["deep", "after"]

@@ -214,6 +214,8 @@ def test_clustering_prints_and_logs_nothing(
     assert capsys.readouterr() == ("", "")
 
 
+# The library compiles itself, which takes 20 seconds, in each process that uses it.
+@pytest.mark.slow
 def test_umap_is_an_extra() -> None:
     knobs = replace(KNOBS, reduction="umap", dimensions=5)
     rows = topics(60, 6)
