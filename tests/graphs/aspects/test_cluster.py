@@ -214,7 +214,7 @@ def test_clustering_prints_and_logs_nothing(
     assert capsys.readouterr() == ("", "")
 
 
-# The library compiles itself, which takes 20 seconds, in each process that uses it.
+# UMAP is compiled for 20 seconds in each process that uses it.
 @pytest.mark.slow
 def test_umap_is_an_extra() -> None:
     knobs = replace(KNOBS, reduction="umap", dimensions=5)

@@ -21,10 +21,6 @@ from small_models import read as read_story
 from stories import WINTER
 
 
-COMPILES = pytest.mark.slow
-"""For 20 seconds, once in each process: what UMAP does with Numba."""
-
-
 @pytest.fixture(scope="module")
 def text() -> BuildText:
     return read_story(WINTER, Known())
@@ -93,7 +89,8 @@ def test_without_umap_it_names_the_cure_before_any_model_is_asked(
     assert models.meter.usage() == {}
 
 
-@COMPILES
+# UMAP is compiled for 20 seconds in each process that uses it.
+@pytest.mark.slow
 def test_with_umap_it_builds_the_whole_graph(text: BuildText) -> None:
     options = Settings.read(preset="thesis").table("aspects").model_dump()
     built = build(text, SmallModels(), **options)
@@ -121,7 +118,6 @@ RAPTOR = ClusterOptions(
 )
 
 
-@COMPILES
 @for_each("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
 def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
     vectors = AWKWARD[name].astype("float32")
@@ -131,7 +127,6 @@ def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
     assert cluster(vectors, tokens, RAPTOR) == clusters
 
 
-@COMPILES
 def test_two_passes_find_topics_within_topics() -> None:
     # Three far topics, each of two near ones of six rows.
     far = topics(36, 3, noise=0.02)
@@ -143,7 +138,6 @@ def test_two_passes_find_topics_within_topics() -> None:
     assert sum(len({topic_of[row] for row in each.members}) == 1 for each in clusters) >= 6
 
 
-@COMPILES
 def test_a_passage_may_be_in_several_clusters_without_a_limit_of_room() -> None:
     between = topics(40, 2, columns=6, noise=0.9)
     clusters: list[Cluster] = cluster(between, [60] * 40, replace(RAPTOR, dimensions=3))
@@ -152,7 +146,6 @@ def test_a_passage_may_be_in_several_clusters_without_a_limit_of_room() -> None:
         assert all(weight > 0.1 or len(each.members) == 1 for weight in each.weights)
 
 
-@COMPILES
 def test_many_rows_need_no_square_matrix() -> None:
     options = replace(KNOBS, passes="two")
     rows = topics(1200, 40, 24)
