@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import shutil
@@ -114,6 +115,11 @@ def test_the_suites_of_the_documentation_are_there() -> None:
     } <= set(shipped_suites())
 
 
+@functools.cache
+def systems_of(suite: str) -> list[TestedSystem]:
+    return plan_systems(read_suite(suite), DATA, {})
+
+
 @for_each("name", shipped_suites())
 def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     read = read_suite(name)
@@ -121,7 +127,7 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     assert set(read.metrics) <= set(names())
     assert read.data.set in NAMES
     assert has_part(read.data.set, read.data.part)
-    systems = plan_systems(read, DATA, {})
+    systems = systems_of(name)
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
@@ -259,7 +265,7 @@ def test_each_step_of_the_facts_is_left_out_once() -> None:
 def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
     read = read_suite(name)
     naive = {series for series, system in read.systems.items() if system.preset == "naive"}
-    systems = [one for one in plan_systems(read, DATA, {}) if one.series in naive]
+    systems = [one for one in systems_of(name) if one.series in naive]
     assert {one.name: one.settings.graphs for one in systems if one.settings.graphs} == {}
 
 
