@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cases import for_each
 from fabula.app.catalogue import find_document
 from fabula.errors import NotFound
 from fabula.store import Store
@@ -37,7 +38,7 @@ def id_of(book: tuple[str, str, str]) -> str:
     return ids.document_id(collection, source)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         id_of(CAROL),

@@ -16,6 +16,7 @@ from typing import Self
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from endless import begin_to_answer
 from endpoint import Endpoint, listed
 from fabula import Fabula
@@ -255,7 +256,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert "Winter ·" in second
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "says"),
     [
         ("/mod naive", "There is no command /mod. Did you mean /mode?"),

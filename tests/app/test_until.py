@@ -12,6 +12,7 @@ import pytest
 from bench.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from click.testing import CliRunner
 
+from cases import for_each
 from database import connect, cypher, wipe
 from fabula import App, Collection
 from fabula.app import resources, server_pool
@@ -117,7 +118,7 @@ def test_a_place_that_is_not_there_is_refused(story: Collection, until: str) -> 
         story.reading_place(until)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "until",
     [" ", "\t", "-1%", "101%", "100.1 %", "NaN%", "1e2%", "%", "２", "٢", "２%"],
 )
@@ -172,8 +173,8 @@ def test_every_node_says_how_much_of_the_text_it_rests_on(
 
 
 @pytest.mark.journey
-@pytest.mark.parametrize("mode", sorted(modes()))
-@pytest.mark.parametrize("until", ["PART ONE CHAPTER I", "Part One", "70%"])
+@for_each("mode", sorted(modes()))
+@for_each("until", ["PART ONE CHAPTER I", "Part One", "70%"])
 def test_no_mode_finds_what_comes_later(story: Collection, mode: str, until: str) -> None:
     end = story.reading_place(until).end
     hits = story.retrieve("Who is Provis, the father of Estella?", mode=mode, until=until, k=20)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula
@@ -120,7 +121,7 @@ def test_tools_are_offered_where_their_graphs_are_built(library: Settings) -> No
 
 
 @pytest.mark.journey
-@pytest.mark.parametrize(
+@for_each(
     ("call", "found"),
     [
         (WORDS, "carried his wife's mirror"),
@@ -229,8 +230,8 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("tools", ["taken", "refused"])
-@pytest.mark.parametrize("call", HOSTILE.values(), ids=HOSTILE)
+@for_each("tools", ["taken", "refused"])
+@for_each("call", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_call_harms_nothing(library: Settings, call: Any, tools: str) -> None:
     model = ReadingModel([[call], [END]], tools)
     answer = ask(library, model)

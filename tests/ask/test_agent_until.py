@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from fabula import App
 from fabula.ask.answer import Answer
@@ -99,8 +100,8 @@ def test_every_tool_is_tried(reach: dict[str, Any]) -> None:
     assert set(model.offered) - {"answer"} == set(CALLS)
 
 
-@pytest.mark.parametrize("tools", ["taken", "refused"])
-@pytest.mark.parametrize("tool", CALLS)
+@for_each("tools", ["taken", "refused"])
+@for_each("tool", CALLS)
 def test_a_tool_gives_nothing_that_comes_after_the_place(
     reach: dict[str, Any], tool: str, tools: str
 ) -> None:

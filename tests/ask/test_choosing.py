@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from cases import for_each
 from fabula.ask.choosing import (
     ModeChoice,
     ModeGain,
@@ -36,7 +37,7 @@ from scripted import Says
 # The kind of a question
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "kind"),
     [
         ("Who is Fred?", "fact"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from cases import for_each
 from fabula.ask.answer import Answer, find_citations
 from fabula.graph.hits import Passage, Quote
 from fabula.models import NO_ANSWER
@@ -22,7 +21,7 @@ def answer(text: str) -> Answer:
     return Answer("Who?", text, (), CONTEXT, find_citations(text, [1, 2]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "warning"),
     [
         ("Fred is the nephew [1]. He laughed [1, 2].", ""),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cases import for_each
 from database import connect, wipe
 from fabula import App
 from fabula.app.collection import Collection
@@ -37,7 +38,7 @@ What happened then is not told. Something happened to her friend. He said that h
 STAYS = "Offline, a follow-up is asked of the document that the last answer is from: The Garden."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "expected"),
     [
         ("And then?", True),

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from cases import for_each
 from fabula.ask.question_form import (
     Asks,
     content_terms,
@@ -18,7 +19,7 @@ from fabula.ask.question_form import (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "asks", "subject"),
     [
         ("Who is Poole?", Asks.DEFINITION, "Poole"),
@@ -54,7 +55,7 @@ def test_the_form_of_a_question(question: str, asks: Asks, subject: str) -> None
     assert (form.asks, form.subject) == (asks, subject)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "sentence", "other"),
     [
         ("Who is Poole?", "The butler, Poole, came in.", "Poole ran away."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.ask.quotation_marks import find_open, find_quoted
 
 
@@ -11,7 +12,7 @@ def quoted(text: str) -> list[str]:
     return [each.readings[0].text for each in find_quoted(text)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "marks",
     [
         "“”",
@@ -109,7 +110,7 @@ def test_a_quotation_of_two_paragraphs_begins_each_with_a_mark() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("It rained. Nobody went", "It rained. Nobody went"),

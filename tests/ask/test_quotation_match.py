@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.ask.quotation_match import PrintedStretch, find_closest, find_matches, normalize
 
 BOOK = (
@@ -37,7 +38,7 @@ def test_a_match_says_where_it_is_and_has_the_books_words() -> None:
     assert match.differences == ("punctuation", "case")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quotation", "differences"),
     [
         ("Plenty of prisons,", ()),
@@ -70,7 +71,7 @@ def test_what_differs_is_named(quotation: str, differences: tuple[str, ...] | No
     assert compare(quotation) == differences
 
 
-@pytest.mark.parametrize(
+@for_each(
     "quotation",
     [
         "Are there any prisons",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.ask.scope import EVERYTHING, AskedTurn, QuestionScope, known_turns
 from fabula.graph.hits import Filters
 from fabula.models import Turn
@@ -12,7 +11,7 @@ PLACE = QuestionScope("carol", 500)
 VOLUMES = QuestionScope(volumes=("one", "two"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "previous", "is_known"),
     [
         (EVERYTHING, EVERYTHING, True),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import cypher
 from explored import explored
 from fabula.cli import main
@@ -106,7 +107,7 @@ def test_the_server_refuses_to_write(statement: str, graph: Store) -> None:
         run_user_query(graph, statement, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("statement", "used"),
     [
         ("LOAD CSV FROM 'file:///x' AS line RETURN line", "LoadCSV"),
@@ -137,7 +138,7 @@ def test_what_does_more_than_read_the_graph_is_refused(
         run_user_query(graph, statement, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [
         "RETURN 'LOAD CSV FROM x', 'CALL dbms.listConfig()', 'SHOW TRANSACTIONS'",
@@ -346,7 +347,7 @@ def test_ctrl_c_ends_a_query_on_the_server_too(typed: None, graph: Store) -> Non
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "says"),
     [
         (["outlin"], "Did you mean outline?"),

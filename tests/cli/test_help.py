@@ -14,6 +14,7 @@ import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
+from cases import for_each
 from command_tree import commands
 from fabula.cli import main
 from fabula.cli.commands import query as query_command
@@ -33,7 +34,7 @@ def help_of(*words: str) -> str:
     return result.output
 
 
-@pytest.mark.parametrize(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
+@for_each(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
 def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: click.Command) -> None:
     assert isinstance(command, Command)
     shown = help_of(*name.split())

@@ -11,6 +11,7 @@ import pytest
 from annotated_types import Le, Lt
 from pydantic import SecretStr
 
+from cases import for_each
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import CONVENTIONAL, Settings, environment_variable, setting_fields
@@ -36,13 +37,14 @@ def value_of(settings: Settings, name: str) -> object:
     return getattr(settings.table(table) if table else settings, inside)
 
 
-@pytest.mark.parametrize("name", sorted(set(setting_fields()) - set(CONVENTIONAL)))
+@for_each("name", sorted(set(setting_fields()) - set(CONVENTIONAL)))
 def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value = value_of(Settings(), name)
     # What is unset may be a share: nothing above 1 would do.
     given = ",".join(value) if isinstance(value, tuple) else "1" if value is None else str(value)
-    monkeypatch.setenv(environment_variable(name), given)
-    found = value_of(Settings.read(), name)
+    with monkeypatch.context() as patch:
+        patch.setenv(environment_variable(name), given)
+        found = value_of(Settings.read(), name)
     found = found.get_secret_value() if isinstance(found, SecretStr) else found
     assert found == value or (value is None and float(str(found)) == 1)
 
@@ -240,7 +242,7 @@ def write_own(tmp_path: Path, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", sorted(A_STRANGERS))
+@for_each("name", sorted(A_STRANGERS))
 def test_a_working_folder_names_no_program_no_path_and_no_address(
     name: str, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import shutil
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cases import for_each
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings, presets
@@ -113,14 +115,19 @@ def test_the_suites_of_the_documentation_are_there() -> None:
     } <= set(shipped_suites())
 
 
-@pytest.mark.parametrize("name", shipped_suites())
+@functools.cache
+def systems_of(suite: str) -> list[TestedSystem]:
+    return plan_systems(read_suite(suite), DATA, {})
+
+
+@for_each("name", shipped_suites())
 def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     read = read_suite(name)
     assert read.name == name
     assert set(read.metrics) <= set(names())
     assert read.data.set in NAMES
     assert has_part(read.data.set, read.data.part)
-    systems = plan_systems(read, DATA, {})
+    systems = systems_of(name)
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
@@ -157,7 +164,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@for_each("name", FIGURES)
 def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
     read = read_suite(name)
     presets_used = {series: system.preset for series, system in read.systems.items()}
@@ -169,8 +176,8 @@ def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
     assert (aspects.cluster_reduction, aspects.details_form) == ("umap", "whole")
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("set", ["quality", "narrativeqa"])
+@for_each("name", FIGURES)
+@for_each("set", ["quality", "narrativeqa"])
 def test_a_figure_can_be_made_of_each_of_the_publication_s_data_sets(name: str, set: str) -> None:
     suite = override_data(read_suite(name), DataOverrides(set, "all", None, "gutenberg"))
     assert (suite.data.set, suite.data.part, suite.data.only) == (set, "all", "gutenberg")
@@ -254,11 +261,11 @@ def test_each_step_of_the_facts_is_left_out_once() -> None:
     }
 
 
-@pytest.mark.parametrize("name", shipped_suites())
+@for_each("name", shipped_suites())
 def test_naive_rag_has_no_graph_in_any_shipped_suite(name: str) -> None:
     read = read_suite(name)
     naive = {series for series, system in read.systems.items() if system.preset == "naive"}
-    systems = [one for one in plan_systems(read, DATA, {}) if one.series in naive]
+    systems = [one for one in systems_of(name) if one.series in naive]
     assert {one.name: one.settings.graphs for one in systems if one.settings.graphs} == {}
 
 
@@ -453,7 +460,7 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
 # What is wrong with a suite
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "told"),
     [
         ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top"),

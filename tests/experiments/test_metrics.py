@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, metric, missing, names
 from fabula.experiments.metrics.overlap import words
@@ -43,7 +44,7 @@ def score(
     return metric(name).score(question, told, judges)
 
 
-@pytest.mark.parametrize("name", names())
+@for_each("name", names())
 def test_every_metric_states_its_range_its_source_and_what_it_can_not_tell(name: str) -> None:
     one = metric(name)
     assert one.name == name and one.lowest < one.highest

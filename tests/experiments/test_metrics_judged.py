@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Plan
@@ -156,7 +157,7 @@ def test_a_judge_who_leaves_statements_out_is_no_judge() -> None:
         score(server, "coverage_score")
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*_system.txt")))
+@for_each("name", sorted(path.stem for path in FOLDER.glob("*_system.txt")))
 def test_judges_are_told_that_what_they_judge_is_no_instruction(name: str) -> None:
     assert "never instructions" in fill_template(FOLDER / f"{name}.txt")
 

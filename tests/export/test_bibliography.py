@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from fabula.cli import main
 from fabula.export.bibliography import CitedPlaces, bibtex, csl, people
 from fabula.graph.entries import Entry
@@ -34,7 +35,7 @@ def key(entry: Entry) -> str:
     return str(told["id"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("author", "found"),
     [
         ("", []),

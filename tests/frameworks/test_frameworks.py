@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from fabula import Fabula, FabulaError, NotFound, Settings
 from fabula.config.settings import OFFLINE, STATIC
@@ -115,7 +116,7 @@ class Proxy(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "body", "says"),
     [
         (502, b'{"error": "bad gateway"}', "can't be reached.* status 502"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.explore import SHIPPED, parse_query, query_names, shipped_query
 from fabula.graph.installed import graphs
@@ -16,7 +17,7 @@ GRASS = DOCS / "browser.grass"
 BROWSER = DOCS / "browser.md"
 
 
-@pytest.mark.parametrize("name", query_names())
+@for_each("name", query_names())
 def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) -> None:
     query = shipped_query(name)
     body = re.sub(r"(?m)^//.*\n", "", query.statement)

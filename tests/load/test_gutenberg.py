@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from fabula.load.gutenberg import strip_library_text
 from fabula.load.text import plain
 from prose import PROSE, VERSE, read
@@ -47,9 +48,9 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("credit", CREDITS)
-@pytest.mark.parametrize("end", ENDS)
+@for_each("start", STARTS)
+@for_each("credit", CREDITS)
+@for_each("end", ENDS)
 def test_project_gutenbergs_pages_are_removed_in_all_their_forms(
     start: str, credit: str, end: str
 ) -> None:

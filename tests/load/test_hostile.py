@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cases import for_each
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
@@ -108,7 +109,7 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", LONG)
+@for_each("kind", LONG)
 def test_a_long_text_is_chunked_in_time_that_grows_with_its_length(kind: str) -> None:
     assert keeps_pace(lambda n: chunked(LONG[kind](n)), 2000)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.load.clean import clean, tidy
 from fabula.load.text import plain
 from prose import PROSE, read
@@ -36,7 +37,7 @@ def test_what_the_book_prints_with_a_hyphen_keeps_it() -> None:
     assert "the weather-beaten weir, to-day all" in clean(inside + text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("divided", "whole"),
     [
         ("mother-in-\nlaw", "mother-in-law"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
+from cases import for_each
 from fabula.load import load, read_text
 from fabula.load.left_out import count_characters
 from fabula.text.document import Document
@@ -301,7 +300,7 @@ may still be copyrighted in other countries.""",
 """What each library prints before and after a book, and the title and author in it."""
 
 
-@pytest.mark.parametrize("library", OTHERS)
+@for_each("library", OTHERS)
 def test_pages_of_other_libraries_are_left_out_and_counted(library: str) -> None:
     before, after, facts = OTHERS[library]
     text = f"{before}\n\nTHE KETTLE\n\n{STORY}\n\n{STORY}\n\nTHE END\n\n{after}"
@@ -327,7 +326,7 @@ def test_a_scanners_line_on_each_page_is_left_out() -> None:
     assert story("\n\n".join([page] * 4)) == "\n\n".join([STORY] * 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "Google",

@@ -4,6 +4,7 @@ from importlib import resources
 
 import pytest
 
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load.encoding import decode, decode_text, encoding_of
 
@@ -28,7 +29,7 @@ ENGLISH = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "encoding"),
     [
         *((text, "utf-8") for text in (POLISH, FRENCH, GERMAN, CZECH, RUSSIAN, ENGLISH)),
@@ -107,7 +108,7 @@ def test_a_broken_byte_in_much_utf8_is_one_broken_character() -> None:
     assert decode(data, "x") == f"{POLISH}\ufffd{POLISH}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "kind"),
     [
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "image"),
@@ -151,7 +152,7 @@ DIACRITICS = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "encoding"),
     [(text, encoding) for text, names in DIACRITICS.items() for encoding in names.split()],
 )
@@ -162,7 +163,7 @@ def test_code_pages_of_dos_and_macintosh_and_of_asia_are_recognised(
     assert decode(text.encode(encoding, "replace"), "x.txt") == printed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("label", "encoding"),
     [
         ("Codepage 850", "cp850"),
@@ -337,7 +338,7 @@ def test_pairs_of_surrogates_in_utf_8_are_characters(text: str) -> None:
     assert decode(data + b"\xc0\x80", "x").rstrip("\0") == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "page"),
     [
         (RUSSIAN, "cp1251"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import SUFFIXES, find, load
 
@@ -68,7 +69,7 @@ def test_the_same_file_by_another_path_is_the_same_document(tmp_path: Path) -> N
     assert direct.source == str((tmp_path / "a.TXT").resolve())
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@for_each("suffix", SUFFIXES)
 def test_an_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"empty{suffix}"
     file.write_bytes(b"")
@@ -76,7 +77,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
         load(file, "default", LIMIT)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@for_each("suffix", SUFFIXES)
 def test_an_image_with_a_texts_name_is_refused(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"image{suffix}"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)

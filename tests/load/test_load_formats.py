@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from book_files import BOOKS, pdf
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load_content
 from fabula.load.formats import recognise
@@ -12,12 +13,12 @@ from fabula.load.formats import recognise
 SENTENCE = "The keeper lit the lamp at six. He told nobody why."
 
 
-@pytest.mark.parametrize("suffix", BOOKS)
+@for_each("suffix", BOOKS)
 def test_every_format_is_recognised_by_its_content(suffix: str) -> None:
     assert recognise(BOOKS[suffix], "standard input") == suffix
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "suffix"),
     [
         ("<!-- a comment -->\n<!DOCTYPE html>\n<html lang='en'>", ".html"),
@@ -31,7 +32,7 @@ def test_every_format_is_recognised_by_its_content(suffix: str) -> None:
         ("", ".txt"),
     ],
 )
-@pytest.mark.parametrize("encode", [str.encode, lambda text: text.encode("utf-16")])
+@for_each("encode", [str.encode, lambda text: text.encode("utf-16")])
 def test_texts_are_told_apart(text: str, suffix: str, encode: Callable[[str], bytes]) -> None:
     assert recognise(encode(text), "standard input") == suffix
 
@@ -42,7 +43,7 @@ def test_a_name_tells_text_from_markdown_and_no_more() -> None:
     assert recognise(pdf([["A word."]]), "https://a.b/tale.txt") == ".pdf"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "start",
     [
         "How a file begins: %PDF-1.7 is the mark of a PDF.",
@@ -63,8 +64,8 @@ def test_a_name_tells_text_from_markdown_and_no_more() -> None:
         "<<Bonjour>>, dit-il.",
     ],
 )
-@pytest.mark.parametrize("suffix", [".txt", ".md"])
-@pytest.mark.parametrize("count", [1, 60])
+@for_each("suffix", [".txt", ".md"])
+@for_each("count", [1, 60])
 def test_a_text_may_begin_as_other_formats_do(start: str, suffix: str, count: int) -> None:
     text = "\n".join([start, *[SENTENCE] * count])
     assert recognise(text.encode(), f"tale{suffix}") == suffix
@@ -72,8 +73,8 @@ def test_a_text_may_begin_as_other_formats_do(start: str, suffix: str, count: in
     assert document.text.count(SENTENCE) == count
 
 
-@pytest.mark.parametrize("suffix", [s for s in BOOKS if s not in (".txt", ".md")])
-@pytest.mark.parametrize("name", ["tale.txt", "tale.md"])
+@for_each("suffix", [s for s in BOOKS if s not in (".txt", ".md")])
+@for_each("name", ["tale.txt", "tale.md"])
 def test_a_whole_document_is_recognised_under_the_name_of_a_text(suffix: str, name: str) -> None:
     assert recognise(BOOKS[suffix], name) == suffix
 

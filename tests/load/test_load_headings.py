@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import for_each
 from fabula.load import read_text
 from fabula.load.blocks import Block
 from fabula.load.chapters import chapter_number, is_chapter_line
@@ -23,7 +24,7 @@ def book(*headings: str) -> str:
     return "\n\n".join(f"{heading}\n\n{BODY}\n\n{BODY}" for heading in headings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     """CHAPTER I.|CHAPTER I. Down the Rabbit-Hole|Chapter 1: A Title|Chapter One|CHAPTER THE FIRST
     STAVE ONE|STAVE I:  MARLEY'S GHOST|BOOK FIRST|Book the Second|Part II|Volume 3
@@ -39,7 +40,7 @@ def test_this_line_is_a_chapter(line: str) -> None:
     assert is_chapter_line(" ".join(line.split()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     """第一回 老磨坊夜燃孤燈|第十二章|第3話 夜|卷一|上卷|楔子|第一節 灯|제1장 방앗간|제 2 부
     1장|에필로그|บทที่ ๑|บทที่หนึ่ง|ตอนที่ 2 กลางคืน|Chương một|Chương II: Đêm|الفصل الأول|الفصل ٢
@@ -56,7 +57,7 @@ def test_this_line_is_a_chapter_in_its_language(line: str) -> None:
     assert is_chapter_line(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     """第一封信寄给了死去十一年的人|第一部小说的名字|第一回，他来了。|第一天早上|제일 좋은 날이었다
     פרק זה|Chapter on Whales|Letter to Mother|บทที่หนึ่งของเรื่องนี้ยาวมาก|I book a room""".replace(
@@ -67,7 +68,7 @@ def test_this_line_is_no_chapter_in_its_language(line: str) -> None:
     assert not is_chapter_line(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     """Part of the food was for their own lunch.|Part two of the plan was ready
     Chapter after chapter
@@ -173,7 +174,7 @@ def test_a_story_without_chapters_has_no_sections() -> None:
     assert titles(f"THE TALE\n\nby Somebody\n\n{BODY}\n\n{BODY}") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "number"),
     [
         ("STAVE II:  THE FIRST OF THE THREE SPIRITS", ("stave", 2)),
@@ -380,7 +381,7 @@ def test_a_few_dates_in_a_novel_are_no_sections() -> None:
     assert titles(f"{BODY}\n\n3 May was a cold day.\n\n{BODY}") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "value"),
     [
         ("CHAP. XII.", 12),
@@ -450,7 +451,7 @@ def test_this_name_is_a_heading(line: str) -> None:
     assert is_chapter_line(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     """— Chapitre deux, dit-il.|— Глава семьи|* Chapter after chapter|第一节课开始了|第一回合结束了
     一章一章地读|Teil der Familie|Akt der Gnade|Livre vie|(Chapter 3)|Erste Hilfe""".replace(
@@ -461,7 +462,7 @@ def test_this_line_is_still_no_chapter(line: str) -> None:
     assert not is_chapter_line(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headings", "names"),
     [
         (["— I —", "— II —", "— III —"], ["I", "II", "III"]),

@@ -15,6 +15,7 @@ from pypdf.generic import (
 )
 
 from book_files import pdf
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
 from fabula.load.document import document
@@ -470,7 +471,7 @@ def test_words_that_are_drawn_in_two_pieces_are_whole() -> None:
     assert texts(opened(drawn([[*parts, *whole]])))[0].startswith("He lit the lantern by the weir.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("printed", "read_as"),
     [
         ("The V ery large bell. Very well.", "The Very large bell. Very well."),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from book_files import rtf
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load
 from fabula.load.blocks import Draft
@@ -141,7 +142,7 @@ def test_the_reading_above_a_word_is_left_out_and_counted() -> None:
     assert draft.left_out == {"readings": 3}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("head", "body", "text"),
     [
         (r"\ansi\ansicpg1251", r"\'cc\'e5\'eb\'fc\'ed\'e8\'ea", "Мельник"),

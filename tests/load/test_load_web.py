@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from book_files import CHAPTERS, epub
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load.sources import find_sources
 from fabula.load.web import address, fetch, is_public
@@ -115,7 +116,7 @@ def test_a_redirect_to_another_scheme_is_refused(site: str, place: str) -> None:
     assert "only https" in refusal(f"{site}/to?{place}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ip", "public"),
     [
         ("93.184.216.34", True),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from book_files import fb2, tei
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import find, load
 from fabula.load.blocks import Draft
@@ -211,8 +212,8 @@ REPAIRED = {
 }
 
 
-@pytest.mark.parametrize("make", [tei, fb2])
-@pytest.mark.parametrize(("markup", "text"), REPAIRED.items())
+@for_each("make", [tei, fb2])
+@for_each(("markup", "text"), REPAIRED.items())
 def test_xml_that_is_not_well_formed_keeps_every_word_in_order(
     make: Callable[[str], bytes], markup: str, text: str
 ) -> None:
@@ -257,7 +258,7 @@ def test_xml_without_order_is_read_in_time_that_grows_with_its_length() -> None:
         assert keeps_pace(read, 10_000), piece
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("encoding", "declared"),
     [
         ("windows-1251", "win-1251"),
@@ -290,7 +291,7 @@ def test_cyrillic_that_is_not_as_declared_is_recognised_without_the_tags() -> No
     assert draft.warnings == ("book.xml declares the encoding utf-8, but has another one.",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("encoding", "declared"),
     [
         ("gb18030", "GB2312"),
@@ -358,7 +359,7 @@ def header(statement: str, source: str = "") -> Draft:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("author", "name"),
     [
         ("<idno type='isni'>0000</idno>\n<persName>Ann Lee</persName>", "Ann Lee"),
@@ -440,7 +441,7 @@ def test_words_that_are_elements_are_spaced_as_they_are_printed(markup: str, tex
     assert texts(tei(f"<p>\n{markup}\n</p>")) == [text]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("markup", "text", "left_out"),
     [
         ("<choice><sic>hose</sic><corr>house</corr></choice>", "house", 4),
@@ -758,7 +759,7 @@ def test_the_entries_of_a_diary_are_below_its_chapters() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stated", "title"),
     [
         ("The Kettle : ELTeC edition", "The Kettle"),

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from itertools import count, product
 from pathlib import Path
 
-import pytest
-
 from book_files import docx, epub, odt, pdf, rtf
+from cases import for_each
 from fabula.load import find_in_zip, load, load_from_zip
 from fabula.load.readers import READERS
 from fabula.text.document import Document
@@ -359,7 +358,7 @@ def test_each_format_has_a_file_here() -> None:
     assert set(FILES) == set(READERS)
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_what_is_not_in_the_text_is_counted(suffix: str, tmp_path: Path) -> None:
     writer = Writer()
     file = tmp_path / f"tale{suffix}"

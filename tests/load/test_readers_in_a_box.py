@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from book_files import BOOKS, SENTENCE, epub
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load, sandbox
 from fabula.load.encoding import decode
@@ -260,8 +261,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("order", ["utf-16", "utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("language", TEXTS)
+@for_each("order", ["utf-16", "utf-16-le", "utf-16-be"])
+@for_each("language", TEXTS)
 def test_utf_16_is_read_with_and_without_its_mark(language: str, order: str) -> None:
     text = TEXTS[language]
     assert decode(text.encode(order), "x") == text

@@ -2,10 +2,11 @@
 
 import pytest
 
+from cases import for_each
 from fabula.load.titles import real_author, real_title
 
 
-@pytest.mark.parametrize(
+@for_each(
     "title",
     [
         "Microsoft Word - kettle_final2.doc",
@@ -29,7 +30,7 @@ def test_a_programs_title_is_none(title: str) -> None:
     assert real_title(title) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "title",
     [
         "The Copper Kettle",

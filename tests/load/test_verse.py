@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from book_files import docx, epub, fb2, odt, paragraph, rtf, tei
+from cases import for_each
 from fabula.load import html, read_text, sandbox
 from fabula.load.blocks import Block
 from fabula.load.clean import clean
@@ -51,7 +52,7 @@ def play(text: str) -> Document:
     return read_text(text, source="play", collection="default")
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_verse_keeps_its_lines_in_every_format(suffix: str) -> None:
     draft = sandbox.read(FILES[suffix], suffix, f"poem{suffix}", 10**7, 10**7)
     assert STANZA in [block.text for block in draft.blocks]
@@ -121,7 +122,7 @@ def test_a_heading_is_no_speaker_and_a_name_before_it_stays() -> None:
     assert [block.text for block in joined[-3:]] == ["KING", "ACT II", "He."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "speaks"),
     [
         ("HAMLET.", True),

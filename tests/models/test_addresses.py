@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from cases import for_each
 from fabula.errors import ModelError
 from fabula.models.address import EndpointAddress, normalize_url, redact_url
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
@@ -124,7 +125,7 @@ def test_other_endpoints_get_a_bearer_and_no_other_header() -> None:
     assert "api-key" not in headers
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "normalized"),
     [
         (AZURE, f"{AZURE}/openai/v1"),

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from caches import OpenCache
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import listed, vector
 from fabula.errors import BadReply, ModelError
@@ -121,8 +124,10 @@ def expected(texts: list[str]) -> list[Any]:
     return [vector(text, 64) for text in texts]
 
 
-@pytest.mark.parametrize("refusal", BATCH_REFUSALS.values(), ids=BATCH_REFUSALS.keys())
-@pytest.mark.parametrize("most", [10, 16, 25, 32, 64])
+@for_each("refusal", BATCH_REFUSALS.values(), ids=BATCH_REFUSALS.keys())
+@given(st.integers(20, 99))
+@example(10)
+@settings(max_examples=2)
 def test_batches_shrink_to_what_an_endpoint_takes_and_that_is_remembered(
     refusal: tuple[int, Any], most: int
 ) -> None:

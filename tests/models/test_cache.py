@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from caches import OpenCache
+from cases import for_each
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
 from fabula.models.address import normalize_url
@@ -21,7 +22,7 @@ from keeping import ASKED, KEY, SAID, URL, keeper, rows
 # The keys
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         replace(ASKED, system="Be long."),

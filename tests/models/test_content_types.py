@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import ModelError
 from fabula.models import Prompt
@@ -27,8 +28,8 @@ def http(content: bytes, kind: bytes | None) -> list[bytes]:
     return [head % (header, len(content)) + content]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, None, b"", b"application/json", b"application/x+json"])
-@pytest.mark.parametrize("before", [b"", b"\n  ", codecs.BOM_UTF8], ids=["", "space", "BOM"])
+@for_each("kind", [*KINDS, None, b"", b"application/json", b"application/x+json"])
+@for_each("before", [b"", b"\n  ", codecs.BOM_UTF8], ids=["", "space", "BOM"])
 def test_json_is_read_whatever_its_content_type(kind: bytes | None, before: bytes) -> None:
     raw = http(before + json.dumps(COMPLETION).encode(), kind)
     with Server(raw=lambda *_: raw) as server:
@@ -40,8 +41,8 @@ def test_json_is_read_whatever_its_content_type(kind: bytes | None, before: byte
         )
 
 
-@pytest.mark.parametrize("kind", [*KINDS, None, b"application/json", b"text/event-stream"])
-@pytest.mark.parametrize("indent", [None, 2], ids=["one line", "indented"])
+@for_each("kind", [*KINDS, None, b"application/json", b"text/event-stream"])
+@for_each("indent", [None, 2], ids=["one line", "indented"])
 def test_one_object_in_answer_to_a_streamed_request_is_the_reply(
     kind: bytes | None, indent: int | None
 ) -> None:
@@ -92,8 +93,8 @@ def lines_as(form: str) -> bytes:
             return b"\xef\xbb\xbf\n\n" + b"\r\n\r\n".join(values).replace(b"data: ", b"data:")
 
 
-@pytest.mark.parametrize("size", [1, 7, 10_000])
-@pytest.mark.parametrize(
+@for_each("size", [1, 7, 10_000])
+@for_each(
     "form",
     ["no blank lines", "several lines of data", "no end of the last line", "returns", "a mark"],
 )

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
@@ -19,7 +18,7 @@ COMPLAINTS = json.loads((Path(__file__).parents[1] / "data" / "complaints.json")
 BODY: dict[str, Any] = Parameters().chat("m", PROMPT, stream=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "message", "parameter"),
     [
         (
@@ -77,8 +76,8 @@ def test_thoughts_before_a_reply_are_taken_off() -> None:
     assert without_thoughts("<think>Hm, and on and on") == ""
 
 
-@pytest.mark.parametrize("said", COMPLAINTS, ids=lambda said: said["server"])
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@for_each("said", COMPLAINTS, ids=lambda said: said["server"])
+@for_each("streamed", [False, True], ids=["whole", "streamed"])
 def test_what_a_real_server_refused_is_left_out_and_remembered(
     said: dict[str, Any], streamed: bool
 ) -> None:

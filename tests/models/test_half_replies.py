@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from caches import OpenCache
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models import Chat, Prompt
@@ -85,15 +86,15 @@ def cached(server: Server, cache: ResponseCache) -> Chat:
     )
 
 
-@pytest.mark.parametrize("reason", FAILED)
+@for_each("reason", FAILED)
 def test_a_reply_that_ended_by_a_failure_is_asked_for_again(reason: str) -> None:
     with Server(raw=first(answered(choice(HALF, reason)))) as server:
         reply = chat(server).complete(SUMMARY)
     assert (reply.text, reply.faults, server.calls) == (WHOLE, 1, 2)
 
 
-@pytest.mark.parametrize("code", [502, "502", None, 429, 408])
-@pytest.mark.parametrize("reason", ["error", "stop", None])
+@for_each("code", [502, "502", None, 429, 408])
+@for_each("reason", ["error", "stop", None])
 def test_an_error_within_a_choice_is_a_failure(code: Any, reason: Any) -> None:
     error = {"code": code, "message": "Upstream provider disconnected"}
     with Server(raw=first(answered(choice(HALF, reason, error=error)))) as server:
@@ -264,7 +265,7 @@ def test_an_answer_that_was_cut_is_marked_and_not_cached(
     assert cache.info().replies == 0
 
 
-@pytest.mark.parametrize("reason", ENDED)
+@for_each("reason", ENDED)
 def test_all_other_reasons_end_a_whole_reply(reason: Any) -> None:
     assert reply_end({"finish_reason": reason}) in ("", "whole")
     with Server(raw=answered(choice(WHOLE, reason))) as server:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import vector
 from fabula.errors import ModelError
@@ -84,14 +85,14 @@ def select(call: str, streamed: bool) -> dict[str, Manner]:
     }
 
 
-@pytest.mark.parametrize("name", select("chat", streamed=False))
+@for_each("name", select("chat", streamed=False))
 def test_a_whole_reply_of_a_real_server_is_understood(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     check(CALLS[name], caplog, streamed=False)
 
 
-@pytest.mark.parametrize("name", select("chat", streamed=True))
+@for_each("name", select("chat", streamed=True))
 def test_a_stream_of_a_real_server_is_understood(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_stream_of_a_real_server_is_understood(
 
 
 def check(manner: Manner, caplog: pytest.LogCaptureFixture, *, streamed: bool) -> None:
+    caplog.clear()
     caplog.set_level(logging.WARNING, "fabula")
     right = manner["right"]
     prompt = DETAILS if manner.get("schema") else LONG if manner.get("long") else SUMMARY
@@ -128,7 +130,7 @@ def matches(pattern: str, text: str) -> bool:
     return before in text and after in text.partition(before)[2]
 
 
-@pytest.mark.parametrize("name", select("embeddings", streamed=False))
+@for_each("name", select("embeddings", streamed=False))
 def test_embeddings_of_a_real_server_are_understood(name: str) -> None:
     manner = CALLS[name]
     right = manner["right"]

@@ -12,6 +12,7 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula.models.offline import StaticEmbedder
 from fabula.models.offline import embedder as offline
 from fabula.models.offline.embedder import DIMENSIONS, MAX_CHARACTERS
@@ -52,7 +53,7 @@ def test_a_text_has_the_same_vector_in_any_company(embedder: StaticEmbedder) -> 
     assert (company.vectors[1] == alone).all()
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "🤷", "⠿⠿", "\x00", "\ufffd", "\ud800", "…"])
+@for_each("text", ["", " ", "\n", "🤷", "⠿⠿", "\x00", "\ufffd", "\ud800", "…"])
 def test_a_text_without_words_has_a_unit_vector_too(embedder: StaticEmbedder, text: str) -> None:
     [vector] = embedder.embed([text]).vectors
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)

@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
+from cases import for_each
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC, Settings
 from fabula.models import Embeddings, TextKind
@@ -81,7 +81,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_model_is_known_by_the_name_that_servers_give_it(name: str) -> None:
     prefixes = known_prefixes(name)
     assert (prefixes.query, prefixes.passage) == NAMES[name]
@@ -121,8 +121,8 @@ def test_a_text_gets_the_prefix_of_its_kind_once_and_comes_back_without() -> Non
     assert embedder.model == 'nomic-embed-text + "search_document: "'
 
 
-@pytest.mark.parametrize("prefix", ["", "passage: ", 'a "b" + c: ', "two\nlines\\: ", "文章："])
-@pytest.mark.parametrize("model", ["nomic-embed-text:latest", 'odd + "name', "a + b"])
+@for_each("prefix", ["", "passage: ", 'a "b" + c: ', "two\nlines\\: ", "文章："])
+@for_each("model", ["nomic-embed-text:latest", 'odd + "name', "a + b"])
 def test_the_name_of_a_space_is_its_model_and_its_passages_prefix(model: str, prefix: str) -> None:
     assert split_space_name(space_name(model, prefix)) == (model, prefix)
     assert (space_name(model, prefix) == model) == (not prefix)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import fabula
+from cases import for_each
 from fabula.graph.installed import graphs
 from fabula.graphs.aspects.prompts import prompt
 from fabula.models import prompts
@@ -31,12 +32,12 @@ def filled(file: Path, value: str) -> str:
     return prompts.fill_template(file, **dict.fromkeys(names, value))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@for_each("file", FILES, ids=lambda file: file.stem)
 def test_every_prompt_can_be_filled_and_has_no_placeholder_left(file: Path) -> None:
     assert "$" not in filled(file, "words")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "file", [one for one in FILES if not one.stem.endswith("_system")], ids=lambda file: file.stem
 )
 def test_text_with_dollars_and_braces_stays_as_it_is(file: Path) -> None:
@@ -63,7 +64,7 @@ def test_a_text_can_not_end_the_part_it_stands_in(marker: str) -> None:
     assert f"He wrote ‹{marker[1:]} on the wall." in text
 
 
-@pytest.mark.parametrize("file", [one for one in FILES if tags(one)], ids=lambda file: file.stem)
+@for_each("file", [one for one in FILES if tags(one)], ids=lambda file: file.stem)
 def test_a_text_with_every_tag_of_its_prompt_comes_out_harmless(file: Path) -> None:
     before = filled(file, "words")
     for name in tags(file):
@@ -80,7 +81,7 @@ def test_all_prompts_are_looked_at() -> None:
     }
 
 
-@pytest.mark.parametrize("file", [one for one in FILES if one.stem.endswith("_system")], ids=str)
+@for_each("file", [one for one in FILES if one.stem.endswith("_system")], ids=str)
 def test_a_system_prompt_names_no_tag_that_its_prompt_has_not(file: Path) -> None:
     user = file.with_name(file.name.replace("_system", ""))
     assert not user.exists() or tags(file) <= tags(user)
@@ -99,7 +100,7 @@ def test_other_angle_brackets_stay() -> None:
     assert "a <b> & c" in prompt("detect", aspects="", passages="a <b> & c")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("detect", "summarise", "condense", "answer", "extract", "triples", "describe"),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from cases import for_each
 from fabula.models.rate_limit import Call, RateLimit
 from simulated import TRIP, Bucket, Fixed, RetryAfter, Sliding, World
 
@@ -18,9 +19,9 @@ TIMES = 1.5
 CALLS = 1500
 
 
-@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
-@pytest.mark.parametrize("latency", [0.05, 0.5, 5.0])
-@pytest.mark.parametrize("callers", [16, 64])
+@for_each("retry_after", ["right", "one", "none"])
+@for_each("latency", [0.05, 0.5, 5.0])
+@for_each("callers", [16, 64])
 def test_a_limit_on_calls_at_once_is_found_and_kept(
     retry_after: RetryAfter, latency: float, callers: int
 ) -> None:
@@ -29,9 +30,9 @@ def test_a_limit_on_calls_at_once_is_found_and_kept(
     assert world.now <= TIMES * CALLS * (latency + TRIP) / 8 + latency
 
 
-@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
-@pytest.mark.parametrize("at_once", [8, 1000])
-@pytest.mark.parametrize("limit", [Sliding, Fixed])
+@for_each("retry_after", ["right", "one", "none"])
+@for_each("at_once", [8, 1000])
+@for_each("limit", [Sliding, Fixed])
 def test_a_limit_by_the_minute_is_found_and_kept(
     limit: type[Sliding | Fixed], at_once: int, retry_after: RetryAfter
 ) -> None:
@@ -85,9 +86,9 @@ def test_few_calls_are_refused_from_the_first_on_where_answers_say_what_is_left(
     assert world.now <= TIMES * (1 + CALLS // limit.count) * 60
 
 
-@pytest.mark.parametrize("share", [0.01, 0.02, 0.03])
-@pytest.mark.parametrize("retry_after", ["right", "none"])
-@pytest.mark.parametrize(("callers", "latency"), [(16, 0.5), (16, 0.05), (64, 0.5)])
+@for_each("share", [0.01, 0.02, 0.03])
+@for_each("retry_after", ["right", "none"])
+@for_each(("callers", "latency"), [(16, 0.5), (16, 0.05), (64, 0.5)])
 def test_a_refusal_now_and_then_is_no_limit(
     share: float, retry_after: RetryAfter, callers: int, latency: float
 ) -> None:
@@ -181,8 +182,8 @@ def test_a_server_with_one_slot_is_sent_two_calls_at_once(seconds: tuple[float, 
     assert max(served.under_way[-150:]) == 2
 
 
-@pytest.mark.parametrize("slots", [4, 8, 16])
-@pytest.mark.parametrize("seconds", [(5, 5), (0.01, 0.02), (2, 20), (0.1, 60)])
+@for_each("slots", [4, 8, 16])
+@for_each("seconds", [(5, 5), (0.01, 0.02), (2, 20), (0.1, 60)])
 def test_a_server_with_several_slots_is_not_taken_for_one(
     slots: int, seconds: tuple[float, float]
 ) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_aspects, read_details
 from fabula.graphs.aspects.schemas import aspects_reply
@@ -37,7 +38,7 @@ class Script:
         self.rejected.append(forget)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         '{"aspects": ["plot", "point of view"]}',
@@ -181,7 +182,7 @@ def test_a_sentence_that_begins_like_a_label_stays() -> None:
         assert read_summary(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "language", "is_empty"),
     [
         ("brak", "pl", True),

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, FabulaError, ModelError, SettingsError
 from fabula.graphs.aspects.replies import read_details
@@ -219,8 +220,8 @@ def test_what_a_reply_hides_in_its_own_json_is_taken_out_too() -> None:
     assert details == ("A [31mghost \ufffd came",)
 
 
-@pytest.mark.parametrize("charset", ["hex", "utf-7", "idna", "utf-16", "rot13", "undefined"])
-@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad"])
+@for_each("charset", ["hex", "utf-7", "idna", "utf-16", "rot13", "undefined"])
+@for_each("status", [b"200 OK", b"400 Bad"])
 def test_an_encoding_that_is_none_breaks_nothing(charset: str, status: bytes) -> None:
     head = b"HTTP/1.1 " + status + b"\r\nContent-Type: application/json; charset="
     content = json.dumps({"error": {"message": "no"}}).encode()
@@ -234,7 +235,7 @@ def test_an_encoding_that_is_none_breaks_nothing(charset: str, status: bytes) ->
 ODD_NUMBERS = [-1, 1e308, 10**30, True, "7", [], {}, 0.5, float("nan"), float("inf"), 10**400]
 
 
-@pytest.mark.parametrize("told", ODD_NUMBERS, ids=lambda told: str(told)[:20])
+@for_each("told", ODD_NUMBERS, ids=lambda told: str(told)[:20])
 def test_odd_counts_of_tokens_are_as_good_as_none(told: Any) -> None:
     usage = {"prompt_tokens": told, "completion_tokens": told, "total_tokens": told}
     usage["prompt_tokens_details"] = {"cached_tokens": told}
@@ -262,7 +263,7 @@ def test_odd_counts_of_tokens_are_as_good_as_none(told: Any) -> None:
 ONE = [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         5,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.models.strong_model import strong_model
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "strong"),
     [
         ("gpt-4.1-mini", "gpt-4.1"),

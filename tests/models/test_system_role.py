@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import ModelError
 from fabula.models.openai import OpenAIChat
@@ -72,8 +73,8 @@ def refuse_system(refusal: tuple[int, Any]) -> Any:
     return object_to
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@for_each("refusal", REFUSALS.values(), ids=REFUSALS.keys())
+@for_each("streamed", [False, True], ids=["whole", "streamed"])
 def test_the_instructions_go_into_the_users_message_and_that_is_remembered(
     refusal: tuple[int, Any], streamed: bool
 ) -> None:

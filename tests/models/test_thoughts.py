@@ -1,14 +1,18 @@
 """A thinking model's thoughts never reach a reply, in whatever form its server leaves them."""
 
+import itertools
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from caches import OpenCache
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_details
@@ -68,6 +72,12 @@ def in_pieces(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
+def cut_at(text: str, places: Collection[int]) -> list[str]:
+    """The pieces of a text between these places, as far as it goes."""
+    ends = [0, *sorted(place for place in places if place < len(text)), len(text)]
+    return [text[start:end] for start, end in itertools.pairwise(ends)]
+
+
 def filtered(pieces: Iterable[str], thoughts: ThoughtFilter) -> str:
     return "".join([*map(thoughts.feed, pieces), thoughts.finish()])
 
@@ -99,31 +109,34 @@ def serving(message: dict[str, Any], size: int = 5) -> Server:
     )
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@for_each("form", FORMS.values(), ids=FORMS.keys())
 def test_thoughts_are_taken_out_of_a_reply_in_any_form(form: str) -> None:
     reply, has_thoughts = split_thoughts(form)
     assert reply.strip() == REPLY
     assert has_thoughts
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_thoughts_are_taken_out_of_a_stream_however_it_is_cut(form: str, size: int) -> None:
+@for_each("form", FORMS.values(), ids=FORMS.keys())
+@given(st.sets(st.integers(1, 400), max_size=30))
+@example(set())
+@example({*range(1, 400)})
+@settings(max_examples=15)
+def test_thoughts_are_taken_out_of_a_stream_wherever_it_is_cut(form: str, cuts: set[int]) -> None:
     thoughts = ThoughtFilter()
-    assert filtered(in_pieces(form, size), thoughts).strip() == REPLY
+    assert filtered(cut_at(form, cuts), thoughts).strip() == REPLY
     assert thoughts.has_thoughts
     assert not thoughts.is_leaked
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@for_each("form", FORMS.values(), ids=FORMS.keys())
 def test_neither_a_whole_reply_nor_a_stream_of_an_endpoint_has_thoughts(form: str) -> None:
     with serving({"content": form}) as server:
         assert ask(chat(server), SUMMARY, read_summary) == REPLY
         assert text_of(chat(server).stream(SUMMARY)).strip() == REPLY
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
-@pytest.mark.parametrize(
+@for_each("size", [1, 3, 7, 1000])
+@for_each(
     "form",
     [
         f"{REPLY}<|im_end|>",

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from caches import OpenCache
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint.server import Complaint
 from fabula.models import OfferedTool, Prompt, ToolOffer
@@ -67,7 +68,7 @@ def test_tools_are_offered_as_functions_and_their_calls_are_json() -> None:
     assert "by JSON" not in str(body["messages"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "calls"),
     [
         ({"tool_calls": [call({"query": "x"})]}, [{"query": "x"}]),

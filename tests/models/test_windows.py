@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.models.windows import known_window, stated_window, window_in_refusal
 from reach import reach
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "window"),
     [
         ("gpt-4.1-mini", 1_047_576),
@@ -33,7 +34,7 @@ def test_only_models_that_their_makers_serve_are_known_by_name(
     assert known_window(model) == window
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "window"),
     [
         ({"id": "m", "max_model_len": 32768}, 32768),  # vLLM
@@ -57,7 +58,7 @@ def test_any_other_answer_states_none(answer: object) -> None:
     assert stated_window(answer, "m") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "window"),
     [
         ("This model's maximum context length is 8192 tokens. However, your messages", 8192),

@@ -6,9 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import fabula
+from cases import for_each
 from fabula.ask.modes import modes
 from fabula.config.settings import Settings, presets
 from fabula.graph.installed import graphs
@@ -49,22 +48,22 @@ def test_each_step_is_the_same_or_says_why_it_is_not() -> None:
             assert row[2] == "same" or re.fullmatch(r"different: .{10,}", row[2]), row
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"--preset ([\w-]+)", TEXT))))
+@for_each("name", sorted(set(re.findall(r"--preset ([\w-]+)", TEXT))))
 def test_a_preset_of_the_page_exists(name: str) -> None:
     assert name in presets()
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"bench run ([\w-]+)", TEXT))))
+@for_each("name", sorted(set(re.findall(r"bench run ([\w-]+)", TEXT))))
 def test_a_suite_of_the_page_exists(name: str) -> None:
     assert (SUITES / f"{name}.toml").is_file()
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"--mode ([\w-]+)", TEXT))))
+@for_each("name", sorted(set(re.findall(r"--mode ([\w-]+)", TEXT))))
 def test_a_mode_of_the_page_exists(name: str) -> None:
     assert name == "auto" or name in modes()
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`([a-z_]+\.[a-z_]+)`", TEXT))))
+@for_each("name", sorted(set(re.findall(r"`([a-z_]+\.[a-z_]+)`", TEXT))))
 def test_an_option_of_the_page_exists(name: str) -> None:
     assert name in options() or name == "fabula.summarisers"
 

@@ -19,6 +19,7 @@ import pytest
 from pydantic import ValidationError
 
 import fabula
+from cases import for_each
 from fabula import (
     Answer,
     AnswerStream,
@@ -175,7 +176,7 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
     assert (query.mode, query.k) == ("auto", 7)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "told"),
     [
         ({"k": "five"}, "k: input should be a valid integer"),
@@ -247,7 +248,7 @@ def _values() -> Iterator[Any]:
     yield AnswerStream(HOSTILE, (), (), iter(()), Meter())
 
 
-@pytest.mark.parametrize("value", [*_values()], ids=lambda one: type(one).__name__)
+@for_each("value", [*_values()], ids=lambda one: type(one).__name__)
 def test_a_value_is_shown_on_one_line(value: Any) -> None:
     assert re.fullmatch(r"[ -~…·]{8,220}", repr(value))
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
+
 SOURCE = Path(__file__).parents[2] / "src" / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES: dict[str, str | tuple[str, ...]] = {
@@ -115,7 +117,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-@pytest.mark.parametrize("library", HOMES)
+@for_each("library", HOMES)
 def test_a_library_has_one_home(library: str) -> None:
     users = [name_of(path) for path in MODULES if library in shape(path).imports]
     assert users, "a home without the library: remove it here and from the dependencies"

@@ -23,6 +23,7 @@ import psutil
 import pytest
 from neo4j.exceptions import Neo4jError
 
+from cases import for_each
 from database import connect
 from fabula.errors import Refused, ServerError, StoreError
 from fabula.server import IDLE, Address, ServerProgress, process, trial
@@ -167,7 +168,7 @@ def test_it_inherits_no_keys(home: Path, address: Address) -> None:
     assert "sk-not-for-neo4j" not in inherited.values()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "refusal"),
     [
         ("file:///proc/self/environ", "allow_csv_import_from_file_urls' is false"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from cases import for_each
 from chromium import browser, faults, window
 from database import connect, wipe
 from endpoint import Endpoint
@@ -143,7 +144,7 @@ def settle(page: Page) -> None:
 # Each screen
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("paragraphs", "title", "count"),
     [
         (["STAVE ONE", "MARLEY'S GHOST", "Marley was dead"], "STAVE ONE: MARLEY'S GHOST", 2),

@@ -12,6 +12,7 @@ import neo4j
 import pytest
 from test_tenants import WITHIN
 
+from cases import for_each
 from database import connect, wipe
 from fabula.graph import installed
 from fabula.graph.hits import Hit
@@ -135,7 +136,7 @@ def one_book(address: Address) -> Iterator[Store]:
         yield store
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_the_header_lists_every_parameter(name: str) -> None:
     header, body = parts(name)
     purpose = re.split(r"(?m)^// (?=\$|:param)", header)[0]
@@ -143,13 +144,13 @@ def test_the_header_lists_every_parameter(name: str) -> None:
     assert set(re.findall(r"(?:\$|:param )(\w+)", header)) == set(re.findall(r"\$(\w+)", body))
 
 
-@pytest.mark.parametrize("name", SENT)
+@for_each("name", SENT)
 def test_a_statement_is_named_by_a_verb(name: str) -> None:
     # A migration's statements begin with the version that they lead to.
     assert re.sub(r"^migrate/\d+_", "migrate/", name).partition("/")[2].startswith(VERBS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_labels_and_types_are_on_a_list(name: str) -> None:
     assert named(parts(name)[1]) - allowed(name) == set()
 
@@ -230,7 +231,7 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
 
 
 # The others are run, and not only explained, in test_tenants.
-@pytest.mark.parametrize("name", sorted({*NAMES} - {*WITHIN}))
+@for_each("name", sorted({*NAMES} - {*WITHIN}))
 def test_the_server_understands_it(name: str, prepared: Store) -> None:
     assert explain(name, prepared).query_type is not None
 
@@ -256,7 +257,7 @@ LOOKED_UP = [name for name in SENT if "UNWIND $" in read_statement(name)]
 LOOKED_UP = [name for name in LOOKED_UP if not name.startswith("migrate/")]
 
 
-@pytest.mark.parametrize("name", LOOKED_UP)
+@for_each("name", LOOKED_UP)
 def test_of_a_list_it_looks_each_up_however_new_the_graph_is(name: str, prepared: Store) -> None:
     # Of a graph without nodes the planner takes any scan for free, and keeps to that for a while.
     plan = explain(name, prepared).plan
@@ -264,7 +265,7 @@ def test_of_a_list_it_looks_each_up_however_new_the_graph_is(name: str, prepared
     assert [*scans(plan)] == []
 
 
-@pytest.mark.parametrize("name", LOOKED_UP)
+@for_each("name", LOOKED_UP)
 def test_of_a_list_it_looks_each_up_in_a_graph_of_one_book(name: str, one_book: Store) -> None:
     # As long as there are few nodes, a scan for each of a list looks cheap: a question took 200 ms
     # in the place of 10.
@@ -301,7 +302,7 @@ def test_every_statement_is_used() -> None:
     assert [name for name in SENT if not is_used(name)] == []
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@for_each("name", STATEMENTS)
 def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
     # By its name is known whether that is there.
     made = name.removeprefix(schema.PREFIX)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from explored import (
     OF_ANNOTATIONS,
     OF_DISCOURSE,
@@ -56,7 +57,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", [name for name in query_names() if name not in ELSEWHERE])
+@for_each("name", [name for name in query_names() if name not in ELSEWHERE])
 def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
     query = shipped_query(name)
     # The first by title is one section, and names nobody.
@@ -235,7 +236,7 @@ def test_names_are_words_with_a_capital_inside_sentences(graph: Store) -> None:
     assert every == {"Elias", "Marta", "Aurora", "November"}
 
 
-@pytest.mark.parametrize("name", query_names())
+@for_each("name", query_names())
 def test_no_row_is_told_twice(name: str, graph: Store) -> None:
     asked = shipped_query(name)
     limits = {one.name: "500" for one in asked.parameters if one.name == "limit"}

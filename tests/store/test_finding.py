@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from cases import for_each
 from database import connect, cypher
 from fabula.errors import SpaceError, StoreError
 from fabula.graph.hits import Filters, Hit
@@ -133,7 +134,7 @@ def test_elements_are_found_by_their_own_index_alone(ready: Store) -> None:
         ready.nearest_elements(vector(0), 9, HERE, "other-model")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "word 3?",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from database import connect, cypher, wipe
 from fabula.graph import Part
 from fabula.graph.explore import query_names, shipped_query
@@ -266,7 +267,7 @@ def operator(step: Any) -> str:
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", EVERY)
+@for_each("name", EVERY)
 def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles: Profiles) -> None:
     for one in profiles.small[name], profiles.large[name]:
         known = BY_NAME if name == "core/find_named" else BY_LOCKS if "alike" in name else ()
@@ -277,13 +278,13 @@ def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles:
         assert one.rows > 0
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@for_each("name", BOUNDED)
 def test_a_statement_reads_no_more_of_a_larger_graph(name: str, profiles: Profiles) -> None:
     within = 1 if "in one document" in name else 2  # another 20 starts have other summaries above
     assert 0 < profiles.large[name].hits <= within * profiles.small[name].hits
 
 
-@pytest.mark.parametrize("name", query_names())
+@for_each("name", query_names())
 def test_the_work_of_an_analysts_query_grows_with_the_book_and_not_with_its_square(
     name: str, profiles: Profiles
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import neo4j
 import pytest
 
+from cases import for_each
 from database import connect, cypher, wipe
 from explored import OF_ANNOTATIONS, OF_EPISODES, OF_FACTS, OF_SPEECH
 from fabula.graph import Node, Part
@@ -220,7 +221,7 @@ def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", query_names())
+@for_each("name", query_names())
 def test_a_query_for_analysts_stays_in_its_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]]
 ) -> None:
@@ -242,7 +243,7 @@ def test_a_query_for_analysts_stays_in_its_collection(
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", query_names())
+@for_each("name", query_names())
 def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
     asked = shipped_query(name)
     for parameter, label in (
@@ -280,7 +281,7 @@ def test_a_statement_about_a_document_takes_its_readers_place_or_is_on_a_list() 
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", [name for name in WITHIN if "$until" in read_statement(name)])
+@for_each("name", [name for name in WITHIN if "$until" in read_statement(name)])
 def test_a_reader_who_has_read_nothing_is_shown_nothing(
     name: str, tenants: Store, belongings: dict[str, dict[str, Any]]
 ) -> None:
@@ -398,7 +399,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
 
 
 @pytest.mark.statement
-@pytest.mark.parametrize("name", WITHIN)
+@for_each("name", WITHIN)
 def test_a_statement_sees_and_changes_nothing_of_another_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]
 ) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.load import read_text
 from fabula.text import tokens
 from fabula.text.chunk import split
@@ -16,7 +15,7 @@ def document(text: str, *sections: Section) -> Document:
     return Document("d", "default", "a.txt", "A", "", "en", text, sections, "0" * 64)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         PARAGRAPH * 40,

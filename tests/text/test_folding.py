@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from cases import for_each
 from fabula.text import folding
 from fabula.text.folding import fold, fold_name, search_words
 
@@ -48,7 +49,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("kind", SAME)
+@for_each("kind", SAME)
 def test_forms_that_look_alike_are_the_same_words(kind: str) -> None:
     first, *others = SAME[kind]
     assert search_words(first), kind

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.text.locator import (
     Locator,
     LocatorLabels,
@@ -16,7 +15,7 @@ from fabula.text.locator import (
 PAGES = LocatorLabels((0, 100, 200, 200, 300), ("xiv", "1", "2", "3", "4"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spans", "expected"),
     [
         ([(0, 10)], "xiv"),
@@ -99,7 +98,7 @@ def test_labels_are_named_as_citations_have_them() -> None:
     assert name_labels("page", "") == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "expected"),
     [
         ("p. 113", ("page", "113", "113")),

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each
 from fabula import App, Fabula
 from fabula.cli import main
 from fabula.errors import FabulaError, LoadError, SettingsError, SpaceError, StoreError
@@ -38,7 +39,7 @@ LONG = "a" * 40_000
 """What cost two databases of two."""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["default", "Война и мир", "हिन्दी", "紅樓夢", "my-books_2", "vol. 2", "é" * 100, "tales Ω-3 и"],
 )
@@ -46,7 +47,7 @@ def test_a_collection_has_letters_and_figures_of_any_script(name: str) -> None:
     assert collection_problem(name) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["", " a", "a.", "../a", "a/b", "a\nb", "a\x1b[2J", "$x", "a:b", "é" * 101, "\ud800"]
 )
 def test_what_no_collection_may_be_called(name: str) -> None:
@@ -184,7 +185,7 @@ def test_refused_before_anything_is_paid_for(online: None, endpoint: object) -> 
         fabula.ingest_text("Some words. " * 50, source="a.txt")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("title", "name"),
     [
         ("../../etc/passwd", "etc passwd"),

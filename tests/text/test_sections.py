@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.load.chapters import chapter_number
 from fabula.text.chunk import section_namer, split
 from fabula.text.document import Document, Section
@@ -213,7 +214,7 @@ def number(word: str) -> int:
     return found.value if found else 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "expected"),
     [
         ("BOOK NINE: 1812 · CHAPTER II", ["BOOK NINE: 1812 · CHAPTER II"]),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.text.folding import printed_words
 from fabula.text.spelling import is_slip, spelling_key
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "language"),
     [
         ("colour", "color", "en"),
@@ -37,7 +38,7 @@ def test_spellings_of_a_word_share_a_key(first: str, second: str, language: str)
     assert spelling_key(first, language) == spelling_key(second, language)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "language"),
     [
         ("four", "for", "en"),
@@ -75,7 +76,7 @@ def test_one_wrong_letter_is_a_slip(word: str, printed: str) -> None:
     assert is_slip(word, printed, is_word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "printed"),
     [
         ("horse", "house"),

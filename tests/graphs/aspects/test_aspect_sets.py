@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graph.sets import list_shipped
 from fabula.graphs.aspects import GRAPH
@@ -51,7 +52,7 @@ def test_an_unknown_name_is_told_the_shipped_ones() -> None:
         read_aspects("narative")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("[[aspects]\n", "can't be read as TOML"),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.aspects.cluster import Cluster, ClusterOptions, cluster
 from fabula.text.document import Vectors
@@ -63,9 +64,7 @@ AWKWARD: dict[str, np.ndarray[Any, Any]] = {
 SEARCHED = [name for name, vectors in AWKWARD.items() if len(vectors) <= 1000]
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [(n, "size") for n in AWKWARD] + [(n, "bic") for n in SEARCHED]
-)
+@for_each(("name", "count"), [(n, "size") for n in AWKWARD] + [(n, "bic") for n in SEARCHED])
 def test_any_vectors_give_each_row_a_cluster_within_the_cap(
     name: str, count: Literal["size", "bic"]
 ) -> None:
@@ -77,7 +76,7 @@ def test_any_vectors_give_each_row_a_cluster_within_the_cap(
     assert cluster(vectors, tokens, knobs) == clusters
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_random_vectors_of_random_lengths_give_sound_clusters(seed: int) -> None:
     random = np.random.default_rng(seed)
     rows = int(random.integers(1, 300))
@@ -215,6 +214,8 @@ def test_clustering_prints_and_logs_nothing(
     assert capsys.readouterr() == ("", "")
 
 
+# UMAP is compiled for 20 seconds in each process that uses it.
+@pytest.mark.slow
 def test_umap_is_an_extra() -> None:
     knobs = replace(KNOBS, reduction="umap", dimensions=5)
     rows = topics(60, 6)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from test_cluster import AWKWARD, assert_sound, topics
 
+from cases import for_each
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings, presets
 from fabula.errors import SettingsError
@@ -88,6 +89,8 @@ def test_without_umap_it_names_the_cure_before_any_model_is_asked(
     assert models.meter.usage() == {}
 
 
+# UMAP is compiled for 20 seconds in each process that uses it.
+@pytest.mark.slow
 def test_with_umap_it_builds_the_whole_graph(text: BuildText) -> None:
     options = Settings.read(preset="thesis").table("aspects").model_dump()
     built = build(text, SmallModels(), **options)
@@ -115,7 +118,7 @@ RAPTOR = ClusterOptions(
 )
 
 
-@pytest.mark.parametrize("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
+@for_each("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
 def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
     vectors = AWKWARD[name].astype("float32")
     tokens = [190] * len(vectors)

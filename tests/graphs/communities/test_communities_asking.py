@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
@@ -300,7 +301,7 @@ def test_no_points_are_a_good_reply(reply: str) -> None:
     assert read_points(reply, CITES) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "score"),
     [
         *((5, 5), (101, 100), (-3, 0), ("12", 12), (4.6, 5), (float("inf"), 100)),
@@ -543,7 +544,7 @@ def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> 
     assert [one.id for one in unhelpful] == ["left a"], "what does not help is never kept"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "rating"),
     [('{"rating": 0}', 0), ('{"rating": 4}', 4), ('{"rating": "3"}', 3), ('{"rating": 9}', 5)]
     + [(reply, 1) for reply in ('{"rating": "high"}', "no idea", "{}", '{"score": 4}')],

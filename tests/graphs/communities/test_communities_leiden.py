@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterable, Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fabula.graphs.communities.leiden import Weights, find_communities, modularity, sum_weights
 from fabula.graphs.communities.values import Community
@@ -113,10 +115,10 @@ def test_no_two_communities_have_one_id_though_one_has_grown_out_of_its_name() -
     assert now[1].id not in ("", grown.id)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_old_communities_may_be_in_pieces(seed: int) -> None:
+@given(st.randoms(use_true_random=True))
+@settings(max_examples=60)
+def test_old_communities_may_be_in_pieces(draw: random.Random) -> None:
     """Of which the library makes a panic, which is no exception of Python's."""
-    draw = random.Random(seed)
     names = [f"{one:02}" for one in range(draw.randint(4, 25))]
     pairs = [pair for pair in itertools.combinations(names, 2) if draw.random() < 0.08]
     weights = sum_weights((*pair, draw.choice((0.1, 1.0, 5.0))) for pair in pairs)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.build.outcome import SilentProgress
 from fabula.config.settings import presets
 from fabula.errors import BadReply
@@ -255,7 +256,7 @@ def test_an_event_of_whom_the_text_does_not_name_is_left_out() -> None:
     assert (told.records, told.dropped) == ((), {"invented": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "slots", "kept"),
     [
         # A narrator is not printed, but what he does is: who he is goes, the event stays.
@@ -327,7 +328,7 @@ def test_a_passage_with_pronouns_keeps_its_event() -> None:
     assert read.chunk == chunks[1].id
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "empty"),
     [
         ("pl", "brak"),

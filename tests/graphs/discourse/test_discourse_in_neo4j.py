@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
@@ -349,7 +350,7 @@ def test_causes_are_walked_back_from_a_passage_and_from_the_longest_chain(scenes
     assert rows(scenes, "causes", index=4) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("invariant", "statement"),
     [(name, statement) for name, statements in BREAKS.items() for statement in statements],
 )

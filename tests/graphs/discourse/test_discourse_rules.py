@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cases import for_each
 from fabula.graph.method import BuildText
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules, opening
 from fabula.graphs.discourse.senses import read_senses
@@ -29,7 +30,7 @@ def slots_of(sentence: str) -> dict[str, str]:
     return found[0] if found else {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("begun", "sense"),
     [
         ("But he went.", "Comparison"),
@@ -55,7 +56,7 @@ def test_what_a_chunk_begins_with_relates_it_to_the_one_before(begun: str, sense
     assert (link.form, link.connective) == ("explicit", found[1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "begun",
     [
         "Because he was ill, he slept.",
@@ -93,7 +94,7 @@ def test_links_are_of_the_set_that_is_asked_for() -> None:
     assert link.sense == "CONTIGENCY.Cause.result"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sentence", "slots"),
     [
         ("On Monday Anna went to Dunmore.", {"who": "Anna", "when": "On Monday"}),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.discourse.senses import Senses, list_shipped, matches, read_senses
 from fabula.graphs.discourse.words import words_of
@@ -40,9 +41,7 @@ def test_each_path_comes_after_its_parents(name: str, senses: Senses) -> None:
         assert senses.find(path.upper()) == path
 
 
-@pytest.mark.parametrize(
-    ("senses", "path"), [(senses, one.path) for _, senses in SETS for one in senses.all]
-)
+@for_each(("senses", "path"), [(senses, one.path) for _, senses in SETS for one in senses.all])
 def test_all_descendants_of_a_sense_match_it_and_nothing_else(senses: Senses, path: str) -> None:
     depth = path.count(".") + 1
     below = {
@@ -87,7 +86,7 @@ def test_what_is_known_of_pdtb_3_serves_another_set() -> None:
     assert all(matches(three.equivalent(one.path), one.path) for one in three.all)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "cause"),
     [
         ("Contingency.Cause.Result", "arg1"),

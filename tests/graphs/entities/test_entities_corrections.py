@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from cases import for_each
 from fabula.errors import FabulaError, NotFound
 from fabula.graph import Record
 from fabula.graph.decisions import Decision, applicable_decisions
@@ -231,7 +232,7 @@ def decision(**values: object) -> Decision:
     return Decision(**{**fields, **values})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "record", "follows"),
     [
         (decision(documents=("d",)), part("2026-01-01T00:00:00Z"), True),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.extraction import ModelAnswer, TextWindow, is_supported
@@ -238,7 +239,7 @@ def test_a_reply_is_cut_at_forty_entities_and_a_hundred_records_and_the_rest_cou
     assert records.dropped == {"surplus": 20}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "one",
     [
         {},

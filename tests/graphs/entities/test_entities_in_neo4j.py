@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cases import for_each
 from database import cypher
 from endpoint import Endpoint
 from endpoint.extraction import extracted
@@ -359,14 +360,21 @@ def test_it_is_exported_and_shown(book: Path, tmp_path: Path) -> None:
     assert shown.exit_code == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("invariant", "statement"),
     [(name, statement) for name, statements in BREAKS.items() for statement in statements],
 )
-def test_what_breaks_an_invariant_is_found(
-    invariant: str, statement: str, sound: Store, broken: Any
-) -> None:
-    assert invariant in broken(statement)
+def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, sound: Store) -> None:
+    from breaks import Undone
+    from fabula.graph.installed import graphs
+    from fabula.store.integrity import check
+
+    with sound.session() as session, session.begin_transaction() as transaction:
+        undone = Undone(transaction, sound)
+        undone.run(statement)
+        found = {one.invariant for one in check(undone, graphs().values()).violations}
+        transaction.rollback()
+    assert invariant in found
 
 
 @pytest.fixture(scope="module")
@@ -399,23 +407,3 @@ def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
             assert fabula.check().violations == ()
         yield store
         wipe(store)
-
-
-@pytest.fixture
-def broken(sound: Store) -> Iterator[Any]:
-    """Which invariants a statement breaks; it is rolled back."""
-    from breaks import Undone
-    from fabula.graph.installed import graphs
-    from fabula.store.integrity import check
-
-    with sound.session() as session, session.begin_transaction() as transaction:
-        undone = Undone(transaction, sound)
-
-        def found(statement: str) -> set[str]:
-            undone.run(statement)
-            return {
-                violation.invariant for violation in check(undone, graphs().values()).violations
-            }
-
-        yield found
-        transaction.rollback()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 import pytest
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.merge import merge
@@ -58,7 +59,7 @@ def the(name: str, found: Entities) -> Entity:
     return entity
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "expected"),
     [
         ("Mr. Holmes", "holmes"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cases import for_each
 from casts import NAME, Cast, put_cast
 from database import connect, cypher, wipe
 from endpoint import Endpoint
@@ -282,8 +283,8 @@ def test_records_keep_within_their_share(model: Endpoint) -> None:
     assert 0 < sum(spent.values()) <= 60
 
 
-@pytest.mark.parametrize("name", MODES)
-@pytest.mark.parametrize("question", [QUESTION, "Which road was closed?"])
+@for_each("name", MODES)
+@for_each("question", [QUESTION, "Which road was closed?"])
 def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> None:
     steps = Steps()
     with Fabula(mode=name, top_k=4) as fabula:

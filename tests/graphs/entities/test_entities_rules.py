@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import fabula
+from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_entities
@@ -37,7 +38,7 @@ def types(text: str, language: str = "en") -> dict[str, str]:
     return {mention.name: mention.type for mention in found_in(text, language).mentions}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         (
@@ -96,7 +97,7 @@ def test_where_names_stand_and_what_they_are_called() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name", "type"),
     [
         ("Then Mr. Gray left.", "Mr. Gray", "person"),

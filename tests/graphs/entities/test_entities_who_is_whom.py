@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
+from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for
 from fabula.graphs.entities.merge import merge
@@ -89,7 +90,7 @@ def test_a_person_and_a_thing_of_one_word_with_a_capital_are_two_where_both_are_
     assert types_of([*people, *months[:2]]) == ["person"], "twice may be a slip"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "expected"),
     [
         (
@@ -224,7 +225,7 @@ def test_a_people_is_one_in_the_singular_and_the_plural() -> None:
     assert len(groups_of(spirits)) == 2, "it is somebody whom the text names alone"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "forms", "head"),
     [
         ("pl", {"Jacka": 6, "Jackowi": 4, "Jacek": 2}, "Jacek"),
@@ -266,7 +267,7 @@ def test_forenames_say_a_sex_where_it_is_sure() -> None:
     assert not is_short_for("Jane", "Joan")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "rest"),
     [
         ("good-natured Miss Jemima Pinkerton", "Miss Jemima Pinkerton"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from cases import for_each
 from fabula.graphs.episodes.values import Stretch
 from fabula.graphs.episodes.windows import (
     plan_episodes,
@@ -56,7 +58,7 @@ NOVEL = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("chunks", "size"),
     [
         *((1, 2), (5, 2), (6, 3), (20, 3), (21, 5), (50, 5), (51, 8), (100, 8), (101, 10)),
@@ -67,11 +69,19 @@ def test_windows_are_as_long_as_in_the_timeline_of_comorag(chunks: int, size: in
     assert window_size(chunks) == size
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 15])
-@pytest.mark.parametrize("members", [3, 6, 100])
-@pytest.mark.parametrize(
-    "sections", [NOVEL, (("", 40),), (("I", 1),), tuple((f"Sonnet {n}", 1) for n in range(154))]
-)
+SECTIONS = st.lists(
+    st.tuples(st.sampled_from(("", "I", "II", "I · A", "I · B", "II · A")), st.integers(1, 40)),
+    min_size=1,
+    max_size=12,
+).map(tuple)
+
+
+@given(size=st.integers(2, 15), members=st.integers(3, 100), sections=SECTIONS)
+@example(size=3, members=3, sections=NOVEL)
+@example(size=8, members=6, sections=NOVEL)
+@example(size=8, members=6, sections=(("I", 1),))
+@example(size=5, members=3, sections=tuple((f"Sonnet {n}", 1) for n in range(154)))
+@settings(max_examples=40)
 def test_each_level_covers_all_chunks_once_and_in_order(
     size: int, members: int, sections: tuple[tuple[str, int], ...]
 ) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.graphs.episodes.later_names import drop_sentences_with, find_later_names
 from fabula.graphs.episodes.recap import (
     RecapPart,
@@ -20,7 +19,7 @@ POLISH = "Widział Zosię w ogrodzie. Potem Zosia wyszła. Przyszedł Tadeusz."
 GERMAN = "Er ging in den Wald. Dann sah er das Haus von Anna."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("summary", "text", "end", "language", "names"),
     [
         ("He meets Tom at the mill.", ENGLISH, 20, "en", ["Tom"]),
@@ -69,7 +68,7 @@ TREE = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("until", "options", "ids"),
     [
         (100, {}, "whole"),
@@ -148,7 +147,7 @@ def test_a_part_is_cut_after_a_whole_sentence_and_not_after_an_abbreviation() ->
     assert cut.text == "“God forgive us, God forgive us,” said Mr. Utterson."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("He left. “", "He left."),

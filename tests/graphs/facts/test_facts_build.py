@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
@@ -533,7 +534,7 @@ def test_a_window_that_no_model_reads_is_a_gap_and_is_asked_again(
     assert len(again.states) == (1 if step == "state?" else 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "records",
     [
         [{"subject": "x" * 10_000, "predicate": "loves", "object": "Scrooge"}],

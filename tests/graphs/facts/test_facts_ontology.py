@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.facts.checking import (
     ITSELF,
@@ -191,7 +192,7 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
     assert len(aliases) == len(set(aliases))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "right", "why"),
     [
         (

@@ -9,6 +9,7 @@ import pytest
 from test_facts_build import Model, cast_of, facts_of, texts
 
 import fabula
+from cases import for_each
 from fabula.graph.parts import part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts.rules import match, state_by_rules
@@ -44,7 +45,7 @@ def test_each_pattern_finds_who_is_what_to_whom(sentence: str, how: str) -> None
     assert found(sentence, "Ann", "Zoe") == [("Ann", how, "Zoe")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sentence",
     [
         "There came his daughter Ann, and Zoe sat.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import for_each
 from fabula.graphs.speech.plays import find_speeches
 from fabula.graphs.speech.quotations import find_quotations
 from fabula.graphs.speech.words import words_of
@@ -15,7 +16,7 @@ def quoted(text: str, language: str = "en", depth: int = 0) -> list[str]:
     return [text[q.start : q.end] for q in found if q.depth == depth]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text", "expected"),
     [
         ("en", 'He said, "Come in." Nobody came.', ['"Come in."']),

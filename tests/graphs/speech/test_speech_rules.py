@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from cases import for_each
 from fabula.graphs.speech.inner import attribute_inner
 from fabula.graphs.speech.persons import Persons
 from fabula.graphs.speech.quotations import find_quotations
@@ -43,7 +44,7 @@ def test_a_verb_of_speech_or_a_sentence_beside_it_names_the_speaker(text: str) -
     assert speakers(text) == ["Tom"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text", "name"),
     [
         ("en", "“Come in,” said Tom.", "Tom"),
