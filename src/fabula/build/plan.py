@@ -311,6 +311,7 @@ class Planner:
         return replace(part, nodes=nodes)
 
     def _report_read(self, read: int, nodes: int) -> None:
+        self.models.stop.check()
         if not read:
             self.progress.expect(READ_PREVIOUS, nodes)
         for _ in range(read):

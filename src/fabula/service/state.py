@@ -113,6 +113,7 @@ class ServiceState:
             self.ledger,
             self.conversations,
             self.neo4j.outage,
+            self.question_limit.is_held,
             cluster=self._make_cluster(),
         )
         self.daily_dump = DailyDump(

@@ -228,8 +228,7 @@ def stage(
     is_one = len(embedded) <= PASSAGES_PER_BATCH and row_count <= SMALL_ROWS
     for together in [slices] if is_one else [[single] for single in slices]:
         session.execute_write(_save_slices, together, shared)
-        if count := sum(len(batch) for name, batch in together if name == "core/stage_passages"):
-            written(count)
+        written(sum(len(batch) for name, batch in together if name == "core/stage_passages"))
     return [edge for edge in edges if not (edge.start in staged and edge.end in staged)]
 
 

@@ -81,3 +81,7 @@ class ConcurrencyLimit:
                 self._under_way[name] -= 1
                 if not self._under_way[name]:
                     del self._under_way[name]
+
+    def is_held(self) -> bool:
+        """Return whether a request is under way."""
+        return bool(self._under_way)

@@ -39,6 +39,7 @@ from fabula.models.usage import Usage
 from fabula.service.core.accounts import Ledger
 from fabula.service.core.callers import Caller, Quotas
 from fabula.service.core.conversations import Conversations
+from fabula.service.core.jobs.giving_way import GivingWay
 from fabula.service.core.jobs.job import (
     OPEN,
     Item,
@@ -92,6 +93,8 @@ class JobServices:
     conversations: Conversations
     outage: Callable[[], object]
     """Returns why Neo4j can't be reached now, or None if it can."""
+    is_asked: Callable[[], bool]
+    """Returns whether this process is answering a question."""
     awaited: dict[str, BatchProgress] = field(default_factory=dict)
     """The batches that jobs wait for, by the jobs' ids, as far as this process has sent them. They
     spare a job from going through its documents at each poll of its batches."""
@@ -249,7 +252,7 @@ class Runner:
 
     @contextmanager
     def _stopping(self) -> Iterator[Stop]:
-        stop = Stop()
+        stop = GivingWay(self._services.is_asked)
         with self._lock:
             self._stops.add(stop)
         if self._is_releasing():
