@@ -33,7 +33,7 @@ class GivingWay(Stop):
         self._slices = threading.Lock()
 
     def check(self) -> None:
-        """Raise Stopped if the flag is set; pause in proportion to the work since the last pause."""
+        """Raise Stopped if the flag is set; pause in proportion to the last slice."""
         super().check()
         with self._slices:
             seconds = time.monotonic() - self._slice_began
