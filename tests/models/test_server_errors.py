@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from test_tools import CALLS, PROMPT, call
 
 from cases import for_each
 from endpoint import Endpoint as Server
@@ -34,6 +33,7 @@ from fabula.models.payload import join_events
 from fabula.models.purpose import BUILD
 from fabula.models.rate_limit import Unlimited
 from reach import SUMMARY, chat, reach, text_of
+from tool_calls import CALLS, PROMPT, call
 
 Raw = Callable[[int, dict[str, Any]], list[bytes] | None]
 

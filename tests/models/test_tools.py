@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
 
 from caches import OpenCache
 from cases import for_each
@@ -21,32 +20,7 @@ from fabula.models.openai import OpenAIChat
 from fabula.models.payload import tool_calls
 from reach import chat, reach
 from reading_model import http
-
-
-class Arguments(BaseModel):
-    """What to search for."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    query: str = Field(description="the words")
-
-
-class CallsReply(BaseModel):
-    """The calls."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    calls: list[dict[str, Any]]
-
-
-OFFER = ToolOffer((OfferedTool("search", "Find passages", Arguments),), "Call by JSON: search.")
-PROMPT = Prompt("You read.", "Who?", 100, 0, CallsReply, offer=OFFER)
-CALLS = json.dumps({"calls": [{"tool": "search", "arguments": {"query": "Marley"}}]})
-
-
-def call(arguments: Any, name: Any = "search") -> dict[str, Any]:
-    function = {"name": name, "arguments": arguments}
-    return {"id": "call_1", "type": "function", "function": function}
+from tool_calls import CALLS, PROMPT, Arguments, CallsReply, call
 
 
 def replies(message: dict[str, Any], finish: str = "tool_calls") -> Any:

@@ -138,6 +138,15 @@ def test_every_file_of_tests_is_collected(pytestconfig: pytest.Config) -> None:
     assert [name for name in folders if any(fnmatch(name, rule) for rule in left_out)] == []
 
 
+def test_no_test_imports_another() -> None:
+    tests = Path(__file__).parents[1].rglob("test_*.py")
+    found = {
+        str(file): re.findall(r"(?m)^(?:from|import) test_\w+", file.read_text("utf-8"))
+        for file in tests
+    }
+    assert {file: imports for file, imports in found.items() if imports} == {}
+
+
 def test_the_layers_of_imports_leave_no_module_out() -> None:
     project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]

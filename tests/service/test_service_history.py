@@ -14,7 +14,6 @@ from typing import Any
 import httpx2
 import pytest
 from click.testing import CliRunner
-from test_service_mcp import called
 
 from database import connect, wipe
 from endpoint import Endpoint
@@ -25,6 +24,7 @@ from fabula.server import Address
 from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import Caller
 from fabula.service.openai import Message, read_turns
+from mcp_calls import called
 from served import Served, events, served, server_of
 from stories import CONVICT, WINTER
 

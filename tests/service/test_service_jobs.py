@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from database import connect, cypher, wipe
@@ -17,15 +15,11 @@ from fabula.server import Address
 from fabula.service.api.jobs import JobEvents
 from fabula.service.core.callers import PERSON, Caller
 from fabula.service.core.jobs.job import Item, is_whole, read_job
+from jobs_over_http import BASE, begin, books, send, until
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
 pytestmark = pytest.mark.long
-
-BASE = "/api/v1"
-OVER = ("succeeded", "failed", "cancelled", "paused")
-POLL_SECONDS = 0.2
-"""Poll interval of a job: a key has 600 requests a minute, and machines may be slow."""
 
 
 @pytest.fixture(scope="module")
@@ -45,34 +39,6 @@ def service(address: Address, folder: Path) -> Iterator[Served]:
     }
     with App(home=folder, **server_of(address), **offline) as app, served(app) as it:
         yield it
-
-
-def until(client: httpx2.Client, id: str, *states: str, seconds: float = 240.0) -> dict[str, Any]:
-    """The job once it is in one of these states, or over."""
-    deadline = time.monotonic() + seconds
-    while True:
-        job: dict[str, Any] = client.get(f"{BASE}/jobs/{id}").json()
-        if job["state"] in (states or OVER):
-            return job
-        assert time.monotonic() < deadline, job
-        time.sleep(POLL_SECONDS)
-
-
-def send(client: httpx2.Client, collection: str, files: dict[str, str], **more: Any) -> Any:
-    form = [("files", (name, text.encode())) for name, text in files.items()]
-    return client.post(f"{BASE}/collections/{collection}/documents", files=form, **more)
-
-
-def begin(client: httpx2.Client, collection: str, files: dict[str, str], **more: Any) -> str:
-    begun = send(client, collection, files, **more)
-    assert begun.status_code == 202, begun.text
-    return str(begun.json()["id"])
-
-
-def books(client: httpx2.Client, collection: str) -> dict[str, str]:
-    """The titles of a collection's documents by their sources."""
-    found = client.get(f"{BASE}/collections/{collection}/documents").json()
-    return {one["source"]: one["title"] for one in found.get("items", ())}
 
 
 @pytest.mark.journey

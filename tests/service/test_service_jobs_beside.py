@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_service_jobs import BASE, POLL_SECONDS, begin, books, until
 
 from database import cypher
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address
 from fabula.store import Store
+from jobs_over_http import BASE, POLL_SECONDS, begin, books, until
 from served import served, server_of
 from stories import WINTER
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from test_service_jobs import BASE, POLL_SECONDS, begin, books, send, until
 
 from database import connect, cypher, wipe
 from endpoint import Endpoint
@@ -20,6 +19,7 @@ from fabula.models.progress import BUILD
 from fabula.server import Address
 from fabula.service.core.callers import PERSON
 from fabula.service.core.jobs.job import Job
+from jobs_over_http import BASE, POLL_SECONDS, begin, books, send, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import httpx2
@@ -21,13 +21,13 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
-from fabula.service.mcp import MAX_RESULT_TOKENS, PAGE_SIZE, make_mcp
+from fabula.service.mcp import MAX_RESULT_TOKENS, PAGE_SIZE
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
+from mcp_calls import called, in_memory
 from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 
-Out = TypeVar("Out")
 TOOLS = {
     *("list_collections", "list_documents", "read", "outline", "recap", "around"),
     *("search", "ask", "add_text", "job"),
@@ -59,31 +59,6 @@ def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 @pytest.fixture
 def book(it: Served) -> str:
     return it.state.app.collection("mine").document("Winter").id
-
-
-def in_memory(
-    it: Served, use: Callable[[Client], Awaitable[Out]], caller: Caller | None = None
-) -> Out:
-    """What a client says of a server in this process, asked by a caller."""
-    reader = caller or Caller("ada", "Ada", "read", frozenset({"mine"}))
-
-    async def run() -> Out:
-        async with Client(make_mcp(it.state, reader)) as client:
-            return await use(client)
-
-    return anyio.run(run)
-
-
-def called(it: Served, tool: str, caller: Caller | None = None, **given: Any) -> Any:
-    """What a tool gives; its error, where it fails."""
-
-    async def call(client: Client) -> Any:
-        result = await client.call_tool(tool, given)
-        if result.is_error:
-            return result.content[0].text  # type: ignore[union-attr]
-        return result.structured_content
-
-    return in_memory(it, call, caller)
 
 
 def test_tools_say_whether_they_change_anything(it: Served) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_service_jobs import BASE, begin, until
 
 from database import cypher
 from endpoint import Endpoint
@@ -28,6 +27,7 @@ from fabula.service.core.journal import Journal, Line
 from fabula.service.observe.metrics import Metrics
 from fabula.service.state import make_schema
 from fabula.store import Store
+from jobs_over_http import BASE, begin, until
 from kills import story
 from served import Served, served, server_of
 from stories import WINTER

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from test_service_mcp import called
 
 from database import connect, cypher, wipe
 from fabula.app import App
@@ -24,6 +23,7 @@ from fabula.export.markdown import markdown
 from fabula.graph.hits import describe_place
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
+from mcp_calls import called
 from novels import CHAPTERS, COMET, HERE, PARTS, PATHS, QUESTION, novel, poem
 from served import Served, served, server_of
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from test_service_jobs import BASE, begin, until
-from test_service_kills import Killed
 
 from endless import think
 from endpoint import Endpoint
@@ -21,6 +19,8 @@ from fabula.server import Address
 from fabula.service.core.keys import Keys
 from fabula.service.state import make_schema
 from fabula.store import Store
+from jobs_over_http import BASE, begin, until
+from killed_service import Killed
 from stories import WINTER
 
 pytestmark = pytest.mark.long

@@ -11,10 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from test_service_jobs import BASE, begin, until
-from test_service_kills import Killed, endpoint, killed
 
 from fabula import tracing
+from jobs_over_http import BASE, begin, until
+from killed_service import Killed, endpoint, killed
 from stories import WINTER
 
 pytestmark = pytest.mark.long

@@ -9,13 +9,13 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from test_service_mcp import called
 
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
+from mcp_calls import called
 from served import Served, served, server_of
 from stories import CONVICT
 

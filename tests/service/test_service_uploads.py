@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_service_jobs import BASE, begin, books, until
 
 from database import connect, wipe
 from fabula.app import App
@@ -23,6 +22,7 @@ from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.server import Address
 from fabula.service.core.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
+from jobs_over_http import BASE, begin, books, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

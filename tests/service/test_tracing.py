@@ -13,10 +13,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from test_service_jobs import until
 
 from endpoint import Endpoint
 from fabula import App, Fabula, ModelError, tracing
+from jobs_over_http import until
 from served import served
 from stories import WINTER
 

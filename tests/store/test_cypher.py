@@ -10,7 +10,6 @@ from typing import Any
 
 import neo4j
 import pytest
-from test_tenants import WITHIN
 
 from cases import for_each
 from database import connect, wipe
@@ -24,6 +23,7 @@ from fabula.service.state import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
+from tenant_statements import WITHIN
 
 pytestmark = pytest.mark.statement
 

@@ -19,7 +19,7 @@ from fabula.graph import Node, Part
 from fabula.graph.decisions import Decision
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import NO_LIMIT
-from fabula.graph.queries import FOLDER, for_embeddings, read_statement
+from fabula.graph.queries import for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.decisions import save_decision
@@ -41,6 +41,7 @@ from graphs import (
     small_graph,
     vector,
 )
+from tenant_statements import BEYOND, STATEMENTS, WITHIN
 
 pytestmark = pytest.mark.long
 
@@ -52,30 +53,6 @@ HOSTILE = (
     " ",
 )
 """Names of collections. Each has the same two books; the text of each bears a mark of its own."""
-BEYOND = {
-    "core/clear_retired": "sweeps the whole graph",
-    "core/clear_staged": "sweeps the whole graph",
-    "core/clear_staging": "sweeps the whole graph",
-    "core/count_run": "a run's name is its own",
-    "core/count_words": "its queries and its locks are those of one collection's token",
-    "core/find_collections": "lists the collections",
-    "core/find_constraint_makers": "tells of the server",
-    "core/find_indexes": "tells of the server",
-    "core/find_runs": "sweeps the whole graph",
-    "core/find_schema": "tells of the whole graph",
-    "core/find_spaces": "lists the collections",
-    "core/find_time": "tells of the server",
-    "core/find_turns": "tells of the server",
-    "core/find_version": "tells of the server",
-    "core/save_schema": "tells of the whole graph",
-    "core/stage_edges": "a run's name is its own",
-    "core/stage_nodes": "a run's name is its own",
-    "core/stage_passages": "a run's name is its own",
-    "core/switch_in": "a run's name is its own",
-    "core/take_locks": "takes locks",
-    "core/terminate_query": "a query's tag is its own",
-}
-"""Statements that name no collection, and why that is right; the schema's are all such."""
 WITHOUT_PLACE = {
     "core/count_checked": "counts for `fabula check`",
     "core/count_kinds": "counts for `fabula list` and `fabula show`",
@@ -115,17 +92,6 @@ OF_DOCUMENTS = {"document", "first_document", "documents", "passages", "nodes", 
 TAKES_IDS = {
     *("document", "passages", "summaries", "tops", "nodes", "ids", "id", "first_document", "rows")
 }
-ROOMS = (
-    *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
-    *("episodes", "facts", "identities", "speech"),
-)
-STATEMENTS = [
-    f"{room}/{path.stem}"
-    for room in ROOMS
-    for path in sorted((FOLDER / room).glob("*.cypher"))
-    if not path.stem.startswith("schema_")
-]
-WITHIN = [name for name in STATEMENTS if name not in BEYOND]
 WIDE = {"limit": 500, "distance": 1}
 CAST = {"name": "Anna", "first": "Anna", "second": "Boris"}
 """What lets a query find something in books of four chunks, and who is in them."""

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from test_cluster import AWKWARD, assert_sound, topics
 
 from cases import for_each
+from clusters import AWKWARD, assert_sound, topics
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings, presets
 from fabula.errors import SettingsError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from fabula.graph import Node, Part
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
-from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.mapping import MAX_LEFT_OUT
@@ -28,142 +26,23 @@ from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.values import FactStatement
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
-from scripted import Models, Says, built, entity, made_chunks, script, told
-
-STORY = made_chunks(
-    "Old Scrooge kept a counting-house in London. Bob Cratchit was his clerk. ",
-    "Bob Cratchit feared the miser on Cornhill. ",
-    "Tiny Tim is the son of Bob Cratchit. ",
-    "In 1843 Tiny Tim came to London. ",
+from scripted import Models, Says, entity, made_chunks, told
+from stated_facts import (
+    FIRST,
+    PERSONS,
+    STATED,
+    STORY,
+    TO_PLACE,
+    Model,
+    cast_of,
+    facts_of,
+    texts,
+    triple,
 )
-"""Of windows of two chunks each."""
-CAST = {
-    "Old Scrooge": {
-        "entities": [
-            entity("Scrooge", 1, description="He is a miser."),
-            entity("Bob Cratchit", 1, 2),
-            entity("London", 1, type="place"),
-            entity("Cornhill", 2, type="place"),
-        ],
-        "relations": [],
-    },
-    "Tiny Tim is": {
-        "entities": [
-            entity("Tiny Tim", 1, 2),
-            entity("Bob Cratchit", 1),
-            entity("London", 2, type="place"),
-        ],
-        "relations": [],
-    },
-}
-PERSONS = {"subject_type": "person", "object_type": "person"}
-TO_PLACE = {"subject_type": "person", "object_type": "settlement"}
-
-
-def triple(subject: str, predicate: str, object: str, *parts: Any, **types: str) -> dict[str, Any]:
-    """A record as a model writes it."""
-    return {
-        "subject": subject,
-        "predicate": predicate,
-        "object": object,
-        **(types or PERSONS),
-        "parts": list(parts),
-    }
-
-
-FIRST = [
-    triple("Bob Cratchit", "works for", "Scrooge", 1),
-    triple("Bob Cratchit", "feared", "the miser", 2),
-    triple("the miser", "was seen on", "Cornhill", 2, **TO_PLACE),
-]
-SECOND = [
-    triple("Tiny Tim", "is the son of", "Bob Cratchit", 1),
-    triple("Tiny Tim", "came to", "London", 2, **TO_PLACE),
-    triple("Tiny Tim", "travels to", "1843", 2, subject_type="person", object_type="time"),
-]
-STATED = {"Scrooge kept": FIRST, "is the son": SECOND}
-
-
-@dataclass
-class Model:
-    """States what is scripted of passages, and takes names and predicates for what it is told.
-
-    By their words, so that a test sees which candidates it was shown; 0 for all others.
-    """
-
-    stated: Mapping[str, Any] = field(default_factory=lambda: STATED)
-    means: Mapping[str, str] = field(default_factory=lambda: {"the miser": "Scrooge"})
-    asked: list[str] = field(default_factory=list)
-
-    def says(self) -> Says:
-        return Says(self.reply)
-
-    def reply(self, user: str) -> str:
-        self.asked.append(user)
-        if "state?" in user:
-            own = user.partition("<passages>")[2].partition("</passages>")[0].partition("[1]")[2]
-            found = (records for words, records in self.stated.items() if words in own)
-            records: Any = next(found, [])
-            return records if isinstance(records, str) else json.dumps({"triples": records})
-        chosen: dict[str, list[dict[str, int]]] = {"names": [], "predicates": []}
-        listed = "names"
-        # The phrases that the candidates below belong to: one, or all predicates.
-        phrases: dict[str, int] = {}
-        for line in user.partition("</facts>")[2].splitlines():
-            if line == "Predicates:":
-                listed, phrases = "predicates", {}
-            elif line.startswith("["):
-                if listed == "names":
-                    phrases = {}
-                phrases[line.partition("] ")[2]] = int(line[1 : line.index("]")])
-            elif line.startswith("    ("):
-                place, told = int(line[5 : line.index(")")]), line.partition(") ")[2]
-                for words in [one for one in phrases if told.startswith(self.means.get(one, "?"))]:
-                    chosen[listed].append({"n": phrases.pop(words), "is": place})
-        return json.dumps(chosen)
-
-    @property
-    def states(self) -> list[str]:
-        return [one for one in self.asked if "state?" in one]
-
-    @property
-    def normalises(self) -> list[str]:
-        return [one for one in self.asked if "</facts>" in one]
-
-
-def cast_of(chunks: Sequence[Chunk] = STORY, said: Any = CAST) -> Part:
-    """The document's part of the graph of entities."""
-    made, _ = built(chunks, Models(script(said)), window_tokens=200, gleanings=0)
-    return part_of(ENTITIES, told(chunks), made, {}, {})
-
-
-def facts_of(
-    model: Model,
-    chunks: Sequence[Chunk] = STORY,
-    cast: Part | None = None,
-    known: Known | None = None,
-    offline: bool = False,
-    **knobs: Any,
-) -> Built:
-    models = Models(model.says(), offline=offline)
-    text = told(chunks)
-    text = BuildText(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
-    workers = Workers(8)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            settings = Options(**{"window_tokens": 200, **knobs})
-            return build(text, settings, models, known or Known(), work)
-    finally:
-        workers.close()
 
 
 def known_from(made: Built, chunks: Sequence[Chunk] = STORY) -> Known:
     return known_of(part_of(GRAPH, told(chunks), made, {}, {}), tuple(chunks), {})
-
-
-def texts(made: Built) -> list[str]:
-    return sorted(node.properties["text"] for node in made.nodes)
 
 
 def one(made: Built, text: str) -> Node:

@@ -6,7 +6,6 @@ import csv
 from pathlib import Path
 
 import pytest
-from test_facts_build import Model, cast_of, facts_of, texts
 
 import fabula
 from cases import for_each
@@ -16,6 +15,7 @@ from fabula.graphs.facts.rules import match, state_by_rules
 from fabula.load import load
 from fabula.text.chunk import split
 from scripted import Models, Says, built, entity, made_chunks, told
+from stated_facts import Model, cast_of, facts_of, texts
 
 JUDGED = Path(__file__).parents[2] / "data" / "facts"
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
