@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path, PurePath
 
 import grimp
 
 PACKAGE = "fabula"
 SOURCE, TESTS, SUPPORT = Path("src"), Path("tests"), Path("tests/support")
+OF_DOCS = TESTS / "project"
+"""What the documentation says is run there."""
 CHANGE_AGE = "1 day ago"
 """What is older than this has landed: a clone does not say which of its commits are new."""
 
@@ -31,11 +34,12 @@ def find_changed_files(age: str = CHANGE_AGE) -> list[str]:
 def find_touched_tests(changed: Iterable[str]) -> list[str]:
     """Return the test files, as pytest names them, of the files that a change touches."""
     changed = [*changed]
-    graph = grimp.build_graph(PACKAGE)
+    graph = _read_imports()
     modules = {module for name in changed for module in _modules_of(name, graph.modules)}
     importers = set[str]().union(
         *(graph.find_modules_that_directly_import(module) for module in modules)
     )
+    docs = any(PurePath(name).is_relative_to("docs") or name == "README.md" for name in changed)
     support = {PurePath(name).stem for name in changed if PurePath(name).is_relative_to(SUPPORT)}
     return sorted(
         str(file)
@@ -44,7 +48,13 @@ def find_touched_tests(changed: Iterable[str]) -> list[str]:
         or any(_is_room_of(file, module) for module in modules)
         or any(_is_named_after(file, module) for module in importers)
         or _imports(file) & (modules | support)
+        or (docs and file.is_relative_to(OF_DOCS))
     )
+
+
+@cache
+def _read_imports() -> grimp.ImportGraph:
+    return grimp.build_graph(PACKAGE)
 
 
 def _modules_of(name: str, modules: set[str]) -> Iterator[str]:
@@ -58,11 +68,9 @@ def _modules_of(name: str, modules: set[str]) -> Iterator[str]:
     elif path.is_relative_to(SOURCE):
         module = _module(path)
         # A prompt, a template or a table is read by the package that it lies in.
-        while module and (path.suffix != ".py" or module not in modules):
+        while path.suffix != ".py" and module not in modules:
             module = module.rpartition(".")[0]
-            if module in modules:
-                break
-        if module:
+        if module in modules:
             yield module
 
 
@@ -85,7 +93,8 @@ def _is_named_after(file: Path, module: str) -> bool:
     return any(words[start : start + len(name)] == name for start in range(len(words)))
 
 
-def _imports(file: Path) -> set[str]:
+@cache
+def _imports(file: Path) -> frozenset[str]:
     """Return the modules that a test imports, and the names that it takes from them."""
     found = set[str]()
     for node in ast.walk(ast.parse(file.read_bytes())):
@@ -94,7 +103,7 @@ def _imports(file: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
+    return frozenset(found)
 
 
 def _git(*arguments: str) -> str:
