@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.graph.installed import graphs
-from touched_tests import find_touched_tests
+from touched_tests import find_changed_files, find_touched_tests
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,6 +60,11 @@ def test_a_test_touches_itself_and_shared_code_those_that_import_it() -> None:
 def test_documentation_touches_the_tests_that_run_it_and_other_files_none() -> None:
     assert "tests/project/test_tutorials.py" in touched("docs/tutorials/scholar.md")
     assert touched("LICENSE", "src/fabula/gone.py") == set()
+
+
+def test_without_a_history_all_tests_are_touched() -> None:
+    every = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("test_*.py")}
+    assert touched(*find_changed_files("1990-01-01")) == every
 
 
 def test_each_graph_has_a_journey() -> None:
