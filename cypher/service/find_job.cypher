@@ -11,7 +11,9 @@ RETURN job {.*} AS job, job.state = 'running' AND coalesce(job.lease < timestamp
   COUNT { (job)-[:WAITS_FOR]->() } AS waits,
   COLLECT {
     MATCH (job)-[:WAITS_FOR]->(before:ServiceJob)
-    RETURN before {.id, .kind, .state} ORDER BY before.place LIMIT 1
+    // Sorted before: behind the projection, `before` has no place.
+    WITH before ORDER BY before.place LIMIT 1
+    RETURN before {.id, .kind, .state}
   }[0] AS waits_for,
   COLLECT {
     MATCH (job)-[:HAS_ITEM]->(item:ServiceItem)
