@@ -29,12 +29,12 @@ from bench.server import environment
 from bench.waiting import endpoint
 
 READERS = 20
-WORDS = 120_000
+WORDS = 150_000
 SHELF, VOLUME_WORDS = 3, 30_000
 """The books that are read."""
 DIMENSIONS = 1536
 CALL_SECONDS = 0.2
-IDLE_SECONDS = 60.0
+IDLE_SECONDS = 40.0
 PAUSE_SECONDS = (0.5, 3.0)
 SEARCH_GOAL = 1.0
 ASK_GOAL = 1.0 + 2 * CALL_SECONDS
