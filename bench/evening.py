@@ -110,21 +110,26 @@ class Service:
         return done.stdout
 
 
+def make_service(folder: Path, home: Path, endpoint_url: str) -> Service:
+    """A service that is not started yet, with its files in a folder and its Neo4j in a home."""
+    own = environment() | {
+        "FABULA_HOME": str(home),
+        "FABULA_CACHE_FOLDER": str(folder / "cache"),
+        "OPENAI_BASE_URL": endpoint_url,
+        "OPENAI_API_KEY": "sk-bench",
+        "FABULA_SERVE__UPLOADS": str(folder / "uploads"),
+        "FABULA_SERVE__REQUESTS_A_MINUTE": "100000",
+    }
+    return Service(own, folder / "serve.log")
+
+
 def measure(books: Path | None) -> list[Figure]:
     """Live through the evening; what it was like."""
     diary = Diary()
     with tempfile.TemporaryDirectory(prefix="fabula-evening-") as folder, disk(folder) as home:
         notes = Path(folder) / "notes"
         with endpoint(0.1, DIMENSIONS, notes) as url:
-            own = environment() | {
-                "FABULA_HOME": str(home),
-                "FABULA_CACHE_FOLDER": str(Path(folder) / "cache"),
-                "OPENAI_BASE_URL": url,
-                "OPENAI_API_KEY": "sk-bench",
-                "FABULA_SERVE__UPLOADS": str(Path(folder) / "uploads"),
-                "FABULA_SERVE__REQUESTS_A_MINUTE": "100000",
-            }
-            service = Service(own, Path(folder) / "serve.log")
+            service = make_service(Path(folder), home, url)
             service.run("ingest", str(STORY))
             before = len(notes.read_text().splitlines())
             keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]

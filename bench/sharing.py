@@ -23,9 +23,15 @@ import httpx2
 import psutil
 
 from bench.books import book, questions
-from bench.evening import GIVE_UP_SECONDS, Service, client, make_key, wait_until_ready
+from bench.evening import (
+    GIVE_UP_SECONDS,
+    Service,
+    client,
+    make_key,
+    make_service,
+    wait_until_ready,
+)
 from bench.report import Figure
-from bench.server import environment
 from bench.waiting import endpoint
 
 READERS = 20
@@ -51,15 +57,7 @@ def measure(books: Path | None) -> list[Figure]:
         tempfile.TemporaryDirectory(prefix="fabula-sharing-") as folder,
         endpoint(CALL_SECONDS, DIMENSIONS) as url,
     ):
-        own = environment() | {
-            "FABULA_HOME": str(Path(folder) / "home"),
-            "FABULA_CACHE_FOLDER": str(Path(folder) / "cache"),
-            "OPENAI_BASE_URL": url,
-            "OPENAI_API_KEY": "sk-bench",
-            "FABULA_SERVE__UPLOADS": str(Path(folder) / "uploads"),
-            "FABULA_SERVE__REQUESTS_A_MINUTE": "100000",
-        }
-        service = Service(own, Path(folder) / "serve.log")
+        service = make_service(Path(folder), Path(folder) / "home", url)
         for number in range(SHELF):
             volume = Path(folder) / f"volume {number}.txt"
             volume.write_text(book(VOLUME_WORDS, books, number))

@@ -15,7 +15,11 @@ from pathlib import Path, PurePath
 import grimp
 
 PACKAGE = "fabula"
-SOURCE, TESTS, SUPPORT = Path("src"), Path("tests"), Path("tests/support")
+SOURCE, TESTS = Path("src"), Path("tests")
+SHARED = (TESTS / "support", Path("scripts"))
+"""Where tests find modules beside the package."""
+OF_ALL = (".ci/versions.txt", "src/fabula/server/artifacts.lock", "tests/conftest.py")
+"""Versions of others' packages and of Neo4j, and what all tests share."""
 OF_DOCS = TESTS / "project"
 """What the documentation says is run there."""
 CHANGE_AGE = "1 day ago"
@@ -37,20 +41,27 @@ def find_changed_files(age: str = CHANGE_AGE) -> list[str]:
 def find_touched_tests(changed: Iterable[str]) -> list[str]:
     """Return the test files, as pytest names them, of the files that a change touches."""
     changed = [*changed]
+    if set(changed).intersection(OF_ALL):
+        return sorted(map(str, TESTS.rglob("test_*.py")))
     graph = _read_imports()
     modules = {module for name in changed for module in _modules_of(name, graph.modules)}
     importers = set[str]().union(
         *(graph.find_modules_that_directly_import(module) for module in modules)
     )
     docs = any(PurePath(name).is_relative_to("docs") or name == "README.md" for name in changed)
-    support = {PurePath(name).stem for name in changed if PurePath(name).is_relative_to(SUPPORT)}
+    shared = {
+        PurePath(PurePath(name).relative_to(folder).parts[0]).stem
+        for name in changed
+        for folder in SHARED
+        if PurePath(name).is_relative_to(folder)
+    }
     return sorted(
         str(file)
         for file in TESTS.rglob("test_*.py")
         if str(file) in changed
         or any(_is_room_of(file, module) for module in modules)
         or any(_is_named_after(file, module) for module in importers)
-        or _imports(file) & (modules | support)
+        or _imports(file) & (modules | shared)
         or (docs and file.is_relative_to(OF_DOCS))
     )
 
