@@ -55,7 +55,8 @@ def test_what_no_collection_may_be_called(name: str) -> None:
 
 
 def test_a_collection_is_not_called_what_looks_like_another_or_means_all() -> None:
-    assert collection_problem("аlpha") == "mixes alphabets that look alike in one word, 'аlpha'"
+    problem = "may not mix alphabets that look alike in one word, as 'аlpha' does"
+    assert collection_problem("аlpha") == problem
     assert "alike" in collection_problem("my Αlpha")
     assert "all collections" in collection_problem("all")
     assert collection_problem("ALL") == ""

@@ -66,10 +66,10 @@ def collection_problem(name: str) -> str:
     if not is_valid or name != name.strip(_BETWEEN):
         return "may only have letters and digits of any script, and space, _, - and . between them"
     if name == EVERYTHING:
-        return "is the word for all collections"
+        return "may not be the word for all collections"
     for word in re.split(r"[\W_]+", name):
         if len({unicodedata.name(letter, "").split(" ")[0] for letter in word} & LOOK_ALIKE) > 1:
-            return f"mixes alphabets that look alike in one word, {quote_name(word)}"
+            return f"may not mix alphabets that look alike in one word, as {quote_name(word)} does"
     return name_problem(name) or ("" if name else "is empty")
 
 
