@@ -24,6 +24,7 @@ from bench import (
     evening,
     faults,
     gold,
+    hour,
     large_book,
     library,
     lookup,
@@ -72,6 +73,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "library": library.measure,
     "large-book": large_book.measure,
     "evening": evening.measure,
+    "hour": hour.measure,
 }
 
 

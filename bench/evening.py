@@ -144,7 +144,7 @@ def measure(books: Path | None) -> list[Figure]:
                     service.stop()
                 service.run("db", "stop")
             log = service.log.read_text(errors="replace")
-    figures += _met(diary)
+    figures += describe_meetings(diary)
     figures.append(Figure("lines of the service's log", log.count("\n"), ""))
     figures.append(Figure("tracebacks in it", log.count("Traceback"), "", goal=0))
     return figures
@@ -187,7 +187,7 @@ async def _live(
     question_texts = questions(200)
     await wait_until_ready(admin)
     readers = [
-        asyncio.create_task(_read(key, question_texts[number::READERS], over, diary))
+        asyncio.create_task(read(key, question_texts[number::READERS], over, diary))
         for number, key in enumerate(keys)
     ]
     troubles = asyncio.create_task(_trouble(service, admin, home, diary))
@@ -242,7 +242,7 @@ async def _again(
     return None
 
 
-async def _read(key: str, question_texts: list[str], over: asyncio.Event, diary: Diary) -> None:
+async def read(key: str, question_texts: list[str], over: asyncio.Event, diary: Diary) -> None:
     """Ask and open pages until the evening is over."""
     collection = "/api/v1/collections/default"
     async with client(key) as reader:
@@ -378,7 +378,7 @@ def _restart(service: Service, admin: str, diary: Diary) -> list[Figure]:
     ]
 
 
-def _met(diary: Diary) -> Iterator[Figure]:
+def describe_meetings(diary: Diary) -> Iterator[Figure]:
     for kind, seconds in sorted(diary.waits.items()):
         note = f"median {statistics.median(seconds):.2f}, {len(seconds)} requests"
         yield Figure(f"{kind}, longest", max(seconds), note=note)

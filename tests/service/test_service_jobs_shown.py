@@ -19,6 +19,7 @@ from fabula.models.progress import BUILD
 from fabula.server import Address
 from fabula.service.core.callers import PERSON
 from fabula.service.core.jobs.job import Job
+from fabula.service.core.jobs.queue import UNTOLD
 from jobs_over_http import BASE, POLL_SECONDS, begin, books, send, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -216,3 +217,25 @@ def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled
     until(client, done)
     assert len(books(client, "old")) == 1
     assert send(client, "old", {"2.txt": LIGHTHOUSE}).status_code == 202
+
+
+def test_who_may_only_read_is_not_told_why_a_job_failed(
+    service: Served, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "key", "another")
+    writer, reader = service.client("write"), service.client("read")
+    id = begin(writer, "failing", {"winter.txt": WINTER})
+    failed = until(writer, id)
+    assert failed["state"] == "failed"
+    assert endpoint.url in failed["items"][0]["error"]
+    seen = [
+        reader.get(f"{BASE}/jobs/{id}"),
+        reader.get(f"{BASE}/jobs/{id}/events"),
+        reader.get(f"{BASE}/jobs"),
+        reader.get(f"/jobs/{id}"),
+        reader.get(f"/jobs/{id}/part"),
+        reader.get("/jobs"),
+    ]
+    assert {response.status_code for response in seen} == {200}
+    assert not [response.url for response in seen if endpoint.url in response.text]
+    assert seen[0].json()["items"][0]["error"] == UNTOLD == seen[0].json()["problem"]

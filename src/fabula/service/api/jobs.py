@@ -77,7 +77,8 @@ class JobView(MoneyView):
 
     `counts` is the number of its items by state; a list of jobs leaves out `items`. `steps` are
     those of all items together; while the job runs, one of them is not done. `eta` is the estimated
-    remaining time in seconds. `problem` says why the job failed, is paused, or waits.
+    remaining time in seconds. `problem` says why the job failed, is paused, or waits, to keys that
+    may write.
     """
 
     id: str
@@ -142,7 +143,9 @@ class JobEvents:
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
                 return
-            changed = self._service_state.jobs.changes(job.id, version, POLL_SECONDS, self._is_over)
+            changed = self._service_state.jobs.changes(
+                self._caller, job.id, version, POLL_SECONDS, self._is_over
+            )
             job = changed or job
 
     def _is_over(self) -> bool:

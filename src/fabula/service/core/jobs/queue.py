@@ -68,6 +68,10 @@ WHAT_JOBS_DO: Mapping[str, str] = {
 """What a job does that others wait for."""
 
 
+UNTOLD = "A key with the role write is told why."
+"""What others read in place of a reason, which may name servers and settings."""
+
+
 WATCH_POLL_SECONDS = 0.5
 """How often a watched job is read, as another process may be running it."""
 
@@ -163,7 +167,7 @@ class Jobs:
         job = self.read(id)
         if job is None or not caller.may_see(job.collection):
             raise NotFound(f"There is no job {quote_name(id)}.")
-        return job
+        return _show_to(caller, job)
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
@@ -212,7 +216,7 @@ class Jobs:
             after=after,
             limit=limit,
         )
-        return [self.read_job(row) for row in rows]
+        return [_show_to(caller, self.read_job(row)) for row in rows]
 
     def is_any_waiting(self, *, takes_others: bool = True) -> tuple[bool, Sequence[str | None]]:
         """Return whether there may be a job to take, and who works on jobs now.
@@ -285,6 +289,7 @@ class Jobs:
 
     def changes(
         self,
+        caller: Caller,
         id: str,
         after_version: int,
         timeout: float,
@@ -293,6 +298,7 @@ class Jobs:
         """Wait until a job has another version than this, and return it.
 
         Args:
+            caller: Who waits, and may see the job.
             id: The job.
             after_version: The version that the caller has seen.
             timeout: How many seconds to wait.
@@ -307,7 +313,8 @@ class Jobs:
             row = self.read_version(id)
             version = job_version(row["version"], lost=row["lost"]) if row else 0
             if version != after_version:
-                return self.read(id)
+                job = self.read(id)
+                return job and _show_to(caller, job)
             left = deadline - time.monotonic()
             if left <= 0 or is_gone():
                 return None
@@ -442,6 +449,14 @@ _REQUEUED = {
     "not_before": 0,
     "eta": None,
 }
+
+
+def _show_to(caller: Caller, job: Job) -> Job:
+    """Return a job with the reasons that a caller may read."""
+    if caller.may("write"):
+        return job
+    items = tuple(replace(item, error=item.error and UNTOLD) for item in job.items)
+    return replace(job, problem=job.problem and UNTOLD, items=items)
 
 
 def _explain_before(job: Job, before: Mapping[str, str] | None, number: int) -> str:
