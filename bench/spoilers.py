@@ -27,7 +27,6 @@ from bench.report import Figure
 from bench.server import running
 from fabula import App, Collection
 from fabula.app.annotating import annotate
-from fabula.app.corpus import make_concordance
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import NotFound
@@ -43,6 +42,7 @@ from fabula.plot import draw_document
 from fabula.service.core.passages import Direction, neighbours
 from fabula.service.core.views import read_text
 from fabula.store.part_reader import read_part
+from fabula_scholar.words.corpus import make_concordance, read_corpus
 
 PROBES = 10_000
 GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
@@ -351,7 +351,7 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     with suppress(NotFound):
         vault = vault_notes(annotated, collection.structure(entry.id))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
-    found = make_concordance(collection.corpus(entry.id, until), "*e", limit=10_000)
+    found = make_concordance(read_corpus(collection, entry.id, until), "*e", limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.lines]
     yield "concordance", "\n".join(lines)
     text = read_text(collection, entry, until=until)

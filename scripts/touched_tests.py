@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 
 import grimp
 
-PACKAGE = "fabula"
+PACKAGES = ("fabula", "fabula_scholar")
+CORE = PACKAGES[0]
 SOURCE, TESTS = Path("src"), Path("tests")
 SHARED = (TESTS / "support", Path("scripts"))
 """Where tests find modules beside the package."""
@@ -68,7 +69,7 @@ def find_touched_tests(changed: Iterable[str]) -> list[str]:
 
 @cache
 def _read_imports() -> grimp.ImportGraph:
-    return grimp.build_graph(PACKAGE)
+    return grimp.build_graph(*PACKAGES)
 
 
 def _modules_of(name: str, modules: set[str]) -> Iterator[str]:
@@ -99,10 +100,12 @@ def _is_room_of(file: Path, module: str) -> bool:
 
 
 def _is_named_after(file: Path, module: str) -> bool:
-    package, *inner = module.split(".")[1:] or [""]
+    package, room, *inner = [*module.split("."), ""]
     folder, *words = [*file.relative_to(TESTS).parts[:-1], *file.stem.split("_")[1:]]
-    name = inner[-1].split("_") if inner else []
-    if not name or folder != package:
+    if package != CORE:  # its tests are in a folder of its name
+        room = package
+    name = inner[-2].split("_") if len(inner) > 1 else []
+    if not name or folder != room:
         return False
     return any(words[start : start + len(name)] == name for start in range(len(words)))
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fabula.app.annotating import ImportedAnnotations
     from fabula.app.catalogue import Documents
     from fabula.app.collection import Collection, CollectionGraph, Conversation
-    from fabula.app.corpus import Corpus, CorpusText
     from fabula.app.reading import Lines, Reading
     from fabula.app.reading_place import ReadingPlace
     from fabula.app.recap import Recap
@@ -105,8 +104,6 @@ __all__ = [
     "CollectionMoved",
     "CollectionSize",
     "Conversation",
-    "Corpus",
-    "CorpusText",
     "DataError",
     "DatabaseDown",
     "Decision",
@@ -205,8 +202,6 @@ _ERRORS = (
 )
 _HOMES = {
     "ImportedAnnotations": "app.annotating",
-    "Corpus": "app.corpus",
-    "CorpusText": "app.corpus",
     "PlacedLayer": "export.annotated_text",
     "Annotation": "graph.annotations",
     "TextQuote": "text.anchoring",

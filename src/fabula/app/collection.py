@@ -57,7 +57,6 @@ from fabula.text.names import name_problem, quote_name
 # and takes longer to import than to answer.
 if TYPE_CHECKING:
     from fabula.app.annotating import ImportedAnnotations
-    from fabula.app.corpus import Corpus
     from fabula.app.reading import Reading
     from fabula.app.reading_place import ReadingPlace
     from fabula.app.recap import Recap
@@ -1263,51 +1262,6 @@ class Collection:
         `options` are options of a `Query` that hold for all of its questions.
         """
         return Conversation(self, options)
-
-    # Words
-
-    def corpus(self, document: str = "", until: str = "") -> Corpus:
-        """Return documents as words: of one, by id, title or file, or of all with ''.
-
-        `until` is the place of a reader in the document; `make_concordance`, `count_collocates`,
-        `find_key_words` and `count_ngrams` of `fabula.app.corpus` count it.
-
-        Raises:
-            NotFound: There is no such document or place, or the collection is empty.
-
-        """
-        from fabula.app.corpus import Corpus
-
-        known = self.known_filters(until, document)
-        if known.document:
-            return Corpus(self.store, [self.document(known.document)], known.until)
-        entries = list(self.documents())
-        if not entries:
-            raise empty_collection_error(self.name)
-        return Corpus(self.store, entries)
-
-    def corpus_against(self, document: str, against: str = "") -> Corpus:
-        """Return what a document is compared with: another one, or all others of the collection.
-
-        Raises:
-            NotFound: There is no such document, or no other one.
-
-        """
-        from fabula.app.corpus import Corpus
-
-        id = self.document(document).id if document else ""
-        if against:
-            other = self.document(against)
-            if other.id == id:
-                raise NotFound(f"{other.title} can't be compared with itself: name another one.")
-            return Corpus(self.store, [other])
-        others = [entry for entry in self.documents() if entry.id != id]
-        if not (others and id):
-            raise NotFound(
-                "There is nothing to compare with: name a document, and another one or another "
-                "collection to compare it with."
-            )
-        return Corpus(self.store, others)
 
     # Annotations
 

@@ -42,10 +42,6 @@ COMMANDS = {
     "collections": "List the collections, or move one to another Neo4j server.",
     "check": "Check the graph for errors.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
-    "concordance": "Show every place of a word, in context.",
-    "collocates": "List the words that stand near a word.",
-    "keyness": "List the words that tell a document from others.",
-    "ngrams": "Count words, and runs of words.",
     "annotations": "Import, export, list or remove annotations of a document.",
     "notes": "Note or highlight words of a document; search and export notes.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
@@ -65,12 +61,12 @@ COMMANDS = {
 }
 """The commands with a line of help each, so that listing them imports none of them."""
 GROUP = "fabula.commands"
-"""The group of entry points by which a package brings a command, as Fabula's own graphs do."""
+"""The group of entry points by which a package brings a command."""
 
 
 @cache
 def find_commands() -> Mapping[str, EntryPoint]:
-    """Return the commands that graphs and other packages bring, by name."""
+    """Return the commands that packages bring, by name."""
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
 
 
@@ -121,7 +117,7 @@ class Commands(click.Group):
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-        with formatter.section("Commands of graphs"):
+        with formatter.section("Commands of packages"):
             formatter.write_dl(
                 [(name, first_line(entry)) for name, entry in find_commands().items()]
             )

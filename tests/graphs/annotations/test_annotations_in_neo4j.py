@@ -244,8 +244,6 @@ def test_a_reader_with_a_place_is_told_nothing_of_later_text(
     with pytest.raises(NotFound, match="name the document"):
         fabula.notes(until="CHAPTER I")
     assert run("annotations", "list", "--until", "CHAPTER I").exit_code == 2
-    with pytest.raises(NotFound, match="compared with itself"):
-        fabula.corpus_against("Hales", "Hales")
     assert fabula.remove_note("Hales", early.id, exact=True).id == early.id
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from fabula.service.page import screens
-from fabula.service.page.rendering import HERE, Static, show
+from fabula.service.page.rendering import Static, show
 from fabula.service.page.screen import find_screens
 
 HEADINGS: Mapping[int, str] = {
@@ -30,8 +30,8 @@ def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
     others = find_screens()
-    service.state.screens = (*screens.SCREENS, *others)
-    service.mount("/static", Static(directory=HERE / "static"), name="static")
+    service.state.screens = (*screens.READING, *others, *screens.MANAGING)
+    service.mount("/static", Static(), name="static")
     added = [screen.router for screen in others if screen.router is not None]
     for router in (*screens.ROUTERS, *added):
         service.include_router(router, include_in_schema=False)

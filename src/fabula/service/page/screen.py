@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import APIRouter
@@ -26,6 +27,8 @@ class Screen(NamedTuple):
         needs_books: It is not shown in a collection without documents.
         for_members: It is not shown to visitors, who have not signed in.
         router: The routes of a screen that another package brings; they are added to the page's.
+        folder: Where that package has the screen's `templates` and `static` files, in folders of
+            these names; their names differ from those of all others.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Screen(NamedTuple):
     needs_books: bool = False
     router: APIRouter | None = None
     for_members: bool = False
+    folder: Path | None = None
 
 
 @cache

@@ -18,21 +18,22 @@ from fabula.service.page.screens import (
     queries,
     reading,
     signin,
-    words,
 )
 
-SCREENS: tuple[Screen, ...] = (
+READING: tuple[Screen, ...] = (
     Screen("Documents", "/c/{collection}"),
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
     Screen("Compare", "/c/{collection}/compare", needs_books=True),
-    Screen("Words", "/c/{collection}/words", needs_books=True, for_members=True),
     Screen("Notes", "/c/{collection}/notes", needs_books=True, for_members=True),
+)
+"""The first of the menu, before those that other packages bring."""
+MANAGING: tuple[Screen, ...] = (
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
     Screen("Queries", "/queries?collection={collection}", needs_books=True),
     Screen("Settings", "/admin"),
 )
-"""In the order of the menu."""
+"""The last of the menu."""
 ROUTERS: tuple[APIRouter, ...] = (
     signin.router,
     documents.router,
@@ -41,7 +42,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     pictures.router,
     correcting.router,
     notes.router,
-    words.router,
     managing.router,
     adding.router,
     jobs.router,

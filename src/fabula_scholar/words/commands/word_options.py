@@ -18,7 +18,7 @@ from fabula.export.cells import format_csv
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
-    from fabula.app.corpus import Corpus
+    from fabula_scholar.words.corpus import Corpus
 
 Function = Callable[..., Any]
 
@@ -50,7 +50,9 @@ class WordOptions:
 
     def corpus(self, collection: Collection) -> Corpus:
         """Return the texts that are counted."""
-        return collection.corpus(self.document, self.until)
+        from fabula_scholar.words.corpus import read_corpus
+
+        return read_corpus(collection, self.document, self.until)
 
     @property
     def is_table(self) -> bool:

@@ -1,4 +1,4 @@
-"""`fabula concordance`: keywords in their contexts."""
+"""Show every place of a word, in context: `fabula concordance`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
-from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
-from fabula.text.concordance import SORT_ORDERS, SortOrder
 from fabula.text.nouns import count_noun
+from fabula_scholar.words.commands.word_options import WordOptions, print_rows, word_options
+from fabula_scholar.words.concordance import SORT_ORDERS, SortOrder
 
 
 @click.command(
@@ -58,9 +58,9 @@ def command(
     Case and accents do not count. In a word `*` is any letters and `?` one letter; `king|queen` is
     one or the other. `fabula read 3` opens the third line.
     """
-    from fabula.app.corpus import make_concordance
     from fabula.cli.shared.last_answer import keep_places
     from fabula.errors import NotFound
+    from fabula_scholar.words.corpus import make_concordance
 
     with open_for_reading(options.settings) as fabula:
         found = make_concordance(

@@ -1,4 +1,4 @@
-"""`fabula ngrams`: how often words, and runs of words, stand in texts."""
+"""Count words, and runs of words: `fabula ngrams`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.screen import echo
-from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
+from fabula_scholar.words.commands.word_options import WordOptions, print_rows, word_options
 
 
 @click.command(
@@ -41,7 +41,7 @@ def command(
     standardised one is the mean over every 1,000 words, by which long and short texts can be
     compared.
     """
-    from fabula.app.corpus import count_ngrams
+    from fabula_scholar.words.corpus import count_ngrams
 
     with open_for_reading(options.settings) as fabula:
         found = count_ngrams(

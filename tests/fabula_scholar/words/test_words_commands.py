@@ -88,6 +88,8 @@ def test_collocates_and_key_words_and_ngrams(run: Any) -> None:
     assert (key["rows"][0]["word"], key["rows"][0]["reference_count"]) == ("whale", 0)
     against = run("keyness", "The Whale", "--against-collection", "other", "--negative", "--json")
     assert json.loads(against.stdout)["rows"][0]["word"] == "king"
+    itself = run("keyness", "The Whale", "--against", "The Whale")
+    assert "can't be compared with itself" in itself.output
     grams = json.loads(run("ngrams", "The King", "--size", "2", "--json").stdout)
     assert grams["rows"][0] == {"words": "old king", "count": 2, "documents": 1}
     assert (grams["tokens"], grams["types"]) == (14, 8)

@@ -1,4 +1,4 @@
-"""`fabula collocates`: the words that stand near a word."""
+"""List the words that stand near a word: `fabula collocates`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.screen import echo
-from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
 from fabula.text.nouns import count_noun
+from fabula_scholar.words.commands.word_options import WordOptions, print_rows, word_options
 
 MEASURES = ("log_likelihood", "log_dice", "mutual_information", "count")
 COLUMNS = {
@@ -57,7 +57,7 @@ def command(
     Log-likelihood is that of Dunning (1993), logDice of Rychlý (2008), MI pointwise mutual
     information. A minus says that the word is rarer near WORDS than elsewhere.
     """
-    from fabula.app.corpus import count_collocates
+    from fabula_scholar.words.corpus import count_collocates
 
     with open_for_reading(options.settings) as fabula:
         found, nodes = count_collocates(

@@ -6,17 +6,19 @@ from dataclasses import asdict
 from typing import Self
 
 from fabula.app.collection import Collection
-from fabula.app.corpus import (
+from fabula.service.core.views import View, document_of
+from fabula_scholar.words.collocation import Collocate, KeyWord
+from fabula_scholar.words.concordance import SortOrder
+from fabula_scholar.words.corpus import (
     ConcordanceLine,
     Corpus,
     count_collocates,
     count_ngrams,
     find_key_words,
     make_concordance,
+    read_corpus,
+    read_reference,
 )
-from fabula.service.core.views import View, document_of
-from fabula.text.collocation import Collocate, KeyWord
-from fabula.text.concordance import SortOrder
 
 
 class LineView(View):
@@ -185,8 +187,8 @@ def keyness(
     id = document_of(collection, document).id
     other = document_of(collection, against).id if against else ""
     rows = find_key_words(
-        collection.corpus(id, until),
-        collection.corpus_against(id, other),
+        read_corpus(collection, id, until),
+        read_reference(collection, id, other),
         stemmed=stemmed,
         negative=negative,
         function_words=not content_words,
@@ -222,4 +224,5 @@ def ngrams(
 
 
 def _corpus(collection: Collection, document: str, until: str) -> Corpus:
-    return collection.corpus(document_of(collection, document).id if document else "", until)
+    id = document_of(collection, document).id if document else ""
+    return read_corpus(collection, id, until)

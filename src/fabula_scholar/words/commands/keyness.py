@@ -1,4 +1,4 @@
-"""`fabula keyness`: the words that tell a document from others."""
+"""List the words that tell a document from others: `fabula keyness`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.word_options import WordOptions, print_rows, word_options
+from fabula_scholar.words.commands.word_options import WordOptions, print_rows, word_options
 
 COLUMNS = {
     "word": "word",
@@ -48,16 +48,16 @@ def command(
     collection. Log-likelihood says how sure the difference is, log ratio (Hardie 2014) and %DIFF
     how large: a log ratio of 1 is twice as frequent.
     """
-    from fabula.app.corpus import find_key_words
+    from fabula_scholar.words.corpus import find_key_words, read_corpus, read_reference
 
     if against and against_collection:
         raise click.UsageError("Name a document or a collection to compare with, not both.")
     with open_for_reading(options.settings) as fabula:
         texts = options.corpus(fabula)
         if against_collection and against_collection != fabula.name:
-            reference = fabula.app.collection(against_collection).corpus()
+            reference = read_corpus(fabula.app.collection(against_collection))
         else:
-            reference = fabula.corpus_against(options.document, against)
+            reference = read_reference(fabula, options.document, against)
         found = find_key_words(
             texts,
             reference,

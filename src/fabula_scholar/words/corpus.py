@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabula.app.catalogue import empty_collection_error
 from fabula.errors import BadValue, NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.structure import TextStructure
-from fabula.text.collocation import Collocate, CollocateCounter, KeyWord, key_words
-from fabula.text.concordance import (
+from fabula.text.names import quote_name
+from fabula_scholar.words.collocation import Collocate, CollocateCounter, KeyWord, key_words
+from fabula_scholar.words.concordance import (
     SORT_ORDERS,
     SortOrder,
     TextMatch,
@@ -22,9 +24,9 @@ from fabula.text.concordance import (
     is_function_word,
     ngrams,
 )
-from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
+    from fabula.app.collection import Collection
     from fabula.store import Store
 
 END = 10**9
@@ -131,6 +133,46 @@ class Corpus:
             if self.until < len(text):
                 text = text[: self.until]
             yield CorpusText(entry, WordText(text, entry.language), self.store.structure(entry))
+
+
+def read_corpus(collection: Collection, document: str = "", until: str = "") -> Corpus:
+    """Return documents as words: one, by id, title or file, or all of the collection with ''.
+
+    `until` is the place of a reader in the document.
+
+    Raises:
+        NotFound: There is no such document or place, or the collection is empty.
+
+    """
+    known = collection.known_filters(until, document)
+    if known.document:
+        return Corpus(collection.store, [collection.document(known.document)], known.until)
+    entries = list(collection.documents())
+    if not entries:
+        raise empty_collection_error(collection.name)
+    return Corpus(collection.store, entries)
+
+
+def read_reference(collection: Collection, document: str, against: str = "") -> Corpus:
+    """Return what a document is compared with: another one, or all others of the collection.
+
+    Raises:
+        NotFound: There is no such document, or no other one.
+
+    """
+    id = collection.document(document).id if document else ""
+    if against:
+        other = collection.document(against)
+        if other.id == id:
+            raise NotFound(f"{other.title} can't be compared with itself: name another one.")
+        return Corpus(collection.store, [other])
+    others = [entry for entry in collection.documents() if entry.id != id]
+    if not (others and id):
+        raise NotFound(
+            "There is nothing to compare with: name a document, and another one or another "
+            "collection to compare it with."
+        )
+    return Corpus(collection.store, others)
 
 
 def make_concordance(

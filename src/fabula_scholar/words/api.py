@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from fabula.service.api.documents import ReadUntil
-from fabula.service.core import words as counted
-from fabula.service.core.words import CollocatesView, ConcordanceView, KeyWordView, NGramsView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
-from fabula.text.concordance import SortOrder
+from fabula_scholar.words import views as counted
+from fabula_scholar.words.concordance import SortOrder
+from fabula_scholar.words.views import CollocatesView, ConcordanceView, KeyWordView, NGramsView
 
 router = APIRouter(tags=["words"])
 Words = Annotated[

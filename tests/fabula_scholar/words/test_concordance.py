@@ -8,7 +8,7 @@ from dataclasses import astuple
 import pytest
 
 from fabula.errors import BadValue
-from fabula.text.collocation import (
+from fabula_scholar.words.collocation import (
     CollocateCounter,
     key_words,
     keyness,
@@ -18,7 +18,7 @@ from fabula.text.collocation import (
     mutual_information,
     percent_difference,
 )
-from fabula.text.concordance import (
+from fabula_scholar.words.concordance import (
     TextMatch,
     TypeTokenCounts,
     WordCounter,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -11,11 +12,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.app.collection import Collection
-from fabula.app.corpus import MAX_GRAM, MAX_WINDOW
 from fabula.app.reading import MAX_PLACE
 from fabula.errors import FabulaError
 from fabula.export.cells import format_csv
-from fabula.service.core import words as counted
 from fabula.service.core.errors import status_of
 from fabula.service.core.views import View
 from fabula.service.http.addresses import address
@@ -23,7 +22,10 @@ from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show
-from fabula.text.concordance import SortOrder
+from fabula.service.page.screen import Screen
+from fabula_scholar.words import views as counted
+from fabula_scholar.words.concordance import SortOrder
+from fabula_scholar.words.corpus import MAX_GRAM, MAX_WINDOW
 
 router = APIRouter()
 Tool = Literal["concordance", "collocates", "keyness", "ngrams"]
@@ -283,3 +285,13 @@ def _file(tool: Tool, views: Sequence[View], format: str) -> Response:
     }
     content = text.encode("utf-8", "surrogatepass")
     return Response(content, media_type=MEDIA_TYPES[format], headers=headers)
+
+
+SCREEN = Screen(
+    "Words",
+    "/c/{collection}/words",
+    needs_books=True,
+    for_members=True,
+    router=router,
+    folder=Path(__file__).parent,
+)

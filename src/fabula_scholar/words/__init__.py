@@ -1,0 +1,1 @@
+"""Words: concordances, collocates, key words and n-grams of documents."""
