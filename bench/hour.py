@@ -39,7 +39,7 @@ from bench.evening import (
 )
 from bench.report import Figure
 from bench.waiting import endpoint
-from fabula.export.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
+from fabula_scholar.exchange.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 
 SECONDS = 3_600.0
 READERS = 20

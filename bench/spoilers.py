@@ -30,8 +30,7 @@ from fabula.app.annotating import annotate
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import NotFound
-from fabula.export.annotation_formats import FORMATS, write_annotations
-from fabula.export.obsidian import vault_notes
+from fabula.export.annotation_formats import annotation_formats, write_annotations
 from fabula.export.until import ReadSoFar
 from fabula.graph import TEXT, Owner
 from fabula.graph.entries import Entry
@@ -42,6 +41,7 @@ from fabula.plot import draw_document
 from fabula.service.core.passages import Direction, neighbours
 from fabula.service.core.views import read_text
 from fabula.store.part_reader import read_part
+from fabula_scholar.exchange.obsidian import vault_notes
 from fabula_scholar.words.corpus import make_concordance, read_corpus
 
 PROBES = 10_000
@@ -343,7 +343,7 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
     annotated = annotate(collection, entry.id, until=until)
-    for format in FORMATS.values():
+    for format in annotation_formats().values():
         if format.write:
             with suppress(NotFound):  # nothing is marked before the place
                 files = write_annotations(annotated, format, ())

@@ -26,10 +26,9 @@ from fabula.errors import BadValue, LoadError, NotFound, SettingsError
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Passage, Source
+from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.queries import read_statement
 from fabula.graph.recipes import (
     collection_decisions,
     complete_documents,
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
     from fabula.build.run import BuildRun
     from fabula.export.annotated_text import PlacedLayer
     from fabula.export.files import Written
-    from fabula.export.rdf import TypedRows
     from fabula.export.until import ReadSoFar
     from fabula.graph.annotations import Annotation, LayerRecord
     from fabula.load.source import DocumentSource
@@ -83,7 +81,6 @@ if TYPE_CHECKING:
 
 MIN_VOLUMES = 2
 """Documents of which a series has at least."""
-TYPED_STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links")
 """What RDF is written from."""
 LOG = logging.getLogger("fabula")
 
@@ -799,7 +796,7 @@ class Collection:
             file: The path of the file.
             document: An id, title or file; '' for the whole collection.
             format: The format, as jsonl or graphml; '' for the one that the file's name ends in.
-                ttl and nt are RDF, which has facts, events and discourse relations alone.
+                Packages bring others (`fabula.export.export_formats`).
             embeddings: Write the embeddings as well, which only jsonl can hold.
             until: The place up to which the reader has read the document, as of a question:
                 nothing of what comes later is written. '' is the end.
@@ -811,12 +808,12 @@ class Collection:
             SpaceError: The embeddings are being replaced at the moment.
 
         """
+        from fabula.export.export_formats import find_export_format
         from fabula.export.files import write_graph
-        from fabula.export.rdf import rdf_format, write_rdf
         from fabula.store.export_reader import ExportReader
 
-        if rdf := rdf_format(Path(file), format):
-            return write_rdf(self._typed_rows(document, until), self.name, Path(file), rdf)
+        if (other := find_export_format(Path(file), format)) and not embeddings:
+            return other.write(self, document, until, Path(file))
         if until and embeddings:
             raise SettingsError("Embeddings are of whole texts: leave them out, or --until.")
         if until:
@@ -841,27 +838,6 @@ class Collection:
         parts = read_parts(self.store, entry, entry.graphs)
         restricted = restrict_parts(parts, graphs(), place.end, is_unread)
         return (reader or ReadSoFar)(entry, structure, restricted)
-
-    def _typed_rows(self, document: str, until: str = "") -> TypedRows:
-        """What a document, or with '' the collection, has for RDF."""
-        from fabula.export.rdf import TypedRows
-
-        known = self.known_filters(until, document)
-        facts, events, links = map(read_statement, TYPED_STATEMENTS)
-        within = known.document
-        rows = TypedRows(
-            self.store.read(facts, known, document=within, name="", relation="", limit=ALL_ROWS),
-            self.store.read(events, known, document=within),
-            self.store.read(links, known, document=within),
-        )
-        if not (rows.facts or rows.events or rows.links):
-            named = quote_name(self.document(document).title) if document else ""
-            raise NotFound(
-                "RDF has facts, events and discourse relations, which the graphs 'facts' and "
-                f"'discourse' find. {named or f'Collection {self.name!r}'} has none of them.",
-                advice="Run `fabula build facts` or `fabula build discourse` first.",
-            )
-        return rows
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Source]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""
@@ -1278,7 +1254,7 @@ class Collection:
             *files: Paths; several where a format has several files.
             document: An id, title or file.
             layer: The name of the layer; '' for the name of the first file, without its end.
-            format: A name of `fabula.export.annotation_formats.FORMATS`; '' to know it by the
+            format: The name of an `AnnotationFormat`; '' to know it by the
                 file's name.
             by: Who imports them; '' for the user of this process.
 
@@ -1340,7 +1316,7 @@ class Collection:
         Args:
             out: The file; an existing one is replaced.
             document: An id, title or file.
-            format: A name of `fabula.export.annotation_formats.FORMATS`; '' to know it by the
+            format: The name of an `AnnotationFormat`; '' to know it by the
                 file's name.
             what: entities, quotations, events and names of layers; all if none is given.
             until: The place up to which the reader has read; '' is the end.

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from fabula.errors import LoadError, NotFound, SettingsError, did_you_mean
-from fabula.export import web_annotation
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.booknlp import read_booknlp, write_booknlp
-from fabula.export.catma import read_catma, write_catma
-from fabula.export.conll import read_conll, write_conll
-from fabula.export.dracor import write_dracor
 from fabula.export.files import replace_file
-from fabula.export.tei_annotated import write_tei
-from fabula.export.tei_marks import read_tei
 from fabula.graph.annotations import Annotation
+from fabula.graph.installed import load
 from fabula.load.archive import Archive
 from fabula.load.files import read_file
 from fabula.text.document import Document
 from fabula.text.names import quote_name
 
+GROUP = "fabula.annotation_formats"
+"""The group of entry points by which a package brings a format, Fabula's own as any other."""
 Files = Mapping[str, bytes]
 """Files of one export, by their names."""
 MAX_PACKED_FILES = 100
@@ -57,70 +54,15 @@ class AnnotationFormat:
     media: str = "text/plain; charset=utf-8"
 
 
-def _write_web(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
-    content = web_annotation.collection_json(text.document, text.annotations(what))
-    return {".jsonld": json.dumps(content, ensure_ascii=False, indent=1) + "\n"}
+@cache
+def annotation_formats() -> Mapping[str, AnnotationFormat]:
+    """Return the formats by name, Fabula's own and those of other packages.
 
+    Raises:
+        SettingsError: A package's format can't be loaded.
 
-def _read_web(files: Files, document: Document) -> Sequence[Annotation]:
-    return [
-        annotation
-        for name, data in files.items()
-        for annotation in web_annotation.read_annotations(data, name, document.id)
-    ]
-
-
-FORMATS: Mapping[str, AnnotationFormat] = {
-    each.name: each
-    for each in (
-        AnnotationFormat(
-            "webannotation",
-            "W3C Web Annotations as JSON-LD; what Hypothesis exports is read, too",
-            (".jsonld", ".json"),
-            _write_web,
-            _read_web,
-            "application/ld+json",
-        ),
-        AnnotationFormat(
-            "booknlp",
-            "BookNLP's files .tokens, .entities, .quotes and .book",
-            (".tokens", ".entities", ".quotes", ".book"),
-            write_booknlp,
-            read_booknlp,
-        ),
-        AnnotationFormat(
-            "conll",
-            "coreference as in CoNLL-2012",
-            (".conll", ".v4_gold_conll", ".v4_auto_conll"),
-            write_conll,
-            read_conll,
-        ),
-        AnnotationFormat(
-            "catma",
-            "an annotation collection of CATMA, with the text that it is of",
-            (".catma.xml",),
-            write_catma,
-            read_catma,
-        ),
-        AnnotationFormat(
-            "tei",
-            "the text as TEI with standOff, listPerson, listPlace and said",
-            (".tei.xml", ".tei", ".xml"),
-            write_tei,
-            read_tei,
-            "application/tei+xml",
-        ),
-        AnnotationFormat(
-            "dracor",
-            "/characters and /networkdata as DraCor has them",
-            (
-                *(".characters.json", ".characters.csv"),
-                *(".networkdata.csv", ".networkdata.gexf", ".networkdata.graphml"),
-            ),
-            write_dracor,
-        ),
-    )
-}
+    """
+    return {entry.name: load(entry) for entry in sorted(entry_points(group=GROUP))}
 
 
 def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
@@ -130,20 +72,21 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
         SettingsError: There is no such format.
 
     """
+    known = annotation_formats()
     if name:
-        if name not in FORMATS:
-            hint = did_you_mean(name, FORMATS, f"There are: {', '.join(FORMATS)}.")
+        if name not in known:
+            hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
             raise SettingsError(f"There is no format of annotations {name!r}. {hint}")
-        return FORMATS[name]
+        return known[name]
     lower = file.name.lower() if file else ""
-    ends = {end: format for format in FORMATS.values() for end in format.suffixes}
+    ends = {end: format for format in known.values() for end in format.suffixes}
     # The longest end decides: .characters.json is not .json.
     for end in sorted(ends, key=len, reverse=True):
         if lower.endswith(end):
             return ends[end]
     raise SettingsError(
         f"{file} does not end as any format of annotations does: give one of "
-        f"{', '.join(FORMATS)} as --format."
+        f"{', '.join(known)} as --format."
     )
 
 
@@ -262,7 +205,7 @@ def write_annotation_files(files: Mapping[str, str], out: Path) -> list[Path]:
 
 
 def _stem(path: Path) -> str:
-    suffixes = [end for format in FORMATS.values() for end in format.suffixes]
+    suffixes = [end for format in annotation_formats().values() for end in format.suffixes]
     for end in sorted(suffixes, key=len, reverse=True):
         if path.name.lower().endswith(end):
             return path.name[: -len(end)]

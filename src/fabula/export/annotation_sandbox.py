@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabula.errors import FabulaError, LoadError
-from fabula.export.annotation_formats import FORMATS
+from fabula.export.annotation_formats import find_format
 from fabula.graph.annotations import Annotation, PlacedAnnotation, anchor_annotations
 from fabula.load import sandbox
 from fabula.models.stop import Stop
@@ -55,7 +55,7 @@ def read_and_anchor(
 
     Args:
         files: The contents of the files by their names.
-        format: A name of `FORMATS` that can be read.
+        format: The name of an `AnnotationFormat` that can be read.
         document: The document.
         name: What messages call the files.
         limits: The limits of time and memory.
@@ -82,7 +82,7 @@ def _answer(request: bytes, report: sandbox.Report) -> dict[str, object]:
     files, format, document, name, limits = pickle.loads(request)
     sandbox.confine(limits.memory, limits.seconds)
     try:
-        read = FORMATS[format].read
+        read = find_format(format).read
         assert read is not None
         annotations = read(files, document)
         if not annotations:

@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from fabula.errors import LoadError
+from fabula.export.annotated_text import AnnotatedText
+from fabula.export.annotation_formats import AnnotationFormat, Files
 from fabula.graph.annotations import (
     CITATION,
     ENTITY,
@@ -327,3 +329,26 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def _write_file(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
+    content = collection_json(text.document, text.annotations(what))
+    return {".jsonld": json.dumps(content, ensure_ascii=False, indent=1) + "\n"}
+
+
+def _read_files(files: Files, document: Document) -> Sequence[Annotation]:
+    return [
+        annotation
+        for name, data in files.items()
+        for annotation in read_annotations(data, name, document.id)
+    ]
+
+
+FORMAT = AnnotationFormat(
+    "webannotation",
+    "W3C Web Annotations as JSON-LD; what Hypothesis exports is read, too",
+    (".jsonld", ".json"),
+    _write_file,
+    _read_files,
+    "application/ld+json",
+)

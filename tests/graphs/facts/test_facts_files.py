@@ -12,7 +12,7 @@ import rdflib
 from rdflib.namespace import PROV, RDF, RDFS
 
 from fabula.errors import FabulaError
-from fabula.export.rdf import COLUMNS, write_facts
+from fabula_graphs.rdf import COLUMNS, write_facts
 
 COLLECTION = "my books/<a>"
 PROOF = 'He said: "Tiny Tim is the son of Bob\\Cratchit." \U0001f600'

@@ -16,7 +16,7 @@ from fabula.cli.shared.options import GRAPH, WRITING, settings_flags, until_flag
 from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
-from fabula.export.annotation_formats import FORMATS
+from fabula.export.annotation_formats import annotation_formats
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_CELL = 80
 """Characters of a quotation or a note in a table."""
+FORMATS = annotation_formats()
 READ = tuple(name for name, format in FORMATS.items() if format.read)
 WRITTEN = tuple(name for name, format in FORMATS.items() if format.write)
 

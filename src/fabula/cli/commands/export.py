@@ -10,12 +10,11 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.config.settings import Settings
+from fabula.export.export_formats import export_formats, find_export_format
 from fabula.export.files import FORMATS
-from fabula.export.rdf import FORMATS as TYPED_FORMATS
+from fabula.text.nouns import count_noun
 
-RDF = tuple(name for name, rdf in TYPED_FORMATS.items() if rdf)
-"""The formats of facts, events and discourse relations."""
-OBSIDIAN = "obsidian"
+OTHERS = export_formats()
 
 
 @click.command(
@@ -34,8 +33,9 @@ OBSIDIAN = "obsidian"
 )
 @click.option(
     "--format",
-    type=click.Choice((*FORMATS, *RDF, OBSIDIAN)),
-    help="format; by default the suffix of the file",
+    type=click.Choice((*FORMATS, *OTHERS)),
+    help="format; by default the suffix of the file. "
+    + "; ".join(f"{name}: {format.about}" for name, format in OTHERS.items()),
 )
 @click.option("--embeddings", is_flag=True, help="include the embeddings, as lists; only in JSONL")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
@@ -54,19 +54,13 @@ def command(
 
     JSONL has one object per line: all nodes, then all relationships, in the format of Neo4j's
     apoc.export.json. GraphML is for Gephi, yEd and NetworkX; it has no embeddings, and no control
-    characters, which XML can't contain. Turtle and N-Triples (.ttl, .nt) are RDF, with facts,
-    events and discourse relations alone; they need fabula[rdf]. An existing file is replaced.
-    obsidian is a folder of notes for Obsidian: of each character, place and chapter of DOCUMENT.
+    characters, which XML can't contain. RDF (.ttl, .nt) needs fabula[rdf]. An existing file is
+    replaced.
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     if until and everywhere:
         raise click.UsageError("--until is a place in one document: leave --all out.")
-    if format == OBSIDIAN:
-        if not document or embeddings:
-            raise click.UsageError("Name the document whose notes are written, without embeddings.")
-        _write_vault(document, until, out, settings)
-        return
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         if everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
@@ -74,16 +68,7 @@ def command(
             written = fabula.export(
                 out, document, format=format or "", embeddings=embeddings, until=until
             )
-    click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")
-
-
-def _write_vault(document: str, until: str, out: Path, settings: Settings) -> None:
-    from fabula.app.annotating import annotate
-    from fabula.export.obsidian import vault_folder, vault_notes, write_vault
-
-    with open_for_reading(settings) as fabula:
-        text = annotate(fabula, document, until=until)
-        root = vault_folder(out, text.document)
-        notes = vault_notes(text, fabula.structure(document), root)
-    count = write_vault(notes, out)
-    click.echo(f"{out / root}: {count:,} notes")
+    other = None if everywhere else find_export_format(out, format or "")
+    nodes = count_noun(written.nodes, other.noun if other else "node")
+    links = f", {count_noun(written.relationships, 'relationship')}"
+    click.echo(f"{out}: {nodes}{links if written.relationships or not other else ''}")

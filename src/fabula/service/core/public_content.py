@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabula.app.collection import Collection
+from fabula.export.export_formats import find_export_format
 from fabula.export.files import write_graph
-from fabula.export.rdf import rdf_format
 from fabula.export.until import ReadSoFar
 from fabula.graph import Record
 from fabula.graph.entries import Entry
@@ -54,8 +54,7 @@ def export_public(
         StoreError: A document changes meanwhile.
 
     """
-    if rdf_format(file, format):
-        # Facts, events and relations of the text alone.
+    if find_export_format(file, format):
         collection.export(file, entry.id if entry else "", format=format, until=until)
         return
     if until and entry:

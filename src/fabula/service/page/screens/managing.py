@@ -17,6 +17,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.ask.choosing import count_parts
 from fabula.errors import BadValue, FabulaError
+from fabula.export.export_formats import export_formats
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
@@ -499,7 +500,7 @@ def _document_values(collection: Collection, entry: Entry, caller: Caller) -> di
 
 def _formats() -> list[tuple[Format, str, str]]:
     """Return the formats that can be written here: RDF needs a package of its own."""
-    has_rdf = find_spec("rdflib") is not None
+    has_rdf = find_spec("rdflib") is not None and export_formats().keys() >= {*RDF}
     return [each for each in FORMATS if has_rdf or each[0] not in RDF]
 
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.export.token_files import align_tokens, find_tokens
 from fabula.graph.annotations import (
     ENTITY,
     HIGHLIGHT,
@@ -38,6 +37,7 @@ from fabula.load.markup import attribute, elements, local_name
 from fabula.load.xml_tree import parse
 from fabula.text.anchoring import MAX_MARKED_CHARACTERS, QuoteReader, TextQuote
 from fabula.text.document import Document
+from fabula_scholar.exchange.token_files import align_tokens, find_tokens
 
 NAMES = {
     "persName": "person",
@@ -67,7 +67,7 @@ MAX_MARKS = 1_000_000
 MAX_SAID = 20_000_000
 """Characters of all their labels and comments together."""
 OUR_ID = "e."
-"""How the ids begin that `fabula.export.tei_annotated` makes of groups."""
+"""How the ids begin that `fabula_scholar.exchange.tei_annotated` makes of groups."""
 _BEGIN, _END, _STOP = "\ufdd4", "\ufdd5", "\ufdd6"
 _DIGITS = {ord("0") + number: 0xFDD8 + number for number in range(10)}
 """Numbers of marks are written in non-characters: no rule of the reader takes them for text."""

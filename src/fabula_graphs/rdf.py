@@ -12,20 +12,28 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, NotFound
+from fabula.export.export_formats import ExportFormat
 from fabula.export.files import escape_formula, replace_file
 from fabula.export.graph_xml import FORBIDDEN, Written
+from fabula.graph.hits import ALL_ROWS
+from fabula.graph.queries import read_statement
 from fabula.graphs.entities.triples import phrase_key
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
 
+    from fabula.app.collection import Collection
+
 FORMATS = {"nt": "nt", "ttl": "turtle", "csv": ""}
 """Suffixes of files, with the name of the format in rdflib."""
+STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links")
 BASE = "urn:fabula:"
 COLUMNS = (
     *("subject", "predicate", "object", "subject_type", "object_type", "proof", "section"),
@@ -78,12 +86,6 @@ class TypedRows:
     links: Sequence[Mapping[str, Any]] = ()
 
 
-def rdf_format(file: Path, format: str = "") -> str:
-    """Return the RDF format that is named, or that a file's suffix is of: "nt", "ttl" or ''."""
-    name = format or file.suffix.lower().removeprefix(".")
-    return name if FORMATS.get(name) else ""
-
-
 def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Written:
     """Write facts, events and discourse relations to a file.
 
@@ -104,6 +106,39 @@ def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Writ
     _add_links(graph, rows.links, collection)
     _serialize(graph, file, format)
     return Written(len(rows.facts) + len(rows.events), len(rows.links))
+
+
+def _read_rows(collection: Collection, document: str, until: str) -> TypedRows:
+    known = collection.known_filters(until, document)
+    facts, events, links = map(read_statement, STATEMENTS)
+    within, read = known.document, collection.store.read
+    rows = TypedRows(
+        read(facts, known, document=within, name="", relation="", limit=ALL_ROWS),
+        read(events, known, document=within),
+        read(links, known, document=within),
+    )
+    if not (rows.facts or rows.events or rows.links):
+        name = f"Collection {collection.name!r}"
+        if document:
+            name = quote_name(collection.document(document).title)
+        raise NotFound(
+            "RDF has facts, events and discourse relations, which the graphs 'facts' and "
+            f"'discourse' find. {name} has none of them.",
+            advice="Run `fabula build facts` or `fabula build discourse` first.",
+        )
+    return rows
+
+
+def _export(format: str, collection: Collection, document: str, until: str, file: Path) -> Written:
+    return write_rdf(_read_rows(collection, document, until), collection.name, file, format)
+
+
+TURTLE = ExportFormat(
+    "facts, events and discourse relations as RDF, in Turtle", partial(_export, "ttl"), ".ttl"
+)
+N_TRIPLES = ExportFormat(
+    "the same RDF as N-Triples, one triple a line", partial(_export, "nt"), ".nt"
+)
 
 
 def _serialize(graph: Graph, file: Path, format: str) -> None:

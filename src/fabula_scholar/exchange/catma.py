@@ -22,6 +22,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.graph.annotations import TAG, Annotation
 from fabula.load.xml_tree import parse
 from fabula.text.anchoring import QuoteReader, TextQuote
@@ -241,3 +242,12 @@ def _join(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         elif end > start:
             joined.append((start, end))
     return joined
+
+
+FORMAT = AnnotationFormat(
+    "catma",
+    "an annotation collection of CATMA, with the text that it is of",
+    (".catma.xml",),
+    write_catma,
+    read_catma,
+)

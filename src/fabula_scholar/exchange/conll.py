@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.token_files import TokenizedText, align_tokens
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.graph.annotations import ENTITY, Annotation
 from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
 from fabula.text.names import file_name
+from fabula_scholar.exchange.token_files import TokenizedText, align_tokens
 
 MIN_COLUMNS = 5
 """Of a line of a token: document, part, number, word and coreference."""
@@ -128,3 +129,12 @@ def _close(
             if part.endswith(")"):
                 closed.append((open_mentions[cluster].pop(), row, cluster))
     return closed
+
+
+FORMAT = AnnotationFormat(
+    "conll",
+    "coreference as in CoNLL-2012",
+    (".conll", ".v4_gold_conll", ".v4_auto_conll"),
+    write_conll,
+    read_conll,
+)

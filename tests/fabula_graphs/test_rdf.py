@@ -9,7 +9,8 @@ import pytest
 import rdflib
 from rdflib.namespace import DCTERMS, PROV, RDF, RDFS
 
-from fabula.export.rdf import TypedRows, rdf_format, write_rdf
+from fabula.export.export_formats import find_export_format
+from fabula_graphs.rdf import N_TRIPLES, TURTLE, TypedRows, write_rdf
 
 BASE = "urn:fabula:books:d1"
 PLACE: dict[str, Any] = {
@@ -83,7 +84,7 @@ def test_events_and_relations_read_back_as_they_were(
 
 
 def test_the_format_is_named_or_is_the_suffix() -> None:
-    assert rdf_format(Path("a.ttl")) == "ttl"
-    assert rdf_format(Path("a.txt"), "nt") == "nt"
-    assert rdf_format(Path("a.csv")) == ""
-    assert rdf_format(Path("a.jsonl")) == ""
+    assert find_export_format(Path("a.ttl")) is TURTLE
+    assert find_export_format(Path("a.txt"), "nt") is N_TRIPLES
+    assert find_export_format(Path("a.csv")) is None
+    assert find_export_format(Path("a.jsonl")) is None

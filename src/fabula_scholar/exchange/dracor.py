@@ -18,6 +18,7 @@ from typing import Any
 
 from fabula.errors import NotFound
 from fabula.export.annotated_text import AnnotatedText
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.export.files import escape_formula
 from fabula.export.graph_xml import (
     LABEL,
@@ -129,3 +130,14 @@ def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         cells = ("true" if cell is True else "false" if cell is False else cell for cell in row)
         writer.writerow([escape_formula(c) if isinstance(c, str) else c for c in cells])
     return stream.getvalue()
+
+
+FORMAT = AnnotationFormat(
+    "dracor",
+    "/characters and /networkdata as DraCor has them",
+    (
+        *(".characters.json", ".characters.csv"),
+        *(".networkdata.csv", ".networkdata.gexf", ".networkdata.graphml"),
+    ),
+    write_dracor,
+)

@@ -14,15 +14,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.files import replace_file
+from fabula.export.export_formats import ExportFormat
+from fabula.export.files import Written, replace_file
 from fabula.export.markdown import escape_markdown
 from fabula.graph.annotations import ENTITY, QUOTATION, Annotation
 from fabula.graph.structure import TextStructure
 from fabula.text.document import Document
 from fabula.text.names import file_name
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 FOLDERS = {"person": "Characters", "place": "Places"}
 """What entities of other types are not written as."""
@@ -158,6 +163,21 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
         with replace_file(file) as stream:
             stream.write(content)
     return len(notes)
+
+
+def _export(collection: Collection, document: str, until: str, out: Path) -> Written:
+    from fabula.app.annotating import annotate
+
+    if not document:
+        raise SettingsError("A vault has notes of one document: name it.")
+    text = annotate(collection, document, until=until)
+    root = vault_folder(out, text.document)
+    return Written(write_vault(vault_notes(text, collection.structure(document), root), out), 0)
+
+
+FORMAT = ExportFormat(
+    "a folder of notes for Obsidian: of each character, place and chapter", _export, noun="note"
+)
 
 
 def _things(annotations: Sequence[Annotation]) -> dict[str, _Thing]:

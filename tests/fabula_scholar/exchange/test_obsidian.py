@@ -10,12 +10,12 @@ import pytest
 
 from fabula.errors import NotFound
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer
-from fabula.export.obsidian import vault_folder, vault_notes, write_vault
 from fabula.graph.annotations import Annotation, LayerRecord, PlacedAnnotation
 from fabula.graph.findings import Findings, FoundEntity, FoundQuotation
 from fabula.graph.structure import structure_of
 from fabula.text.anchoring import Anchor, quote_at
 from fabula.text.document import Document, Section
+from fabula_scholar.exchange.obsidian import vault_folder, vault_notes, write_vault
 
 TEXT = (
     "ONE\n\nAnna met Con at Rome. “Go,” said Anna.\n\nTWO\n\nCon left Rome. anna wept. ANNA: fled."

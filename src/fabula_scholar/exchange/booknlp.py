@@ -16,10 +16,11 @@ from typing import Any
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.token_files import TokenizedText, align_tokens
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.graph.annotations import ENTITY, EVENT, QUOTATION, Annotation
 from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
+from fabula_scholar.exchange.token_files import TokenizedText, align_tokens
 
 TOKENS, ENTITIES, QUOTES, BOOK = ".tokens", ".entities", ".quotes", ".book"
 TOKEN_COLUMNS = (
@@ -251,3 +252,12 @@ def _rows(files: Mapping[str, bytes], name: str, columns: Sequence[str]) -> list
         if len(row) < len(columns):
             raise LoadError(f"{name} has too few columns in line {number}.")
     return rows
+
+
+FORMAT = AnnotationFormat(
+    "booknlp",
+    "BookNLP's files .tokens, .entities, .quotes and .book",
+    (TOKENS, ENTITIES, QUOTES, BOOK),
+    write_booknlp,
+    read_booknlp,
+)

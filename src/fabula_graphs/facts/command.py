@@ -16,12 +16,12 @@ from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.export.rdf import write_facts
 from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import list_entities
 from fabula.text.folding import find_alike
 from fabula.text.nouns import count_noun
+from fabula_graphs.rdf import write_facts
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

@@ -14,8 +14,10 @@ from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from fabula.export.annotated_text import AnnotatedText
+from fabula.export.annotation_formats import AnnotationFormat
 from fabula.graph.annotations import ENTITY, QUOTATION, Annotation
 from fabula.models.clean import clean_text
+from fabula_scholar.exchange.tei_marks import read_tei
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _LISTS = {
@@ -190,3 +192,13 @@ def _inline(text: str, start: int, end: int, marks: Sequence[_Mark]) -> Iterator
         yield escape(text[at : min(last.end, end)]) + f"</{last.name}>"
         at = min(last.end, end)
     yield escape(text[at:end])
+
+
+FORMAT = AnnotationFormat(
+    "tei",
+    "the text as TEI with standOff, listPerson, listPlace and said",
+    (".tei.xml", ".tei", ".xml"),
+    write_tei,
+    read_tei,
+    "application/tei+xml",
+)

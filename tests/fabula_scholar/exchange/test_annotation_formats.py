@@ -16,21 +16,14 @@ import pytest
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer
 from fabula.export.annotation_formats import (
-    FORMATS,
+    annotation_formats,
     find_format,
     pack_files,
     read_annotation_files,
     unpack_files,
     write_annotations,
 )
-from fabula.export.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS, read_booknlp, write_booknlp
-from fabula.export.catma import Utf16Places, read_catma, write_catma
 from fabula.export.citations import citations_json, cite_quotes
-from fabula.export.conll import read_conll, write_conll
-from fabula.export.dracor import write_dracor
-from fabula.export.tei_annotated import write_tei
-from fabula.export.tei_marks import read_tei
-from fabula.export.token_files import TokenizedText, align_tokens
 from fabula.export.web_annotation import read_annotations
 from fabula.graph.annotations import (
     Annotation,
@@ -42,6 +35,18 @@ from fabula.graph.annotations import (
 from fabula.graph.hits import Hit, Quote
 from fabula.text.anchoring import quote_at
 from fabula.text.document import Document
+from fabula_scholar.exchange.booknlp import (
+    ENTITY_COLUMNS,
+    TOKEN_COLUMNS,
+    read_booknlp,
+    write_booknlp,
+)
+from fabula_scholar.exchange.catma import Utf16Places, read_catma, write_catma
+from fabula_scholar.exchange.conll import read_conll, write_conll
+from fabula_scholar.exchange.dracor import write_dracor
+from fabula_scholar.exchange.tei_annotated import write_tei
+from fabula_scholar.exchange.tei_marks import read_tei
+from fabula_scholar.exchange.token_files import TokenizedText, align_tokens
 
 TEXT = """“Poor Miss Taylor!” he said. “I wish she were here.”
 
@@ -216,7 +221,7 @@ def test_a_format_is_known_by_its_name_or_the_files_end() -> None:
         find_format("webanotation")
     with pytest.raises(SettingsError, match="--format"):
         find_format("", Path("a.xyz"))
-    assert {"webannotation", "booknlp", "conll"} <= set(FORMATS)
+    assert {"webannotation", "booknlp", "conll"} <= set(annotation_formats())
 
 
 def test_catma_gets_its_own_format_and_the_text() -> None:
@@ -357,7 +362,9 @@ def test_dracors_characters_and_network() -> None:
 
 def test_a_message_repeats_a_bounded_part_of_what_was_asked_for() -> None:
     with pytest.raises(NotFound, match="Nothing is marked") as refused:
-        write_annotations(annotated(), FORMATS["webannotation"], ["x" * 9000, *"abcdefghij"])
+        write_annotations(
+            annotated(), annotation_formats()["webannotation"], ["x" * 9000, *"abcdefghij"]
+        )
     assert len(str(refused.value)) < 400
 
 
@@ -504,7 +511,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def test_several_files_are_packed_and_unpacked() -> None:
-    booknlp = FORMATS["booknlp"]
+    booknlp = annotation_formats()["booknlp"]
     files = write_booknlp(annotated(), ())
     data = pack_files(files, "Emma")
     assert data == pack_files(files, "Emma")
@@ -515,11 +522,11 @@ def test_several_files_are_packed_and_unpacked() -> None:
     assert groups(read_booknlp(again, document())) == groups(EVERY)
     assert unpack_files(b"plain", "x.tokens", booknlp, 10) == {"x.tokens": b"plain"}
     catma = packed({"in/c.xml": OF_CATMA.encode(), "__MACOSX/in/c.xml": b"", "in/.c.xml": b"?"})
-    assert list(unpack_files(catma, "x.zip", FORMATS["catma"], 10**7)) == ["c.xml"]
+    assert list(unpack_files(catma, "x.zip", annotation_formats()["catma"], 10**7)) == ["c.xml"]
 
 
 def test_a_hostile_zip_of_annotations_is_refused(tmp_path: Path) -> None:
-    booknlp = FORMATS["booknlp"]
+    booknlp = annotation_formats()["booknlp"]
     bomb = packed({"x.tokens": b"0" * 30_000_000})
     assert len(bomb) < 50_000
     for data, reason in (
@@ -542,7 +549,7 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         (tmp_path / f"{folder}.zip").write_bytes(packed({"x.tokens": folder.encode()}))
     files = [tmp_path / "a.zip", tmp_path / "b.zip"]
     with pytest.raises(LoadError, match=r"Two of the files are named 'x\.tokens'"):
-        read_annotation_files(files, FORMATS["booknlp"], 10**6)
+        read_annotation_files(files, annotation_formats()["booknlp"], 10**6)
 
 
 def test_an_answers_citations_are_web_annotations_of_the_words() -> None:
@@ -569,7 +576,7 @@ def test_an_answers_citations_are_web_annotations_of_the_words() -> None:
     assert second["target"]["selector"] == [{"type": "TextPositionSelector", "start": 0, "end": 40}]
     # A file on several documents gives each document its own.
     data = json.dumps(content).encode()
-    [only] = FORMATS["webannotation"].read({"x": data}, document())  # type: ignore[misc]
+    [only] = annotation_formats()["webannotation"].read({"x": data}, document())  # type: ignore[misc]
     assert (only.kind, only.label, only.start) == ("citation", "[1]", at)
     assert len(read_annotations(data, "x", "d3")) == 2
 

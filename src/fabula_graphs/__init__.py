@@ -1,0 +1,1 @@
+"""Graphs beside the core: speech, discourse, facts, identities and communities of collections."""

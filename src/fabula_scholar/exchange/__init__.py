@@ -1,0 +1,1 @@
+"""Exchange: annotations and texts in the formats of other programs."""
