@@ -19,7 +19,7 @@ RETURN what, name, sum(spend.calls) AS calls, sum(spend.tokens) AS tokens,
     model: spend.model, prompt_tokens: spend.unpriced_prompt_tokens,
     completion_tokens: spend.unpriced_completion_tokens,
     cached_tokens: spend.unpriced_cached_tokens,
-    batch_prompt_tokens: coalesce(spend.unpriced_batch_prompt_tokens, 0),
-    batch_completion_tokens: coalesce(spend.unpriced_batch_completion_tokens, 0)
+    batch_prompt_tokens: spend.unpriced_batch_prompt_tokens,
+    batch_completion_tokens: spend.unpriced_batch_completion_tokens
   } END) AS unpriced
 ORDER BY CASE $by WHEN 'day' THEN what ELSE '' END DESC, money DESC, tokens DESC, what

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
-from fabula.app.resources import Resources, warn_of_old_name
+from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.choosing import count_parts
@@ -127,12 +127,6 @@ class Conversation:
     def answers(self) -> list[Answer]:
         """The answers, in order; what has not been read of them yet is read now."""
         return [stream.answer for stream in self._streams if stream.text]
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The same as `options`, which this was called before; deprecated."""
-        warn_of_old_name("Conversation.given", "Conversation.options")
-        return self.options
 
     def forget(self) -> None:
         """Start again: the next question does not refer to earlier ones."""
@@ -749,11 +743,6 @@ class Collection:
             layers = read_digests(self.store, self.name, entry.id)
         recipes = self._building().recipes(entry.sha256, built, decisions=followed, layers=layers)
         return differences_of(entry, recipes)
-
-    def settled(self) -> list[CollectionGraph]:
-        """Return `collection_graphs()`, which this was called before; deprecated."""
-        warn_of_old_name("Collection.settled", "Collection.collection_graphs")
-        return self.collection_graphs()
 
     def collection_graphs(self) -> list[CollectionGraph]:
         """Return the graphs that belong to the collection as a whole, by name."""

@@ -51,11 +51,12 @@ START = "start"
 _JOB_PROPERTIES = {
     *("id", "kind", "collection", "state", "created_by", "created", "updated", "version"),
     *("options", "usage", "cancelling", "problem", "attempts", "caller", "place"),
+    "recipe",
 }
 """The properties that every job has in the graph."""
 _ITEM_PROPERTIES = {
     *("source", "upload", "book", "told", "state", "document", "title", "steps", "usage"),
-    *("gaps", "error"),
+    *("gaps", "left_out", "warnings", "result", "error"),
 }
 """The properties that every item has in the graph."""
 
@@ -256,10 +257,9 @@ def _item(properties: Mapping[str, Any]) -> Item:
         steps=_steps(properties["steps"]),
         usage=_usage(properties["usage"]),
         gaps=properties["gaps"],
-        # Jobs of earlier versions have none of these.
-        left_out=json.loads(properties.get("left_out", "{}")),
-        warnings=tuple(properties.get("warnings", ())),
-        result=json.loads(properties.get("result", "{}")),
+        left_out=json.loads(properties["left_out"]),
+        warnings=tuple(properties["warnings"]),
+        result=json.loads(properties["result"]),
         error=properties["error"],
     )
 

@@ -379,7 +379,7 @@ class Jobs:
 
     def read_job(self, row: Mapping[str, Any]) -> Job:
         """Return the job of a row; the problem of one that waits says what it waits for."""
-        job, recipe = read_job(row), row["job"].get("recipe", ANY_SERVER)
+        job, recipe = read_job(row), row["job"]["recipe"]
         if job.state not in ("queued", "waiting"):
             return job
         waits = [

@@ -126,8 +126,6 @@ class Runner:
 
     def start(self) -> None:
         """Start to take jobs, also those of processes that have ended."""
-        if self._takes_others:
-            self._services.app.home_store.rows("service/save_queue")
         for number in range(self._services.serving.jobs_at_once):
             thread = threading.Thread(target=self._run, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
