@@ -81,7 +81,7 @@ def on_shelves(found: Contents) -> Contents:
             row["properties"]["shelf"] = f"shelf of {row['properties']['collection']}"
         if "Schema" in row["labels"]:
             row["properties"]["version"] = 2
-    shelf = {"name": "passage_shelf", "type": "RANGE", "state": "ONLINE"}
+    shelf: dict[str, Any] = {"name": "passage_shelf", "type": "RANGE", "state": "ONLINE"}
     shelf |= {"labelsOrTypes": ["Passage"], "properties": ["shelf"]}
     return in_order((nodes, edges, [*indexes, shelf], constraints))
 
