@@ -561,9 +561,7 @@ class Collection:
 
         return find_effects(self.store, self.name)
 
-    def follow(
-        self, decision: Decision, *, listener: Listener | None = None, stop: Stop | None = None
-    ) -> list[Outcome]:
+    def follow(self, decision: Decision, *, listener: Listener | None = None) -> list[Outcome]:
         """Bring the documents up to date that a decision, or its undoing, has made stale.
 
         What was extracted of their texts is used again, so no model reads them again. A model may
@@ -578,7 +576,7 @@ class Collection:
         entries = self.find_outdated(decision)[0]
         if not entries:
             return []
-        return self._run([decision.graph], listener, stop=stop).build(entries)
+        return self._run([decision.graph], listener).build(entries)
 
     def drop(
         self, name: str, *documents: str, dry: bool = False
@@ -832,7 +830,7 @@ class Collection:
         restricted = restrict_parts(parts, graphs(), place.end, is_unread)
         return (reader or ReadSoFar)(entry, structure, restricted)
 
-    def _typed_rows(self, document: str, until: str = "") -> TypedRows:
+    def _typed_rows(self, document: str, until: str) -> TypedRows:
         """What a document, or with '' the collection, has for RDF."""
         from fabula.export.rdf import TypedRows
 
@@ -1200,9 +1198,6 @@ class Collection:
     def expect_query(
         self,
         question: str | Query,
-        *,
-        meter: Meter | None = None,
-        path: Trace | None = None,
         **options: Any,
     ) -> Mapping[str, Usage]:
         """Return what answering a question would ask of models, by step; no model is asked.
@@ -1213,8 +1208,6 @@ class Collection:
 
         Args:
             question: The question, as text or as a `Query`.
-            meter: Counts the calls.
-            path: Records each step of retrieval.
             **options: Options of a `Query`, in place of the settings' defaults.
 
         Raises:
@@ -1228,9 +1221,7 @@ class Collection:
         filters = self._filters(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
-        stream = answering.answer(
-            query, filters, self.store, models, meter or Meter(), path or Trace()
-        )
+        stream = answering.answer(query, filters, self.store, models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream.answer.usage

@@ -105,7 +105,7 @@ class Planner:
         recipes = self.models.recipes(document.sha256, graphs, decisions=followed, layers=layers)
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
         plan = self._plan(
-            entry, stale_graphs, recipes, document, followed, is_new_text=TEXT in names
+            entry, stale_graphs, recipes, followed, document, is_new_text=TEXT in names
         )
         return replace(plan, status=status)
 
@@ -128,7 +128,7 @@ class Planner:
         graphs, recipes, followed = self._missing(entry, names)
         if not graphs:
             return entry
-        return self._plan(entry, graphs, recipes, decisions=followed)
+        return self._plan(entry, graphs, recipes, followed)
 
     def plan_collection(self, graph: Graph[Any]) -> CollectionPlan | None:
         """Return what is to be made of a collection's own graph, or None if it is up to date.
@@ -237,8 +237,8 @@ class Planner:
         entry: Entry | None,
         graphs: Sequence[Graph[Any]],
         recipes: Mapping[str, Recipe],
+        decisions: Mapping[str, Sequence[Decision]],
         document: Document | None = None,
-        decisions: Mapping[str, Sequence[Decision]] | None = None,
         *,
         is_new_text: bool = False,
     ) -> DocumentPlan:
@@ -259,7 +259,7 @@ class Planner:
             below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
             known = self._known(entry, graph, recipes[graph.name], bare)
             options = self.models.graph_options(graph)
-            followed = tuple((decisions or {}).get(graph.name, ()))
+            followed = tuple(decisions.get(graph.name, ()))
             recipe = recipes[graph.name]
             layers = self._layers(graph, document.id, recipe)
             plans.append(GraphPlan(graph.name, options, recipe, below, known, followed, layers))

@@ -629,7 +629,7 @@ def _leading(lines: Sequence[_Line]) -> float:
     return median(gaps) if len(gaps) >= _MIN_SIGNS else 0.0
 
 
-def _find_starts(page: Sequence[_Line], leading: float = 0.0) -> list[_Line]:
+def _find_starts(page: Sequence[_Line], leading: float) -> list[_Line]:
     """The lines of a page with those that begin paragraphs by a gap above them, or an indent.
 
     Args:

@@ -480,12 +480,12 @@ class ResponseCache:
             count += len(batch)
         return count, True
 
-    def _files(self, pattern: str = f"*{FILE}*") -> list[Path]:
+    def _files(self) -> list[Path]:
         """The cache's files, those of SQLite's log first.
 
         Left behind alone, SQLite would replay a log into the new file.
         """
-        return sorted(self._path.parent.glob(pattern), reverse=True)
+        return sorted(self._path.parent.glob(f"*{FILE}*"), reverse=True)
 
     def _warn(self, error: Exception) -> None:
         """Warn of each error once; later calls still try, as there may be space by then."""

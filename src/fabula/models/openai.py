@@ -466,7 +466,7 @@ class OpenAIEmbedder:
         texts: Sequence[str],
         kind: TextKind,
         tries: Tries,
-        attempts: int = MAX_BAD_ANSWERS,
+        attempts: int,
     ) -> Embeddings:
         call = ModelCall(
             EMBEDDINGS_PATH,

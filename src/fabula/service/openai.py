@@ -504,7 +504,7 @@ def _error(problem: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": problem["detail"], "type": problem["title"], "code": problem["status"]}
 
 
-def _write_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
+def _write_event(name: str, data: Mapping[str, Any], id: str) -> str:
     """Format an event as OpenAI's clients read it."""
     text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False)
     return f"data: {text}\n\n"

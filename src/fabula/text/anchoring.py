@@ -115,9 +115,9 @@ class QuoteReader:
     A small file may mark the whole of a novel ten thousand times.
     """
 
-    def __init__(self, text: str, most: int = MAX_MARKED_CHARACTERS) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._left = most
+        self._left = MAX_MARKED_CHARACTERS
 
     def read(self, start: int, end: int) -> TextQuote:
         """Return the words between two characters; raises BadValue if they are too many by now."""

@@ -294,12 +294,11 @@ def ask_across(
     collections: Sequence[Collection],
     caller: Caller,
     question: Question,
-    history: Sequence[AskedTurn] = (),
     stop: Stop | None = None,
 ) -> Answering:
     """Find the passages of several collections, and return the answer to be written from them."""
     first = collections[0]
-    return Answering(services, first, caller, question, history, None, stop, collections)
+    return Answering(services, first, caller, question, (), None, stop, collections)
 
 
 def _name_all(collections: Sequence[Collection]) -> str:
