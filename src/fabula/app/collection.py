@@ -1173,10 +1173,8 @@ class Collection:
     ) -> tuple[Query, Filters, str | None, str]:
         """Keep a follow-up without a model to the document that the last answer is from.
 
-        Returns:
-            The query and the filters, with that document if there is one; what
-            `document_of_follow_up` says; and the title of the document if it was added here.
-
+        It returns the query and the filters, with that document if there is one; what
+        `document_of_follow_up` says; and the title of the document if it was added here.
         """
         from fabula.ask.follow_up import document_of_follow_up
 
@@ -1496,11 +1494,6 @@ class Collection:
         A question is compared with the collection's vectors, so the model that made them embeds it,
         whatever model the settings name now. The collection may be given other vectors at any time,
         so its space is read for each question.
-
-        Raises:
-            SpaceError: That model needs an endpoint, and none is set.
-            SettingsError: It needs a package that is not installed.
-
         """
         space = self.space()
         models = self.models if space is None else self.models.for_questions(space.model, self.name)

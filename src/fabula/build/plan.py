@@ -192,13 +192,7 @@ class Planner:
     def _missing(
         self, entry: Entry, names: Collection[str]
     ) -> tuple[list[Graph[Any]], Mapping[str, Recipe], Mapping[str, Sequence[Decision]]]:
-        """Return which graphs of a document are to be built.
-
-        Returns:
-            The graphs, what all of the document's graphs are made from, and the decisions that each
-            of them follows.
-
-        """
+        """Return the graphs to build, the recipes of all, and the decisions that each follows."""
         graphs_by_name = {graph.name: graph for graph in self._list_graphs(entry)}
         base = entry.graphs[TEXT].made_from
         decisions = read_decisions(self.store, self.collection)
@@ -279,12 +273,7 @@ class Planner:
     def _layers(
         self, graph: Graph[Any], document: str, recipe: Recipe
     ) -> tuple[AnnotationLayer, ...]:
-        """Return a document's layers of annotations, as the recipe of a graph names them.
-
-        Raises:
-            Changed: One was changed since.
-
-        """
+        """Return a document's layers of annotations, as the recipe of a graph names them."""
         if not graph.imports:
             return ()
         layers = tuple(read_layers(self.store, self.collection, document))

@@ -531,11 +531,8 @@ class BatchStore:
     def _do(self, work: Callable[[sqlite3.Connection], Result], *, durable: bool = False) -> Result:
         """Return the result of `work`, done in one transaction.
 
-        Args:
-            work: What is done.
-            durable: Whether it must outlive a loss of power. Waiting for the disk takes
-                milliseconds: too long for each call that is collected.
-
+        With `durable` it outlives a loss of power. Waiting for the disk takes milliseconds: too
+        long for each call that is collected.
         """
         with self._lock:
             try:

@@ -462,12 +462,7 @@ class ResponseCache:
         )
 
     def _recover(self, aside: Path) -> tuple[int, bool]:
-        """Save the rows of a damaged file that can be read.
-
-        Returns:
-            The number of rows, and whether all of the file was looked at.
-
-        """
+        """Save a damaged file's readable rows; return how many, and whether all was looked at."""
         end, count, rows = time.monotonic() + RECOVER_SECONDS, 0, _readable_rows(aside)
         while batch := list(itertools.islice(rows, RECOVERED_ROWS)):
 

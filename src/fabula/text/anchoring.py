@@ -392,12 +392,7 @@ class QuoteFinder:
         return self._make_anchor(quote, best[1], best[2], FUZZY) if best else None
 
     def _compare(self, words: str, start: int, end: int) -> float:
-        """How much alike words and those between two characters of the text are.
-
-        Returns:
-            The normalised indel similarity from 0 to 100; 0 below MIN_ALIKE.
-
-        """
+        """How alike words and the text between two characters are, 0 to 100; 0 below MIN_ALIKE."""
         # It compares 64 letters at a time with each other letter.
         self._budget.spend(10 + len(words) * (end - start) // 6_400)
         return fuzz.ratio(words, self._text[start:end], score_cutoff=MIN_ALIKE)

@@ -358,11 +358,7 @@ def reembed(
 async def _receive(
     request: Request, state: ServiceState, caller: Caller
 ) -> tuple[list[Item], list[Upload], list[str] | None]:
-    """Read the body of a request while it arrives.
-
-    Returns:
-        The documents, the files that they are in, and the graphs that the body names, if any.
-    """
+    """Read a body as it arrives: the documents, their files, and the graphs it names, if any."""
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == MEDIA_TYPE:

@@ -308,12 +308,7 @@ def _name_all(collections: Sequence[Collection]) -> str:
 
 @contextmanager
 def _explain_to_visitor(caller: Caller) -> Iterator[None]:
-    """Tell a visitor in other words than an operator that a question needs a model at an endpoint.
-
-    Raises:
-        Forbidden: The collection's own model has to embed a question, and costs money.
-
-    """
+    """Tell a visitor otherwise than an operator that a question needs a model at an endpoint."""
     try:
         yield
     except SpaceError as error:

@@ -445,14 +445,7 @@ _REQUEUED = {
 
 
 def _explain_before(job: Job, before: Mapping[str, str] | None, number: int) -> str:
-    """Return which job before it a job waits for; '' if it waits for none.
-
-    Args:
-        job: The job.
-        before: The id, kind and state of the first job that it waits for, if there is one.
-        number: How many jobs it waits for.
-
-    """
+    """Return which job before it a job waits for; '' if it waits for none."""
     if before is None:
         return ""
     is_same = before["kind"] == "ingest" and job.kind in OF_FILES

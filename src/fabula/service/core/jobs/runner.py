@@ -480,9 +480,7 @@ class JobRun:
     ) -> Sequence[Outcome]:
         """Ingest each document by itself, so that an unexpected error fails only its own.
 
-        Returns:
-            The outcomes of those that wait for batches.
-
+        It returns the outcomes of those that wait for batches.
         """
         waiting: list[Outcome] = []
         for item in self._progress.waiting():
