@@ -6,7 +6,7 @@ CYPHER 25
 MATCH (space:Collection {name: $collection})
 WITH space, [one IN $aspects WHERE NOT one IN space.aspects] AS aspects,
   [one IN $kinds WHERE NOT one IN space.kinds] AS kinds,
-  [one IN $element_kinds WHERE NOT one IN space.element_kinds] AS element_kinds
+  [one IN $element_kinds WHERE NOT one IN coalesce(space.element_kinds, [])] AS element_kinds
 WHERE aspects <> [] OR kinds <> [] OR element_kinds <> []
 SET space.aspects = space.aspects + aspects, space.kinds = space.kinds + kinds,
-  space.element_kinds = space.element_kinds + element_kinds
+  space.element_kinds = coalesce(space.element_kinds, []) + element_kinds
