@@ -22,9 +22,7 @@ UNWIND range(0, size(documents) - 1) AS place
 WITH place, documents[place] AS document
 RETURN document {
   .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
-  published: coalesce(document.published, ''), edition: coalesce(document.edition, ''),
-  reading: coalesce(document.reading, 1), left_out: coalesce(document.left_out, '{}'),
-  warnings: coalesce(document.warnings, []),
+  .published, .edition, .reading, .left_out, .warnings,
   created_at: toString(document.created_at), updated_at: toString(document.updated_at)
 } AS document, COLLECT {
   MATCH (part:Part)-[:PART_OF]->(document)

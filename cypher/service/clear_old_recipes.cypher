@@ -3,11 +3,11 @@
 // $limit  how many at most
 CYPHER 25
 MATCH (recipe:ServiceRecipe)
-WHERE coalesce(recipe.seen, 0) < timestamp() - $days * 86400000
+WHERE recipe.seen < timestamp() - $days * 86400000
   AND NOT EXISTS { MATCH (job:ServiceJob {recipe: recipe.id}) }
 WITH recipe LIMIT $limit
 // Locks it: whoever begins such a job just now may have been faster.
-SET recipe.seen = coalesce(recipe.seen, 0)
+SET recipe.seen = recipe.seen
 WITH recipe
 WHERE recipe.seen < timestamp() - $days * 86400000
   AND NOT EXISTS { MATCH (job:ServiceJob {recipe: recipe.id}) }

@@ -12,6 +12,6 @@ RETURN sum(CASE WHEN is_today THEN spend.tokens ELSE 0 END) AS tokens_a_day,
     model: spend.model, is_today: is_today, prompt_tokens: spend.unpriced_prompt_tokens,
     completion_tokens: spend.unpriced_completion_tokens,
     cached_tokens: spend.unpriced_cached_tokens,
-    batch_prompt_tokens: coalesce(spend.unpriced_batch_prompt_tokens, 0),
-    batch_completion_tokens: coalesce(spend.unpriced_batch_completion_tokens, 0)
+    batch_prompt_tokens: spend.unpriced_batch_prompt_tokens,
+    batch_completion_tokens: spend.unpriced_batch_completion_tokens
   } END) AS unpriced

@@ -1,13 +1,11 @@
 // What was spent, by day, by key or by collection, the newest or the dearest first. A row's name is
 // that of the day, the key or the collection; `unpriced` is what had no price when it was spent.
-// $by           day, key or collection
-// $key          of this one alone, or '' for all
-// $collections  of these alone, or null for all
-// $days         how many days back
+// $by    day, key or collection
+// $key   of this one alone, or '' for all
+// $days  how many days back
 CYPHER 25
 MATCH (spend:ServiceSpend)
 WHERE spend.day > date() - duration({days: $days}) AND ($key = '' OR spend.key = $key)
-  AND ($collections IS NULL OR spend.collection IN $collections)
 WITH spend ORDER BY spend.day DESC
 WITH CASE $by WHEN 'key' THEN spend.key WHEN 'collection' THEN spend.collection
     ELSE toString(spend.day) END AS what, collect(spend) AS spends
@@ -19,7 +17,7 @@ RETURN what, name, sum(spend.calls) AS calls, sum(spend.tokens) AS tokens,
     model: spend.model, prompt_tokens: spend.unpriced_prompt_tokens,
     completion_tokens: spend.unpriced_completion_tokens,
     cached_tokens: spend.unpriced_cached_tokens,
-    batch_prompt_tokens: coalesce(spend.unpriced_batch_prompt_tokens, 0),
-    batch_completion_tokens: coalesce(spend.unpriced_batch_completion_tokens, 0)
+    batch_prompt_tokens: spend.unpriced_batch_prompt_tokens,
+    batch_completion_tokens: spend.unpriced_batch_completion_tokens
   } END) AS unpriced
 ORDER BY CASE $by WHEN 'day' THEN what ELSE '' END DESC, money DESC, tokens DESC, what

@@ -19,7 +19,8 @@ MERGE (spend:ServiceSpend {id: entry.id + ' ' + toString(day)})
 ON CREATE SET spend.day = day, spend.key = entry.key, spend.collection = entry.collection,
   spend.what = entry.what, spend.model = entry.model, spend.calls = 0, spend.tokens = 0,
   spend.saved = 0, spend.money = 0.0, spend.unpriced_prompt_tokens = 0,
-  spend.unpriced_completion_tokens = 0, spend.unpriced_cached_tokens = 0
+  spend.unpriced_completion_tokens = 0, spend.unpriced_cached_tokens = 0,
+  spend.unpriced_batch_prompt_tokens = 0, spend.unpriced_batch_completion_tokens = 0
 SET spend.name = entry.name, spend.calls = spend.calls + entry.calls,
   spend.tokens = spend.tokens + entry.prompt_tokens + entry.completion_tokens,
   spend.saved = spend.saved + entry.saved, spend.money = spend.money + entry.money
@@ -27,9 +28,8 @@ FOREACH (part IN CASE WHEN entry.is_unpriced THEN [entry] ELSE [] END |
   SET spend.unpriced_prompt_tokens = spend.unpriced_prompt_tokens + part.prompt_tokens,
     spend.unpriced_completion_tokens = spend.unpriced_completion_tokens + part.completion_tokens,
     spend.unpriced_cached_tokens = spend.unpriced_cached_tokens + part.cached_tokens,
-    // A day that an earlier version has begun has no counts of batches.
-    spend.unpriced_batch_prompt_tokens = coalesce(spend.unpriced_batch_prompt_tokens, 0)
+    spend.unpriced_batch_prompt_tokens = spend.unpriced_batch_prompt_tokens
       + part.batch_prompt_tokens,
-    spend.unpriced_batch_completion_tokens = coalesce(spend.unpriced_batch_completion_tokens, 0)
+    spend.unpriced_batch_completion_tokens = spend.unpriced_batch_completion_tokens
       + part.batch_completion_tokens
 )

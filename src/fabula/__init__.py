@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -268,22 +267,12 @@ _HOMES = {
     "Usage": "models.usage",
     **dict.fromkeys(_ERRORS, "errors"),
 }
-_RENAMED = {
-    "Findings": "CheckFindings",
-    "Labels": "LocatorLabels",
-    "Settled": "CollectionGraph",
-}
-"""Public names of earlier versions, which go on working with a warning, and the present names."""
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used: `fabula --help` needs none."""
-        if name in _RENAMED:
-            message = f"fabula.{name} is now called fabula.{_RENAMED[name]}."
-            warnings.warn(message, DeprecationWarning, stacklevel=2)
-            name = _RENAMED[name]
         if name not in __all__:
             raise AttributeError(f"module 'fabula' has no attribute {name!r}")
         if name == "__version__":

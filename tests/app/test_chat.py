@@ -133,10 +133,6 @@ def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: P
         stream.close()
         assert list(stream) == []
         assert stream.answer.text == stream.text == first.strip()
-        with pytest.warns(DeprecationWarning, match=r"now called AnswerStream\.text"):
-            assert stream.said == stream.text
-        with pytest.warns(DeprecationWarning, match=r"now called Conversation\.options"):
-            assert talk.given == talk.options
         assert talk.history == [Turn("Where did Anna walk?", first.strip())]
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from fabula import App
 from fabula.cli import main
-from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import Settings
 from stories import harbour_story
 
 pytestmark = pytest.mark.usefixtures("graph_url")
@@ -94,19 +90,3 @@ def test_where_nothing_is_there_nothing_is_meant() -> None:
     shown = run("list")
     assert shown.stdout == "Collection 'default' is empty: run `fabula ingest BOOK`.\n"
     assert shown.stderr == ""
-
-
-def test_former_names_of_the_library_work_and_say_the_present_ones(tmp_path: Path) -> None:
-    ingest(tmp_path, "demo")
-    with closing(ModelFactory(Settings.read(model="offline"))) as models:
-        with pytest.warns(DeprecationWarning, match="kit is now called models"):
-            app = App(model="offline", kit=models)
-        with app:
-            assert app.models is models
-            with pytest.warns(DeprecationWarning, match=r"called App\.default_collection"):
-                collection = app.meant()
-            assert collection.name == "demo"
-            with pytest.warns(DeprecationWarning, match=r"called Collection\.collection_graphs"):
-                assert collection.settled() == collection.collection_graphs() == []
-            with pytest.warns(DeprecationWarning, match=r"called App\.home_store"):
-                assert app.store is app.home_store

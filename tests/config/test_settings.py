@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,6 @@ from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.settings import CONVENTIONAL, Settings, environment_variable, setting_fields
 from fabula.errors import FabulaError, SettingsError
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(
@@ -79,12 +75,6 @@ def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
     settings = Settings.read(width=3, **{"bottom-up.width": 4})
     widths = [settings.table(name).width for name in ("top-down", "bottom-up")]
     assert widths == [3, 4]
-
-
-@pytest.mark.parametrize("name", ["adaptive", "routed"])
-def test_a_removed_mode_says_what_to_use(name: str) -> None:
-    with pytest.raises(SettingsError, match=rf"The mode `{name}` was removed in 0\.2: use `auto`"):
-        assert Query.of("Who came?", Settings(), mode=name).modes
 
 
 def test_a_whole_variable_is_stronger_than_one_that_stands_for_several(
@@ -373,51 +363,3 @@ def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None
         and not any(isinstance(one, Le | Lt) for one in field.metadata)
     ]
     assert unbounded == []
-
-
-def test_an_old_file_that_names_a_removed_mode_is_read_with_a_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "fabula.toml").write_text('mode = "routed"\ntop_k = 7\n[adaptive]\nwidth = 9\n')
-    settings = Settings.read()
-    assert (settings.mode, settings.top_k) == ("auto", 7)
-    messages = [record.getMessage().partition("fabula.toml: ")[2] for record in caplog.records]
-    assert messages == [
-        "adaptive.width is ignored: that mode was removed in 0.2.",
-        "mode: routed was removed in 0.2; auto is used.",
-    ]
-
-
-def test_a_file_with_every_setting_of_the_first_release_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv("FABULA_DUMPS", raising=False)
-    monkeypatch.setenv("FABULA_CONFIG", str(DATA / "settings-0.1.toml"))
-    settings = Settings.read()
-    old = tomllib.loads((DATA / "settings-0.1.toml").read_text())
-    removed = old.pop("adaptive")
-    values = settings.values()
-    tables = {name: old.pop(name) for name in [*old] if isinstance(old[name], dict)}
-    assert {name: values[name] for name in old} == old
-    for table, options in tables.items():
-        assert {name: values[f"{table}.{name}"] for name in options} == options, table
-    assert removed == {"width": 5}
-    [warning] = caplog.messages
-    assert "adaptive.width is ignored" in warning
-    # Before there were tables, their settings had no table's name.
-    flat = tables["aspects"] | tables["hybrid"] | tables["top-down"]
-    flat["aspects"] = flat.pop("set")
-    lines = [f"{name} = {json.dumps(value)}" for name, value in flat.items()]
-    (tmp_path / "flat.toml").write_text("\n".join(lines))
-    monkeypatch.setenv("FABULA_CONFIG", str(tmp_path / "flat.toml"))
-    assert Settings.read().table("aspects") == settings.table("aspects")
-
-
-def test_a_variable_of_a_removed_mode_is_ignored_with_a_warning(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("FABULA_ADAPTIVE__WIDTH", "4")
-    settings = Settings.read()
-    monkeypatch.delenv("FABULA_ADAPTIVE__WIDTH")
-    assert settings == Settings.read()
-    assert "FABULA_ADAPTIVE__WIDTH is ignored" in caplog.text

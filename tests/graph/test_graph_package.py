@@ -254,10 +254,10 @@ def test_a_kind_of_elements_is_none_that_the_core_looks_for(book: Path) -> None:
         assert fabula.retrieve(QUESTION, mode="headings", aspects="") != []
 
 
-def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, store: Store) -> None:
+def test_a_graph_without_an_index_of_elements_takes_them(book: Path, store: Store) -> None:
     with Fabula() as fabula:
         fabula.ingest(book)
-    cypher(store, "MATCH (c:Collection) REMOVE c.element_kinds")
+    cypher(store, "MATCH (c:Collection) SET c.element_kinds = []")
     for index in ("element_texts", "element_kind", "element_vectors_256"):
         cypher(store, f"DROP INDEX {index} IF EXISTS")
     with Fabula() as fabula:

@@ -13,7 +13,7 @@ import pytest
 from book_files import CHAPTERS, epub, page
 from cases import for_each
 from fabula.errors import LoadError
-from fabula.load import find, find_in_zip, load, load_from_zip
+from fabula.load import find, find_in_zip, load, open_in_zip
 from fabula.load.blocks import Draft
 from fabula.load.document import document
 from fabula.load.epub import read
@@ -393,7 +393,7 @@ def test_a_zip_of_such_folders_is_a_zip_of_books(tmp_path: Path) -> None:
     books, others = find_in_zip(file)
     assert books == ["more/Two.epub", "one.epub", "three.txt"]
     assert others == []
-    assert load_from_zip(file, "more/Two.epub", "default", LIMIT).title == "Żółw"
+    assert open_in_zip(file, "more/Two.epub", "default", LIMIT).parse().title == "Żółw"
 
 
 # Depth and pages

@@ -7,7 +7,7 @@ import pytest
 from book_files import BOOKS, pdf
 from cases import for_each
 from fabula.errors import LoadError
-from fabula.load import load_content
+from fabula.load import recognise_content
 from fabula.load.formats import recognise
 
 SENTENCE = "The keeper lit the lamp at six. He told nobody why."
@@ -69,7 +69,7 @@ def test_a_name_tells_text_from_markdown_and_no_more() -> None:
 def test_a_text_may_begin_as_other_formats_do(start: str, suffix: str, count: int) -> None:
     text = "\n".join([start, *[SENTENCE] * count])
     assert recognise(text.encode(), f"tale{suffix}") == suffix
-    document = load_content(text.encode(), f"tale{suffix}", "default", 10**6)
+    document = recognise_content(text.encode(), f"tale{suffix}", "default", 10**6).parse()
     assert document.text.count(SENTENCE) == count
 
 
@@ -105,7 +105,7 @@ def test_a_page_may_begin_with_words_and_other_text_with_a_sign() -> None:
 )
 def test_what_is_not_read_is_named_with_what_to_do(data: bytes, said: str) -> None:
     with pytest.raises(LoadError, match=f"^tale {said}"):
-        load_content(data, "tale", "default", 10**6)
+        recognise_content(data, "tale", "default", 10**6).parse()
 
 
 @pytest.mark.parametrize("suffix", [".epub", ".docx", ".odt"])
@@ -114,4 +114,4 @@ def test_a_damaged_book_is_not_taken_for_a_zip_of_several(suffix: str) -> None:
     with pytest.raises(
         LoadError, match=f"^uploads/broken{suffix} is damaged, or not a {suffix} file"
     ):
-        load_content(data, f"uploads/broken{suffix}", "default", 10**6)
+        recognise_content(data, f"uploads/broken{suffix}", "default", 10**6).parse()

@@ -13,7 +13,7 @@ import pytest
 
 from book_files import CHAPTERS, docx, epub, odt, paragraph
 from fabula.errors import FabulaError, LoadError
-from fabula.load import find_in_zip, load, load_from_zip
+from fabula.load import find_in_zip, load, open_in_zip
 from fabula.load.sources import find_sources
 from fabula.load.zips import unpack
 
@@ -127,7 +127,7 @@ def test_a_book_over_the_limit_fails_alone(tmp_path: Path) -> None:
 def test_what_may_take_any_memory_to_unpack_is_refused(tmp_path: Path, method: int) -> None:
     file = packed(tmp_path / "books.zip", {"a.txt": STORY}, method)
     with pytest.raises(LoadError, match="is packed by method"):
-        load_from_zip(file, "a.txt", "default", LIMIT)
+        open_in_zip(file, "a.txt", "default", LIMIT).parse()
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from book_files import docx, epub, odt, pdf, rtf
 from cases import for_each
-from fabula.load import find_in_zip, load, load_from_zip
+from fabula.load import find_in_zip, load, open_in_zip
 from fabula.load.readers import READERS
 from fabula.text.document import Document
 
@@ -374,7 +374,7 @@ def test_a_book_in_a_zip_is_counted_alike(tmp_path: Path) -> None:
     file = tmp_path / "books.zip"
     file.write_bytes(data.getvalue())
     [book], _ = find_in_zip(file)
-    check(writer, load_from_zip(file, book, "c", LIMIT))
+    check(writer, open_in_zip(file, book, "c", LIMIT).parse())
 
 
 def check(writer: Writer, document: Document) -> None:

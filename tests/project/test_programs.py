@@ -61,15 +61,6 @@ HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more '
 # Names
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("Findings", "CheckFindings"), ("Labels", "LocatorLabels"), ("Settled", "CollectionGraph")],
-)
-def test_a_renamed_class_goes_on_working_and_says_its_new_name(old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"fabula.{old} is now called fabula.{new}"):
-        assert getattr(fabula, old) is getattr(fabula, new)
-
-
 def test_all_errors_and_the_version_are_public() -> None:
     every = {
         name

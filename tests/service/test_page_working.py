@@ -418,11 +418,6 @@ def test_a_reader_sees_what_it_may(library: Library) -> None:
     assert secret not in admin.text
 
 
-def test_the_earlier_address_of_the_admin_screen_redirects(library: Library) -> None:
-    redirect = library.served.client("read").get("/house?by=key")
-    assert (redirect.status_code, redirect.headers["location"]) == (308, "/admin?by=key")
-
-
 # From a book to a citation
 
 

@@ -212,14 +212,14 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
 ) -> None:
     client, admin = service.client("write"), service.client("admin")
     first = begin(client, "worked", {"winter.txt": WINTER}, params={"graphs": "entities"})
-    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
     # It has no document yet.
     assert build.status_code in (202, 404)
     until(client, first)
-    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
     job = until(client, build.json()["id"])
     assert (job["state"], len(job["items"])) == ("succeeded", 1), job
-    wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
+    wrong = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["nothing"]})
     assert wrong.status_code == 400
     gaps = client.post(f"{BASE}/collections/worked/retry")
     again = client.post(f"{BASE}/collections/worked/reembed")
@@ -369,23 +369,16 @@ def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
         client.post(f"{BASE}/jobs/{one.json()['id']}/cancel")
 
 
-def test_a_graph_to_build_is_named_as_graphs_and_by_its_old_name_with_a_word(
-    service: Served,
-) -> None:
+def test_one_graph_to_build_is_named(service: Served) -> None:
     client = service.client("write")
     until(client, begin(client, "built", {"winter.txt": WINTER}))
     path = f"{BASE}/collections/built/build"
     new = client.post(path, json={"graphs": ["entities"]})
     assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
-    assert "Deprecation" not in new.headers
-    old = client.post(path, json={"graph": "entities"})
-    assert (old.status_code, old.json()["options"]["graph"]) == (202, "entities")
-    assert old.headers["Deprecation"] == "true"
-    assert "send graphs" in old.headers["Warning"]
-    for body in ({}, {"graphs": ["entities"], "graph": "aspects"}):
-        assert client.post(path, json=body).status_code == 400
+    for body, status in (({}, 400), ({"graphs": []}, 400), ({"graph": "entities"}, 422)):
+        assert client.post(path, json=body).status_code == status
     assert client.post(path, json={"graphs": ["aspects", "entities"]}).status_code == 422
-    until(client, old.json()["id"])
+    until(client, new.json()["id"])
 
 
 def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> None:

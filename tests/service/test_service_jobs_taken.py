@@ -504,16 +504,3 @@ def test_who_retries_a_job_has_it_made_as_that_server_makes_it(service: ServiceS
         assert "chunk_tokens 77 (this one has 200)" in service.jobs.find(PERSON, job.id).problem
         assert take(other, "other") == job.id
         assert work(other, job.id, "other").state == "succeeded"
-
-
-def test_jobs_that_an_earlier_version_has_begun_are_taken_by_anyone(service: ServiceState) -> None:
-    job = ingest(service, "old", winter=WINTER)
-    cypher(
-        service.app.home_store,
-        "MATCH (j:ServiceJob {id: $id}) REMOVE j.recipe, j.queue, j.is_last",
-        id=job.id,
-    )
-    with another(service, chunk_tokens=77) as other:
-        other.app.home_store.rows("service/save_queue")
-        assert other.jobs.find(PERSON, job.id).problem.startswith(FREE)
-        assert take(other, "other") == job.id

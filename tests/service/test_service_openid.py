@@ -247,7 +247,7 @@ def test_a_session_is_of_one_issuer_and_of_no_key(it: Served, person: httpx2.Cli
     # At another issuer the same subject is somebody else.
     moved = it.state.serving.model_copy(update={"oidc_issuer": "https://other.example"})
     assert Sessions(it.state.app.home_store, it.state.keys, moved).find(cookie) is None
-    # A process of an earlier version looks at the key alone, where '' is the person at the machine.
+    # Where the key's id is '' it would be the person at the machine.
     rows = it.state.app.home_store.rows("service/find_session", hash=digest(cookie))
     assert [(row["id"], row["key"]) for row in rows] == [("openid", None)]
 

@@ -45,7 +45,6 @@ VERBS = (
     "take_",
     "check_",
     "reembed_",
-    "migrate_",
     "terminate_",
 )
 
@@ -73,8 +72,6 @@ OF_COLLECTIONS = {"Document", "Part", "Passage", "Element", "Decision", "Annotat
 """The labels that a collection's nodes have one of: a move copies, counts and removes them."""
 OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"} | OF_SERVERS
 """The labels that no collection's nodes have, or that a move writes itself."""
-OF_VERSION_1 = {"EmbeddingSpace"}
-"""What only a migration may name, and what looks whether there is anything to migrate."""
 
 
 def parts(name: str) -> tuple[str, str]:
@@ -95,14 +92,12 @@ def allowed(name: str) -> set[str]:
     if room in graphs():
         return LABELS | TYPES | own(graphs()[room])
     if room == "core":
-        schema = {"Server"} | OF_VERSION_1 if name == "core/find_schema" else set()
+        schema = {"Server"} if name == "core/find_schema" else set()
         return LABELS | TYPES | schema
     if room == "servers":
         return LABELS | TYPES | OF_SERVERS
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
-    if room == "service":
-        return OF_SERVICE | every
-    return every | (OF_VERSION_1 if room == "migrate" else set())
+    return OF_SERVICE | every if room == "service" else every
 
 
 def named(statement: str) -> set[str]:
@@ -220,9 +215,7 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
         "shortest": True,
         "least": False,
     }
-    values |= {"characters": 60, "properties": {}} | (
-        {"parts": []} if name.startswith("migrate/") else {}
-    )
+    values |= {"characters": 60, "properties": {}}
     parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
     explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
     assert "EXPLAIN" in explained

@@ -23,6 +23,8 @@ IMPORTED = (
     "openai",
     "sklearn.mixture",
 )
+MIGRATION = "TEST_MIGRATION"
+"""The variable that gives the process the tests' migration, whatever it is set to."""
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload([*IMPORTED])
 
@@ -77,4 +79,8 @@ def _run(file: Path, words: list[str], environment: dict[str, str], folder: Path
         from fabula.models import batch_rounds
 
         batch_rounds.CREATE_SECONDS = float(seconds)
+    if MIGRATION in environment:
+        from shelves import use_shelves
+
+        use_shelves(setattr)
     run()

@@ -90,7 +90,7 @@ def small_graph(
 def begin_collection(
     store: Store, name: str, model: str = MODEL, dimensions: int = DIMENSIONS
 ) -> None:
-    """A collection as an older Fabula began it, which took any name."""
+    """A collection of any name, also of one that Fabula refuses."""
     store.make_schema()
     store.rows("core/save_space", collection=name, model=model, dimensions=dimensions)
     store.prepare(name, model, dimensions)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from contents import repr_of
 from database import connect, cypher, wipe
 from fabula import App
 from fabula.server import Address
 from fabula.server.private import PrivateServer
 from fabula.store import Store
-from old_graph import repr_of
 
 SHELF = "server2"
 """The name of the server that is not the home server."""

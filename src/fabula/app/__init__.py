@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
-from fabula.app.resources import Resources, warn_of_old_name
+from fabula.app.resources import Resources
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
@@ -86,17 +86,6 @@ class App(Resources):
         if is_named or self.store_of(default).count(default, 1)[0]:
             return self.collection()
         return self.collection(self._latest_collection())
-
-    def meant(self) -> Collection:
-        """Return `default_collection()`, which this was called before; deprecated."""
-        warn_of_old_name("App.meant", "App.default_collection")
-        return self.default_collection()
-
-    @property
-    def store(self) -> Store:
-        """The same as `home_store`, which this was called before; deprecated."""
-        warn_of_old_name("App.store", "App.home_store")
-        return self.home_store
 
     def _latest_collection(self) -> str:
         """Return the collection of all servers whose document was written last; '' for none."""

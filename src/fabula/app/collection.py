@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
-from fabula.app.resources import Resources, warn_of_old_name
+from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.choosing import count_parts
@@ -123,12 +123,6 @@ class Conversation:
     def answers(self) -> list[Answer]:
         """The answers, in order; what has not been read of them yet is read now."""
         return [stream.answer for stream in self._streams if stream.text]
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The same as `options`, which this was called before; deprecated."""
-        warn_of_old_name("Conversation.given", "Conversation.options")
-        return self.options
 
     def forget(self) -> None:
         """Start again: the next question does not refer to earlier ones."""
@@ -563,9 +557,7 @@ class Collection:
 
         return find_effects(self.store, self.name)
 
-    def follow(
-        self, decision: Decision, *, listener: Listener | None = None, stop: Stop | None = None
-    ) -> list[Outcome]:
+    def follow(self, decision: Decision, *, listener: Listener | None = None) -> list[Outcome]:
         """Bring the documents up to date that a decision, or its undoing, has made stale.
 
         What was extracted of their texts is used again, so no model reads them again. A model may
@@ -580,7 +572,7 @@ class Collection:
         entries = self.find_outdated(decision)[0]
         if not entries:
             return []
-        return self._run([decision.graph], listener, stop=stop).build(entries)
+        return self._run([decision.graph], listener).build(entries)
 
     def drop(
         self, name: str, *documents: str, dry: bool = False
@@ -745,11 +737,6 @@ class Collection:
             layers = read_digests(self.store, self.name, entry.id)
         recipes = self._building().recipes(entry.sha256, built, decisions=followed, layers=layers)
         return differences_of(entry, recipes)
-
-    def settled(self) -> list[CollectionGraph]:
-        """Return `collection_graphs()`, which this was called before; deprecated."""
-        warn_of_old_name("Collection.settled", "Collection.collection_graphs")
-        return self.collection_graphs()
 
     def collection_graphs(self) -> list[CollectionGraph]:
         """Return the graphs that belong to the collection as a whole, by name."""
@@ -1161,10 +1148,8 @@ class Collection:
     ) -> tuple[Query, Filters, str | None, str]:
         """Keep a follow-up without a model to the document that the last answer is from.
 
-        Returns:
-            The query and the filters, with that document if there is one; what
-            `document_of_follow_up` says; and the title of the document if it was added here.
-
+        It returns the query and the filters, with that document if there is one; what
+        `document_of_follow_up` says; and the title of the document if it was added here.
         """
         from fabula.ask.follow_up import document_of_follow_up
 
@@ -1186,9 +1171,6 @@ class Collection:
     def expect_query(
         self,
         question: str | Query,
-        *,
-        meter: Meter | None = None,
-        path: Trace | None = None,
         **options: Any,
     ) -> Mapping[str, Usage]:
         """Return what answering a question would ask of models, by step; no model is asked.
@@ -1199,8 +1181,6 @@ class Collection:
 
         Args:
             question: The question, as text or as a `Query`.
-            meter: Counts the calls.
-            path: Records each step of retrieval.
             **options: Options of a `Query`, in place of the settings' defaults.
 
         Raises:
@@ -1214,9 +1194,7 @@ class Collection:
         filters = self._filters(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
-        stream = answering.answer(
-            query, filters, self.store, models, meter or Meter(), path or Trace()
-        )
+        stream = answering.answer(query, filters, self.store, models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream.answer.usage
@@ -1446,11 +1424,6 @@ class Collection:
         A question is compared with the collection's vectors, so the model that made them embeds it,
         whatever model the settings name now. The collection may be given other vectors at any time,
         so its space is read for each question.
-
-        Raises:
-            SpaceError: That model needs an endpoint, and none is set.
-            SettingsError: It needs a package that is not installed.
-
         """
         space = self.space()
         models = self.models if space is None else self.models.for_questions(space.model, self.name)

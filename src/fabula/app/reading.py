@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabula.app.resources import warn_of_old_name
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
@@ -81,12 +80,6 @@ class Reading:
     lines: tuple[Lines, ...]
     related: tuple[Hit, ...]
     of: Hit | None = None
-
-    @property
-    def said(self) -> tuple[Hit, ...]:
-        """The same as `related`, which this was called before; deprecated."""
-        warn_of_old_name("Reading.said", "Reading.related")
-        return self.related
 
     def __repr__(self) -> str:
         where = ", ".join(f"{lines.start}-{lines.end}" for lines in self.lines)

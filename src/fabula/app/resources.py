@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -29,11 +28,6 @@ ALONE_SECONDS = 30.0
 """How long it is relied on that there is no other server, after connecting to the home server."""
 POLL_SECONDS = 0.1
 """How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
-
-
-def warn_of_old_name(old: str, new: str) -> None:
-    """Warn that a name of the library, which works on, is now called otherwise."""
-    warnings.warn(f"{old} is now called {new}.", DeprecationWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +60,6 @@ class Resources:
         models: ModelFactory | None = None,
         **flags: Any,
     ) -> None:
-        if "kit" in flags:
-            warn_of_old_name("The argument kit", "models")
-            models = flags.pop("kit")
         if unknown := [name for name in flags if not resolve_name(name)]:
             hint = did_you_mean(unknown[0], setting_fields(), "`fabula settings` lists them.")
             raise TypeError(f"There is no setting {unknown[0]!r}. {hint}")

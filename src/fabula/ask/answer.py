@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import warnings
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -266,13 +265,6 @@ class AnswerStream:
     def cut(self) -> bool:
         """Whether what was read until now ends at a limit of tokens."""
         return self._is_cut
-
-    @property
-    def said(self) -> str:
-        """The same as `text`, which this was called before; deprecated."""
-        message = "AnswerStream.said is now called AnswerStream.text."
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return self.text
 
     @property
     def answer(self) -> Answer:

@@ -353,7 +353,7 @@ def _cut(sentence: ContextSentence, budget: int) -> ContextSentence:
 
 
 def _append(
-    context: list[Passage], sentences: Sequence[ContextSentence], gap: str = ""
+    context: list[Passage], sentences: Sequence[ContextSentence], gap: str
 ) -> list[Passage]:
     """Return the context with one more passage, of sentences of one hit, unless it is empty."""
     runs: list[tuple[int, int]] = []

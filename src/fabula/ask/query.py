@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """In the place of a mode's name: the usual mode, unless another one was measured to be better."""
-REMOVED_MODES = frozenset({"adaptive", "routed"})
-"""Modes of version 0.1 that were removed: neither found more than others (docs/experiments.md). A
-setting that names one is read as `auto`, with a warning; a question that does is refused."""
 ANY_LEVEL = (0, 99)
 """The levels of a question that does not restrict them, both inclusive."""
 MIN_CANDIDATES, MAX_CANDIDATES = 50, 1000
@@ -283,8 +280,6 @@ class Query:
                 f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
             )
         for name in names:
-            if name in REMOVED_MODES:
-                raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
             if name != AUTO:
                 mode(name)
         return names

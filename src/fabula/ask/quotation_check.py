@@ -242,15 +242,7 @@ class QuotationCheck:
                 pieces.close()
 
     def _repair(self, written: str, position: int, ready: int, shown: int) -> str:
-        """Return a part of an answer as it is shown, and remember its quotations.
-
-        Args:
-            written: The answer until now, as the model wrote it.
-            position: Where the part begins.
-            ready: Where it ends.
-            shown: How many characters of the answer are shown already.
-
-        """
+        """Return characters `position` to `ready` of an answer as shown; keep its quotations."""
         quoted = [each for each in find_quoted(written[:ready]) if each.start >= position]
         if not quoted:
             return written[position:ready]

@@ -105,7 +105,7 @@ class Planner:
         recipes = self.models.recipes(document.sha256, graphs, decisions=followed, layers=layers)
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
         plan = self._plan(
-            entry, stale_graphs, recipes, document, followed, is_new_text=TEXT in names
+            entry, stale_graphs, recipes, followed, document, is_new_text=TEXT in names
         )
         return replace(plan, status=status)
 
@@ -128,7 +128,7 @@ class Planner:
         graphs, recipes, followed = self._missing(entry, names)
         if not graphs:
             return entry
-        return self._plan(entry, graphs, recipes, decisions=followed)
+        return self._plan(entry, graphs, recipes, followed)
 
     def plan_collection(self, graph: Graph[Any]) -> CollectionPlan | None:
         """Return what is to be made of a collection's own graph, or None if it is up to date.
@@ -192,13 +192,7 @@ class Planner:
     def _missing(
         self, entry: Entry, names: Collection[str]
     ) -> tuple[list[Graph[Any]], Mapping[str, Recipe], Mapping[str, Sequence[Decision]]]:
-        """Return which graphs of a document are to be built.
-
-        Returns:
-            The graphs, what all of the document's graphs are made from, and the decisions that each
-            of them follows.
-
-        """
+        """Return the graphs to build, the recipes of all, and the decisions that each follows."""
         graphs_by_name = {graph.name: graph for graph in self._list_graphs(entry)}
         base = entry.graphs[TEXT].made_from
         decisions = read_decisions(self.store, self.collection)
@@ -237,8 +231,8 @@ class Planner:
         entry: Entry | None,
         graphs: Sequence[Graph[Any]],
         recipes: Mapping[str, Recipe],
+        decisions: Mapping[str, Sequence[Decision]],
         document: Document | None = None,
-        decisions: Mapping[str, Sequence[Decision]] | None = None,
         *,
         is_new_text: bool = False,
     ) -> DocumentPlan:
@@ -259,7 +253,7 @@ class Planner:
             below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
             known = self._known(entry, graph, recipes[graph.name], bare)
             options = self.models.graph_options(graph)
-            followed = tuple((decisions or {}).get(graph.name, ()))
+            followed = tuple(decisions.get(graph.name, ()))
             recipe = recipes[graph.name]
             layers = self._layers(graph, document.id, recipe)
             plans.append(GraphPlan(graph.name, options, recipe, below, known, followed, layers))
@@ -279,12 +273,7 @@ class Planner:
     def _layers(
         self, graph: Graph[Any], document: str, recipe: Recipe
     ) -> tuple[AnnotationLayer, ...]:
-        """Return a document's layers of annotations, as the recipe of a graph names them.
-
-        Raises:
-            Changed: One was changed since.
-
-        """
+        """Return a document's layers of annotations, as the recipe of a graph names them."""
         if not graph.imports:
             return ()
         layers = tuple(read_layers(self.store, self.collection, document))

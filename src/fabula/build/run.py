@@ -265,12 +265,7 @@ class BuildRun:
         return outcomes
 
     def _run_rounds(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
-        """Make everything again and again; each time the replies of more batches are there.
-
-        Returns:
-            What became of each source: it waits for batches, where the run does not.
-
-        """
+        """Make everything again and again; each time the replies of more batches are there."""
         assert self.rounds is not None
         outcomes = [Outcome(name, "waiting") for name, _ in tasks]
         left = [*range(len(tasks))]
@@ -292,12 +287,7 @@ class BuildRun:
         return outcomes
 
     def _end_round(self, rounds: BatchRounds) -> bool:
-        """Send what a round has collected. Returns whether the next round can begin.
-
-        Raises:
-            BudgetSpent: The budget did not allow all calls; the others were sent.
-
-        """
+        """Send what a round has collected. Returns whether the next round can begin."""
         is_answered = rounds.submit()
         if refusal := rounds.refusal():
             raise refusal

@@ -154,7 +154,7 @@ def _connect_once(
     return store
 
 
-def _connect_at(address: Address, retry_seconds: float | None = None) -> Store:
+def _connect_at(address: Address, retry_seconds: float | None) -> Store:
     from fabula.store import Store
 
     return Store.connect(address.uri, address.username, address.password, "neo4j", retry_seconds)

@@ -13,7 +13,6 @@ import itertools
 import json
 import logging
 import os
-import re
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
@@ -36,8 +35,6 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from fabula.ask.query import (
-    AUTO,
-    REMOVED_MODES,
     Context,
     ContextTokens,
     Expand,
@@ -113,8 +110,6 @@ else:
 OFFLINE = "offline"
 STATIC = "wordllama-256"
 """The names of the chat model and of the embedding model that need no endpoint."""
-UNRECORDED = "a model that was not recorded"
-"""Stands for the model in the usage of an earlier version, if the settings name no model now."""
 CONVENTIONAL = {
     "neo4j_uri": "NEO4J_URI",
     "neo4j_username": "NEO4J_USERNAME",
@@ -142,7 +137,7 @@ OFF_ONLY = ("fetch",)
 """Settings that the file in the working folder may turn off, but not on: they allow access to the
 network, which the user's own file may have turned off."""
 DETECTION_STEPS = ("aspects", "route")
-"""Steps in which earlier versions, which recorded no models, asked `aspect_model`."""
+"""Steps that ask `aspect_model`."""
 ADDRESSES = ("neo4j_uri", "base_url", "gateway_url")
 """Settings that may contain a user name and a password, which are not shown."""
 
@@ -478,10 +473,7 @@ class Settings(BaseModel):
         return strong_model(self.model) if self.aspect_model == STRONG else self.aspect_model
 
     def model_of(self, step: str) -> str:
-        """Return the model that a step asks, by the step's name in a usage.
-
-        A usage names its models itself; this is for one that an earlier version recorded.
-        """
+        """Return the model that a step asks, by the step's name in a usage."""
         if step == "embeddings":
             return self.embedding_model
         if step == "rerank":
@@ -493,8 +485,8 @@ class Settings(BaseModel):
     def by_model(self, steps: Mapping[str, Usage]) -> dict[str, Usage]:
         """Return the usage of each model, from the usage of each step.
 
-        A usage names the models that were asked. One that an earlier version recorded does not: it
-        is taken to have asked the model that these settings have for the step.
+        A usage names the models that were asked. What it has of none, such as calls that a graph
+        saved, is taken to be of the model that these settings have for the step.
         """
         # Imported here because numpy takes longer to import than all else that settings need.
         from fabula.models.usage import Usage
@@ -505,8 +497,6 @@ class Settings(BaseModel):
             unnamed = usage.unnamed
             if unnamed != Usage():
                 name = self.model_of(step)
-                if unnamed.calls and name in (OFFLINE, STATIC):
-                    name = UNRECORDED
                 parts[name] = parts.get(name, Usage()) + unnamed
             for name, part in parts.items():
                 models[name] = models.get(name, Usage()) + part
@@ -603,7 +593,7 @@ def resolve_name(name: str) -> list[str]:
 def flat_names() -> dict[str, list[str]]:
     """Return the names without a table's name, each with the settings that it stands for.
 
-    They are those that were there before there were tables: `FlatOptions` declare them.
+    `FlatOptions` declare them.
     """
     names: dict[str, list[str]] = {}
     for table, model in table_models().items():
@@ -640,19 +630,9 @@ def _gather(
     origin: dict[str, str] = {}
     sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
-        if _is_of_removed_mode(name):
-            LOG.warning("%s is ignored: that mode was removed in 0.2.", place)
-            continue
         for path in resolve_name(name) or [_refuse_unknown(name, place)]:
             values[path], origin[path] = value, place
-    if removed := REMOVED_MODES.intersection(str(values.get("mode", "")).split(",")):
-        LOG.warning("%s: %s was removed in 0.2; auto is used.", origin["mode"], ", ".join(removed))
-        values["mode"] = AUTO
     return values, origin
-
-
-def _is_of_removed_mode(name: str) -> bool:
-    return re.split(r"\.|__", name)[0] in REMOVED_MODES and not resolve_name(name)
 
 
 def _preset_settings(preset: str) -> Iterator[tuple[str, Any]]:

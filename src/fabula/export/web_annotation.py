@@ -192,7 +192,7 @@ def _sources(item: Mapping[str, Any]) -> set[str]:
     return set(map(_source, _targets(item)))
 
 
-def _read(item: Mapping[str, Any], only: str = "") -> Iterator[Annotation]:
+def _read(item: Mapping[str, Any], only: str) -> Iterator[Annotation]:
     """Yield an annotation for each target; one without words or a place is kept, without a place.
 
     Several targets have one group, unless the annotation has one of its own. With `only`, targets

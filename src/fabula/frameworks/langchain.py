@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from fabula.frameworks.searching import (
     Search,
@@ -39,8 +39,7 @@ class FabulaRetriever(BaseRetriever):
     """
 
     search: Search
-    # `asked` is the former name.
-    options: dict[str, Any] = Field({}, validation_alias=AliasChoices("options", "asked"))
+    options: dict[str, Any] = Field({})
 
     @classmethod
     def of(cls, collection: Collection, **options: Any) -> Self:

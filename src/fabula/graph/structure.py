@@ -12,10 +12,6 @@ from fabula.text.document import Document, Section
 from fabula.text.locator import Locator, LocatorKind, LocatorLabels, labels_of
 from fabula.text.sections import TextOutline, outline, span_of_sections
 
-SECTIONS = ("section_starts", "section_titles", "section_levels", "section_depths")
-LABELS = ("page_starts", "page_labels", "line_starts", "line_labels")
-"""The properties of a document's node: lists of equal length for sections, pages and lines."""
-
 
 @dataclass(frozen=True)
 class TextStructure:

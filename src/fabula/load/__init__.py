@@ -38,8 +38,6 @@ __all__ = [
     "in_zip",
     "is_zip",
     "load",
-    "load_content",
-    "load_from_zip",
     "open_document",
     "open_in_zip",
     "open_stored",
@@ -146,18 +144,13 @@ def open_document(path: Path, collection: str, max_bytes: int) -> FileContent:
     return FileContent(data, suffix, name, real_path(path), collection, max_bytes)
 
 
-def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Document:
-    """Return the document in a file of a zip.
+def open_in_zip(path: Path, book: str, collection: str, max_bytes: int) -> FileContent:
+    """Return the content of a file of a zip.
 
     Raises:
         LoadError: The file can't be read as a document; the message names both.
 
     """
-    return open_in_zip(path, book, collection, max_bytes).parse()
-
-
-def open_in_zip(path: Path, book: str, collection: str, max_bytes: int) -> FileContent:
-    """Return the content of a file of a zip; see `load_from_zip`."""
     from fabula.load import zips
     from fabula.load.formats import format_of
 
@@ -190,18 +183,13 @@ def open_stored(path: Path, book: str, source: str, collection: str, max_bytes: 
     return recognise_content(data, source, collection, max_bytes)
 
 
-def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> Document:
-    """Return the document in a file's content, whose format is recognised.
+def recognise_content(data: bytes, source: str, collection: str, max_bytes: int) -> FileContent:
+    """Return a file's content together with its format, which is recognised.
 
     Raises:
-        LoadError: The content can't be read as a document.
+        LoadError: Its format is not recognised.
 
     """
-    return recognise_content(data, source, collection, max_bytes).parse()
-
-
-def recognise_content(data: bytes, source: str, collection: str, max_bytes: int) -> FileContent:
-    """Return a file's content together with its format; see `load_content`."""
     from fabula.load.formats import recognise
 
     return FileContent(data, recognise(data, source), source, source, collection, max_bytes)

@@ -124,13 +124,7 @@ def _latin(data: bytes) -> str:
 
 
 def _by_tag(head: str, end: str | None) -> str:
-    """The suffix for markup; '' for another text.
-
-    Args:
-        head: The beginning of the text.
-        end: Its end, where the first element has to be closed; None if it need not be.
-
-    """
+    """The suffix for markup, which has to be closed unless `end` is None; '' for another text."""
     if not head.startswith("<"):
         return ""
     tag = _TAG.match(head, _tag_start(head))

@@ -579,15 +579,7 @@ def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
 def _tier_of_name(
     heading: _Heading, before: _Heading | None, after: _Heading | None, tiers: Mapping[str, int]
 ) -> int:
-    """The depth of a heading without a number, as a preface or an epilogue, by its neighbours.
-
-    Args:
-        heading: The heading.
-        before: The heading before it.
-        after: The next heading with a number.
-        tiers: The depth of each kind.
-
-    """
+    """The depth of a heading without a number, as a preface or an epilogue, by its neighbours."""
     if before is not None and before.end == heading.index and before.kind in tiers:
         # 'PART ONE', and its prologue directly below.
         return min(tiers[before.kind] + 1, max(tiers.values()))

@@ -629,13 +629,10 @@ def _leading(lines: Sequence[_Line]) -> float:
     return median(gaps) if len(gaps) >= _MIN_SIGNS else 0.0
 
 
-def _find_starts(page: Sequence[_Line], leading: float = 0.0) -> list[_Line]:
+def _find_starts(page: Sequence[_Line], leading: float) -> list[_Line]:
     """The lines of a page with those that begin paragraphs by a gap above them, or an indent.
 
-    Args:
-        page: The lines.
-        leading: The usual distance of the lines of the file's paragraphs; 0 if it is not known.
-
+    `leading` is the usual distance of the lines of paragraphs; 0 if it is not known.
     """
     sizes = Counter(line.size for line in page if line.size)
     if not sizes:
@@ -666,13 +663,8 @@ def _find_starts(page: Sequence[_Line], leading: float = 0.0) -> list[_Line]:
 def _indent(line: _Line, lefts: Counter[int], continued: Counter[int], em: float) -> float:
     """How many ems a line begins right of where the lines of its column do; 0 if it doesn't.
 
-    Args:
-        line: The line.
-        lefts: How many lines of the page begin at each distance from the left.
-        continued: How many of them begin with a small letter. Where speeches are short, most lines
-            are the first of their paragraph, but these are not.
-        em: The size of the text.
-
+    Where speeches are short, most lines are the first of their paragraph, but the `continued`
+    ones, which begin with a small letter, are not.
     """
     if line.x is None or not em:
         return 0.0

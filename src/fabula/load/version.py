@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-READING_VERSION = 3
+READING_VERSION = 1
 """Is raised when a reader gets another text, or other headings, from files that it read before.
 
 Documents record it. `fabula list` names those that an earlier version read; nothing is built anew
-before their files are ingested again. Version 1 recorded nothing.
+before their files are ingested again.
 """

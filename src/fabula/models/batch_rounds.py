@@ -252,13 +252,9 @@ class BatchRounds:
         return is_answered
 
     def _ask_at_once(self, ids: set[str]) -> bool:
-        """Make the calls to chat models of a round, if they are few.
+        """Make a round's calls to chat models, if they are few; return whether one is answered now.
 
         A round may be a single reply that has to be asked for again, and a batch may take a day.
-
-        Returns:
-            Whether any has an answer now.
-
         """
         store, endpoint = self.calls.store, self.calls.endpoint
         requests = store.requests(ids, CHAT_PATH) if self.min_calls else []
@@ -467,16 +463,9 @@ class BatchRounds:
                     )
 
     def _take_in(self, row: BatchRow, progress: dict[str, Any], files: Sequence[str]) -> bool:
-        """Save what the lines of a batch brought; the calls without an answer are free again.
+        """Save what the lines of a batch brought, and free its calls without an answer.
 
-        Args:
-            row: The batch.
-            progress: What the endpoint says of it.
-            files: The file of answers and that of errors; '' for one that there is not.
-
-        Returns:
-            Whether it was saved: not where a file is missing that may come yet.
-
+        It returns False, and does neither, where a file is missing that may come yet.
         """
         store = self.calls.store
         lines, gone = self._lines(row, progress, files)
@@ -569,10 +558,6 @@ class BatchRounds:
         """Return the lines of the files of a batch, and whether one of the files is gone.
 
         A line that can't be read is an empty object.
-
-        Raises:
-            InterfaceRefused: What came is no file of a batch.
-
         """
         lines: list[dict[str, Any]] = []
         is_gone = False
@@ -657,12 +642,7 @@ class BatchRounds:
     # The endpoint and the lock
 
     def _read_batch(self, what: str, content: bytes, id: str = "") -> dict[str, Any]:
-        """Return the batch that the endpoint answers with.
-
-        Raises:
-            InterfaceRefused: It is no batch, or not that of this id.
-
-        """
+        """Return the batch that the endpoint answers with."""
         remote = _object(content)
         found = text_or_empty(remote.get("id"))
         if not found or (id and found != id):

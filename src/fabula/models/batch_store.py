@@ -13,7 +13,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -531,11 +531,8 @@ class BatchStore:
     def _do(self, work: Callable[[sqlite3.Connection], Result], *, durable: bool = False) -> Result:
         """Return the result of `work`, done in one transaction.
 
-        Args:
-            work: What is done.
-            durable: Whether it must outlive a loss of power. Waiting for the disk takes
-                milliseconds: too long for each call that is collected.
-
+        With `durable` it outlives a loss of power. Waiting for the disk takes milliseconds: too
+        long for each call that is collected.
         """
         with self._lock:
             try:
@@ -568,10 +565,6 @@ class BatchStore:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(SCHEMA)
-            if "owner" not in {row[1] for row in connection.execute("PRAGMA table_info(call)")}:
-                # Fails if another process has added it meanwhile.
-                with suppress(sqlite3.OperationalError):
-                    connection.execute("ALTER TABLE call ADD COLUMN owner TEXT NOT NULL DEFAULT ''")
             connection.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (id TEXT PRIMARY KEY)")
             self._connection = connection
         return self._connection

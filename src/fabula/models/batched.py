@@ -32,7 +32,6 @@ from fabula.models.parameters import Parameters
 from fabula.models.payload import Json
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.stop import Stop
-from fabula.models.thoughts import without_thoughts
 from fabula.models.usage import Usage
 from fabula.text import tokens
 
@@ -340,7 +339,7 @@ class BatchedChat:
                 try:
                     return self._reply(key, prompt)
                 except _Missing as missing:
-                    if (cached := self._find(key)) is not None:
+                    if (cached := self._calls.cache.reply(key)) is not None:
                         self._count(prompt, cached)
                         return cached
                     calls.collect(missing)
@@ -371,10 +370,6 @@ class BatchedChat:
                 key, self._model, replace(reply, text="") if reply.problem else reply
             )
         return reply
-
-    def _find(self, key: bytes) -> Reply | None:
-        cached = self._calls.cache.reply(key)
-        return cached and replace(cached, text=without_thoughts(cached.text))
 
     def _count(self, prompt: Prompt, cached: Reply) -> None:
         sent = cached.prompt_tokens or _prompt_tokens(prompt)

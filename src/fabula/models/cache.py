@@ -462,12 +462,7 @@ class ResponseCache:
         )
 
     def _recover(self, aside: Path) -> tuple[int, bool]:
-        """Save the rows of a damaged file that can be read.
-
-        Returns:
-            The number of rows, and whether all of the file was looked at.
-
-        """
+        """Save a damaged file's readable rows; return how many, and whether all was looked at."""
         end, count, rows = time.monotonic() + RECOVER_SECONDS, 0, _readable_rows(aside)
         while batch := list(itertools.islice(rows, RECOVERED_ROWS)):
 
@@ -480,12 +475,12 @@ class ResponseCache:
             count += len(batch)
         return count, True
 
-    def _files(self, pattern: str = f"*{FILE}*") -> list[Path]:
+    def _files(self) -> list[Path]:
         """The cache's files, those of SQLite's log first.
 
         Left behind alone, SQLite would replay a log into the new file.
         """
-        return sorted(self._path.parent.glob(pattern), reverse=True)
+        return sorted(self._path.parent.glob(f"*{FILE}*"), reverse=True)
 
     def _warn(self, error: Exception) -> None:
         """Warn of each error once; later calls still try, as there may be space by then."""

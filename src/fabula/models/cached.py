@@ -15,7 +15,6 @@ from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, CountedEmbedder
 from fabula.models.stop import Stop
-from fabula.models.thoughts import without_thoughts
 from fabula.text import tokens
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class CachedChat:
         """Return the cached reply, or the chat's, which is saved the moment it arrives."""
         key = chat_key(self._endpoint, self._model, prompt)
         with self._cache.lock([key], self._stop):
-            cached = self._find(key)
+            cached = self._cache.reply(key)
             if cached is not None:
                 self._chat.count(prompt, cached.text, cached)
                 return cached
@@ -103,7 +102,7 @@ class CachedChat:
     def _open_stream(self, key: bytes, prompt: Prompt, stop: Stop) -> Generator[Reply]:
         """The pieces of a call that several threads may read, counted to the one that began it."""
         with self._cache.lock([key], stop):
-            cached = self._find(key)
+            cached = self._cache.reply(key)
             if cached is not None:
                 self._chat.count(prompt, cached.text, cached)
                 yield cached
@@ -120,11 +119,6 @@ class CachedChat:
             if is_whole:
                 whole = Reply("".join(text), counts.prompt_tokens, counts.completion_tokens)
                 self._cache.save_reply(key, self._model, whole)
-
-    def _find(self, key: bytes) -> Reply | None:
-        """The cached reply of a key; older versions saved thoughts with it, which are left out."""
-        cached = self._cache.reply(key)
-        return cached and replace(cached, text=without_thoughts(cached.text))
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Report an unusable reply; with `forget`, delete it, so that the next try asks again."""

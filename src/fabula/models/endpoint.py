@@ -234,12 +234,7 @@ class Endpoint:
     def _receive(
         self, events: Iterator[Json], arrived: _Arrived, cut: Stop, *, finished: bool
     ) -> bool:
-        """Pass on the events until the end, or until the call is cut off.
-
-        Returns:
-            Whether one of them gave the reason for which the reply ended.
-
-        """
+        """Pass on events until the end or a cut; return whether one gave the reason of the end."""
         try:
             for event in events:
                 finished = finished or ends_reply(event)

@@ -276,11 +276,6 @@ class OpenAIChat:
         Servers that have begun to stream can't send an error's status any more, and some then end
         the stream in silence: a prompt that is longer than the context looks like an empty reply.
         Without a stream they say what is wrong.
-
-        Raises:
-            BadReply: There is no text in this reply either.
-            ModelError: What the endpoint says is wrong.
-
         """
         reply = self._complete(prompt, tries)
         if reply.problem and not (reply.text and reply.incomplete):
@@ -432,14 +427,8 @@ class OpenAIEmbedder:
     ) -> Embeddings:
         """Embed as much of a text that is too long as the model takes, in whole sentences.
 
-        Args:
-            text: The text.
-            kind: What it is.
-            error: Why it was refused; raised if its beginnings are refused, too.
-            tries: Counts the failed tries.
-            steps: How often to shorten it; None for as often as needed, if its length is named as
-                the reason.
-
+        It is shortened at most `steps` times; None for as often as needed. If its beginnings are
+        refused, too, `error` is raised.
         """
         whole = length = tokens.count(text)
         while steps != 0:
@@ -466,7 +455,7 @@ class OpenAIEmbedder:
         texts: Sequence[str],
         kind: TextKind,
         tries: Tries,
-        attempts: int = MAX_BAD_ANSWERS,
+        attempts: int,
     ) -> Embeddings:
         call = ModelCall(
             EMBEDDINGS_PATH,

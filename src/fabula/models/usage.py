@@ -23,8 +23,7 @@ class Usage:
         cached_tokens: Those of `prompt_tokens` that the endpoint had in its prefix cache.
         batch_prompt_tokens: Those of `prompt_tokens` that were sent by batches, at their price.
         batch_completion_tokens: Those of `completion_tokens` that came by batches, likewise.
-        models: The usage of each model, by its name. Usage recorded by early versions of Fabula,
-            and calls that a graph saved, have no model.
+        models: The usage of each model, by its name. Calls that a graph saved have no model.
 
     """
 

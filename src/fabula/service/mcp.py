@@ -510,11 +510,7 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
 
 
 def _question(options: dict[str, Any], **arguments: Any) -> Question:
-    """Make a question of a tool's arguments; `options` are those without an argument of their own.
-
-    Raises:
-        SettingsError: There is no such option.
-    """
+    """Make a question of a tool's arguments; `options` are those without one of their own."""
     allowed = [name for name in query_options() if name not in arguments]
     if unknown := [name for name in options if name not in allowed]:
         raise SettingsError(

@@ -404,12 +404,7 @@ def _finish_reason(*, cut: bool) -> str:
 
 
 def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
-    """Return the collection and the mode that a model's name refers to.
-
-    Raises:
-        NotFound: There is no such model, collection or mode.
-
-    """
+    """Return the collection and the mode that a model's name refers to."""
     if not model.startswith(PREFIX):
         raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
     name, mode = _split_mode(model.removeprefix(PREFIX))
@@ -432,10 +427,6 @@ def _find_collections(
     """Return the collections and the mode of a model's name, as `fabula/novels,plays:hybrid`.
 
     A collection whose own name has a comma comes first.
-
-    Raises:
-        NotFound: There is no such collection that the caller may see.
-
     """
     try:
         collection, mode = _find_collection(state, caller, model)
@@ -504,7 +495,7 @@ def _error(problem: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": problem["detail"], "type": problem["title"], "code": problem["status"]}
 
 
-def _write_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
+def _write_event(name: str, data: Mapping[str, Any], id: str) -> str:
     """Format an event as OpenAI's clients read it."""
     text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False)
     return f"data: {text}\n\n"

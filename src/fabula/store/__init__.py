@@ -572,22 +572,10 @@ class Store(Database):
         limit: int,
         ask: Callable[[str, int, int], list[dict[str, Any]]],
     ) -> _WordMatches | None:
-        """Search for a question's words by the statistics of its collection.
+        """Search for words by the statistics of their collection; None if it has none of them.
 
         The statistics are those in memory if the rows have their revision. Else the words are
         counted, and the rows are read again unless nothing has changed.
-
-        Args:
-            index: The full-text index.
-            collection: The collection to search in.
-            question: Any text.
-            limit: How many rows are needed.
-            ask: Returns the rows for a query, a maximum number of candidates, and of so many that
-                are read.
-
-        Returns:
-            The rows; None if the collection has none of the words.
-
         """
         terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
         if not terms:
@@ -1254,11 +1242,7 @@ def _find_candidates(
 
     Of rows with equal scores the index returns any first. So those that score as the last one are
     left out if it had more to return. If too few remain, it is asked for all, ordered by their ids.
-
-    Args:
-        limit: How many rows are needed.
-        ask: Returns the rows for a maximum number of candidates, of so many that are read.
-
+    `ask` returns the rows for a maximum number of candidates, of so many that are read.
     """
     pool = limit + max(limit // 5, MIN_SPARE)
     rows = ask(pool, pool)

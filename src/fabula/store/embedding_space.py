@@ -80,7 +80,7 @@ class Space:
 
 
 def refuse_collection(name: str) -> None:
-    """Raise StoreError for a name that no new collection may have; old ones keep theirs."""
+    """Raise StoreError for a name that no collection may have."""
     if wrong := collection_problem(name):
         raise StoreError(f"The name of a collection {wrong}: {quote_name(name)} can't be one.")
 

@@ -1,4 +1,4 @@
-"""The version of the graph's schema: an older graph is migrated, a newer one is refused."""
+"""The version of the graph's schema: an older graph is migrated, an unknown one is refused."""
 
 from __future__ import annotations
 
@@ -12,24 +12,19 @@ from fabula.store.locks import process_lock
 
 LOG = logging.getLogger("fabula")
 
-VERSION = 6
 FIRST_VERSION = 1
-"""The version of graphs that did not record it."""
+VERSION = 1
+"""The version that is read and written; `store.migrations` leads from the first one to it."""
+ANOTHER_GRAPH = "ingest the texts again into another graph, with another FABULA_HOME or NEO4J_URI."
 
 Step = Callable[[Database], None]
 """A part of a migration. It can be run again, or run after a kill, with the same result."""
 
 
 def is_old(store: Database) -> bool:
-    """Return whether the graph has to be migrated. Raise StoreError for one of a newer version."""
+    """Return whether the graph has to be migrated. Raise StoreError for one of unknown version."""
     version = _version(store)
-    if version > VERSION:
-        raise StoreError(
-            f"This graph is of a newer Fabula (its schema is {version}, and this one knows those "
-            f"up to {VERSION}): upgrade Fabula with `pip install --upgrade fabula`, or use another "
-            "graph, with another FABULA_HOME or NEO4J_URI."
-        )
-    return 0 < version < VERSION
+    return version is not None and version < VERSION
 
 
 def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
@@ -40,10 +35,9 @@ def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
     """
     schema.ensure(store, "core/schema_lock_id")
     with process_lock(store, ["migrate"]):
-        if not is_old(store):
-            return
         old_version = _version(store)
-        store.rows("core/save_schema", version=old_version)
+        if old_version is None or old_version == VERSION:
+            return
         LOG.warning(
             "This graph is of an older Fabula: it is migrated from schema %d to %d, which may take "
             "minutes. If this is interrupted, the next command continues it.",
@@ -67,19 +61,30 @@ def _make_schema(store: Database) -> None:
 
 def record(store: Database) -> None:
     """Record this version in a new graph. Raise StoreError for a graph of another version."""
-    if is_old(store):
-        raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
-    if not _version(store):
+    version = _version(store)
+    if version is None:
         # Without the constraint, two processes that start at once would record it twice.
         schema.ensure(store, "core/schema_schema_id")
         store.rows("core/save_schema", version=VERSION)
+    elif version < VERSION:
+        raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
 
 
-def _version(store: Database) -> int:
-    """Return the version of the graph's schema; 0 for a new graph."""
+def _version(store: Database) -> int | None:
+    """Return the version of the graph's schema, None for a new graph, or refuse an unknown one."""
     [row] = store.rows("core/find_schema")
     store.has_servers = row["has_servers"]
-    if row["version"] is not None:
-        return int(row["version"])
-    [unversioned] = store.rows("migrate/find_unversioned")
-    return FIRST_VERSION if unversioned["traces"] else 0
+    version = row["version"]
+    if version is None:
+        if row["has_documents"]:
+            raise StoreError(
+                "This graph has documents of a Fabula that recorded no version of its schema, and "
+                f"can't be read: {ANOTHER_GRAPH}"
+            )
+        return None
+    if isinstance(version, int) and FIRST_VERSION <= version <= VERSION:
+        return version
+    raise StoreError(
+        f"This graph is of another Fabula (its schema is {version}, and this one knows those up to "
+        f"{VERSION}): upgrade Fabula with `pip install --upgrade fabula`, or {ANOTHER_GRAPH}"
+    )

@@ -479,7 +479,7 @@ def _change_error() -> Changed:
 
 
 def _read_ends(
-    session: neo4j.Session, parts: Sequence[Part], collection: str, before: Sequence[Part] = ()
+    session: neo4j.Session, parts: Sequence[Part], collection: str, before: Sequence[Part]
 ) -> Mapping[str, int]:
     """Return where the chunks end that the parts rest on, those that come with them included."""
     ends = {

@@ -25,8 +25,8 @@ def is_whole(row: Mapping[str, Any]) -> bool:
 
     A node that is switched out between being found and being read has none.
     """
-    nodes = [row["document"].get("id"), *(part.get("graph") for part in row["parts"])]
-    return None not in nodes
+    parts = (part.get("graph") for part in row["parts"])
+    return None not in [*row["document"].values(), *parts]
 
 
 def read_entry(row: Mapping[str, Any]) -> Entry:
@@ -45,8 +45,7 @@ def read_record(part: Mapping[str, Any]) -> Record:
         made_from=json.loads(part["made_from"]),
         usage=usage,
         facts=facts,
-        # A part of an older Fabula had no gaps and no such property.
-        gaps=part.get("gaps") or 0,
+        gaps=part["gaps"],
         updated_at=str(part.get("updated_at") or ""),
     )
 

@@ -213,12 +213,7 @@ _CURE = (
 
 
 def _drop_left_index(store: Database, statement: str) -> bool:
-    """Drop the index of the constraint that a statement makes, if nobody is making that now.
-
-    Returns:
-        Whether there was such an index: without one, something else is in the way.
-
-    """
+    """Drop the index of a constraint that nobody is making now; return whether there was one."""
     match = re.search(r"CREATE CONSTRAINT (\w+)", statement)
     if match is None:
         return False

@@ -115,9 +115,9 @@ class QuoteReader:
     A small file may mark the whole of a novel ten thousand times.
     """
 
-    def __init__(self, text: str, most: int = MAX_MARKED_CHARACTERS) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._left = most
+        self._left = MAX_MARKED_CHARACTERS
 
     def read(self, start: int, end: int) -> TextQuote:
         """Return the words between two characters; raises BadValue if they are too many by now."""
@@ -392,12 +392,7 @@ class QuoteFinder:
         return self._make_anchor(quote, best[1], best[2], FUZZY) if best else None
 
     def _compare(self, words: str, start: int, end: int) -> float:
-        """How much alike words and those between two characters of the text are.
-
-        Returns:
-            The normalised indel similarity from 0 to 100; 0 below MIN_ALIKE.
-
-        """
+        """How alike words and the text between two characters are, 0 to 100; 0 below MIN_ALIKE."""
         # It compares 64 letters at a time with each other letter.
         self._budget.spend(10 + len(words) * (end - start) // 6_400)
         return fuzz.ratio(words, self._text[start:end], score_cutoff=MIN_ALIKE)

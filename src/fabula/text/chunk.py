@@ -62,9 +62,9 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
 
 
 def section_namer(document: Document) -> Callable[[int, int], str]:
-    """Return what names the section of a chunk by its start and end, whoever split the text.
+    """Return what names the section of a chunk by its start and end.
 
-    An earlier version made a chunk of a heading alone, which has the path of that heading.
+    A chunk of a heading alone has the path of that heading.
     """
     paths = outline(document.sections, document.title).paths
     starts = [section.start for section in document.sections]

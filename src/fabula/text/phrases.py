@@ -21,8 +21,8 @@ class SearchBudget:
     It is counted in steps and not in seconds, so that one file has the same result everywhere.
     """
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
-        self._left = steps
+    def __init__(self) -> None:
+        self._left = MAX_STEPS
         self.untried = 0
         """Quotations that were not looked for, or not everywhere."""
 

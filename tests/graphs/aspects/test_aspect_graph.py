@@ -167,14 +167,9 @@ def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> 
     assert len(described) == 2
     chat_only = {"details_per_call", "aspects_with_summaries"}
     assert set(online) - set(offline) == chat_only | {"words"}
-    # Others choose aspects, or were added with defaults that do what was done before.
+    # Others choose aspects.
     choosing = {"only_aspects", "without_aspects"}
-    added = {"cluster_passes", "cluster_mixture", "details_form", "repeat"}
-    assert set(online) == set(GRAPH.options.model_fields) - choosing - added | {"words"}
-    others = GRAPH.options(
-        cluster_passes="two", cluster_mixture="full", details_form="whole", repeat="all"
-    )
-    assert set(GRAPH.settings(others, False)) == set(GRAPH.options.model_fields) - choosing
+    assert set(online) == set(GRAPH.options.model_fields) - choosing | {"words"}
 
 
 def test_an_aspect_set_that_is_none_is_refused(text: BuildText) -> None:

@@ -307,12 +307,7 @@ def _mention_users(server: PrivateServer) -> list[str]:
 
 
 def _confirm_stop(server: PrivateServer, yes: bool, effect: str) -> None:
-    """Ask before the server is stopped while others use it.
-
-    Raises:
-        ServerError: Others use it, and there is nobody to ask.
-
-    """
+    """Ask before the server is stopped while others use it."""
     if yes or not (users := _mention_users(server)):
         return
     if not sys.stdin.isatty():

@@ -32,11 +32,10 @@ class CleanConsole(Console):
                 yield Segment(clean_output(segment.text), segment.style)
 
 
-def console(stderr: bool = False) -> Console:
+def console() -> Console:
     """Return a console; outside a terminal it breaks no lines, and brackets are plain text."""
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else UNLIMITED_WIDTH
-    return CleanConsole(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
+    width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
+    return CleanConsole(file=sys.stdout, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
 def print_table(table: Table) -> None:

@@ -18,14 +18,10 @@ _SPACED_MARK = re.compile(r"(?<=\w)(?: +|\n)([,;:!?]|\.(?! ?\.))")
 """A mark after a word that was in italics; the dots of an ellipsis keep their space."""
 
 
-def text(
-    id: str, raw: str, place: str, *, title: str = "", author: str = "", language: str = ""
-) -> Text:
+def text(id: str, raw: str, place: str, *, title: str = "", author: str = "") -> Text:
     """Return a text of a data set, cleaned. Raises DataError with its place if it has no words."""
     try:
-        document = read_text(
-            raw, source=id, collection="", title=title, author=author, language=language
-        )
+        document = read_text(raw, source=id, collection="", title=title, author=author)
     except LoadError as error:
         raise DataError(f"{place}: the text {id} has no words in it.") from error
     return Text(id, document.title, document.author, document.language, document.text)

@@ -43,14 +43,14 @@ class TextScores:
         self.add(f"{measure}, {F1}", [*found, *gold])
 
 
-def summarise(scores: Sequence[TextScores], seed: int = 0) -> dict[str, Interval]:
+def summarise(scores: Sequence[TextScores]) -> dict[str, Interval]:
     """Return the mean of each measure over all texts, with its 95 % bootstrap interval."""
     names = dict.fromkeys(name for of_text in scores for name in of_text.items)
     summary: dict[str, Interval] = {}
     for name in names:
         values = [value for of_text in scores for value in of_text.items.get(name, ())]
         texts = [of_text.text for of_text in scores for _ in of_text.items.get(name, ())]
-        if interval := mean(np.asarray(values, np.float64), texts, seed):
+        if interval := mean(np.asarray(values, np.float64), texts, seed=0):
             summary[name] = interval
     return summary
 

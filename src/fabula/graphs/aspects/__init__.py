@@ -16,7 +16,7 @@ from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import labels, prompts
 from fabula.graphs.aspects.modes import MODES
-from fabula.graphs.aspects.options import ADDED_LATER, CHAT_ONLY, CHOOSING, Options
+from fabula.graphs.aspects.options import CHAT_ONLY, CHOOSING, Options
 
 if TYPE_CHECKING:
     from fabula.graphs.aspects.values import Aspect
@@ -27,19 +27,16 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
 
     So another set in a file of the same name is seen as a change.
     """
-    from fabula.graphs.aspects.sets import chosen_aspects, read_aspect_set
+    from fabula.graphs.aspects.sets import chosen_aspects
 
     aspect_set = chosen_aspects(options)
-    # The words for the kind of text go into prompts alone. All prompts spoke of narratives once.
-    is_usual = offline or aspect_set.words == read_aspect_set("narrative").words
-    words = {} if is_usual else {"words": list(astuple(aspect_set.words))}
+    # The words for the kind of text go into prompts alone.
+    words = {} if offline else {"words": list(astuple(aspect_set.words))}
     aspects = {
         aspect.name: [aspect.description, aspect.focus, *_summariser(aspect)]
         for aspect in aspect_set.aspects
     }
-    fields = Options.model_fields
-    usual = {name for name in ADDED_LATER if getattr(options, name) == fields[name].default}
-    left_out = CHOOSING | usual | (CHAT_ONLY if offline else frozenset())
+    left_out = CHOOSING | (CHAT_ONLY if offline else frozenset())
     return options.model_dump(mode="json", exclude=set(left_out)) | {"set": aspects} | words
 
 

@@ -261,14 +261,7 @@ class _Steps:
     def _condense_in_pieces(
         self, chunks: Sequence[Chunk], new: Sequence[Sequence[Chunk]], size: int
     ) -> list[Detail]:
-        """As `condense`, with the same calls; details are embedded and passed on as they come.
-
-        Args:
-            chunks: All chunks.
-            new: Those whose details are not known, in batches.
-            size: How many chunks a batch has.
-
-        """
+        """As `condense`, with the same calls; details are embedded and passed on as they come."""
         replies = self.calls.stream(CONDENSE, DETAILS, self._condense_batch, new)
         batch_of = {batch[0].id: batch for batch in new}
         embedding = EmbeddingStream(self.calls)
@@ -321,15 +314,7 @@ class _Steps:
         """Return the names of the aspects that are clearest in each group.
 
         A group of the previous graph has the aspects that it had there. A group whose reply was not
-        usable has none in any round.
-
-        Args:
-            groups: The clusters of chunks.
-            aspects: Those to choose from.
-            round_number: From 0; another number is another call.
-            is_known: Whether groups may be known, from the previous graph or an earlier round. If
-                not, all of them are asked, as if it were the first round.
-
+        usable has none in any round. Unless `is_known`, all groups are asked, as in the first one.
         """
         names = {aspect.name for aspect in aspects}
         if len(self.aspects) == 1:

@@ -357,9 +357,7 @@ def check_reduction(reduction: str) -> None:
         raise SettingsError(NO_UMAP)
 
 
-def _project_by_umap(
-    vectors: Vectors, options: ClusterOptions, neighbours: int | None = None
-) -> Floats:
+def _project_by_umap(vectors: Vectors, options: ClusterOptions, neighbours: int | None) -> Floats:
     """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts.
 
     It starts from the principal components, and not from eigenvectors of the graph of neighbours:

@@ -139,7 +139,7 @@ def read_stored(known: Known) -> StoredAspects:
             aspect=node.properties["aspect"],
             level=node.properties["level"],
             members=tuple(members.get(node.id, ())),
-            by=node.properties.get("by", ""),
+            by=node.properties["by"],
             **_read_place(node),
         )
         for node in known.nodes
@@ -149,7 +149,7 @@ def read_stored(known: Known) -> StoredAspects:
         Detail(
             chunk=chunk_of[node.id],
             ordinal=node.properties["ordinal"],
-            by=node.properties.get("by", ""),
+            by=node.properties["by"],
             **_read_place(node),
         )
         for node in known.nodes

@@ -15,9 +15,6 @@ CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
 CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
-ADDED_LATER = frozenset({"cluster_passes", "cluster_mixture", "details_form", "repeat"})
-"""Options whose defaults do what was done before there were such options, so that graphs of then
-are not stale."""
 
 
 class Options(FlatOptions):

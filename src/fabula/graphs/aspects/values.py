@@ -76,7 +76,7 @@ class Summary:
     members: tuple[ClusterMember, ...]
     embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)
     by: str = field(default="", compare=False)
-    """MODEL, RULES for an extract, or '' where an older graph does not say."""
+    """MODEL, or RULES for an extract."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -405,10 +405,8 @@ def _join_aliases(joining: _Joining, people: _People) -> None:
 def _join_short(joining: _Joining, people: _People) -> dict[NameForm, tuple[NameForm, ...]]:
     """Join family names and first names with the full name that they stand for.
 
-    Names with a maiden's title come first: who is Miss Hilbery is not Mrs Hilbery.
-
-    Returns:
-        Family names of several people, with the full names that they may stand for.
+    Names with a maiden's title come first: who is Miss Hilbery is not Mrs Hilbery. Family names of
+    several people are returned, with the full names that they may stand for.
     """
     shared: dict[NameForm, tuple[NameForm, ...]] = {}
     maidens_first = sorted(

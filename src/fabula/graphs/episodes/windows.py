@@ -147,16 +147,7 @@ def _are_neighbours(run: _Leaf, leaf: _Leaf, size: int) -> bool:
 def _grow(
     leaves: Sequence[_Leaf], depth: int, size: int, window_tokens: int, members: int
 ) -> list[Stretch]:
-    """Return the one stretch over some sections, or none without any.
-
-    Args:
-        leaves: Sections that share the first `depth` - 1 titles.
-        depth: How many titles tell the groups of sections apart that are put together first.
-        size: As in `plan_episodes`.
-        window_tokens: As in `plan_episodes`.
-        members: As in `plan_episodes`.
-
-    """
+    """Return the one stretch over sections that share the first `depth` - 1 titles, or none."""
     units: list[Stretch] = []
     for _, grouped in groupby(leaves, key=lambda leaf: leaf.path[:depth]):
         group = list(grouped)

@@ -176,13 +176,7 @@ class ExtractedEpisodes:
 
 
 def _drop_heading(text: str, section: str) -> str:
-    """Return a chunk's text without the lines of headings at its beginning, if more is left.
-
-    Args:
-        text: The text, which begins with its first word.
-        section: The path of its section, or those of its first and last one.
-
-    """
+    """Return a chunk's text without the lines of headings at its beginning, if more is left."""
     titles = {
         " ".join(fold(title).split()) for title in re.split(f"{SEPARATOR}|{BETWEEN}", section)
     }

@@ -38,8 +38,7 @@ def restrict_part(part: Part, below: Mapping[str, Part], chunks: Set[str]) -> Pa
         if max(properties["evidence_end"], properties["mention_end"]) > until:
             properties |= {"speaker": "", "printed": "", "evidence": "", "rule": ""}
             nobody.add(node.id)
-        # A graph of version 1 has no such property.
-        if properties.get("quoted_until", 0) > until:
+        if properties["quoted_until"] > until:
             properties |= {"quoted_by": "", "quoted_until": 0}
         properties["name"] = f"{properties['speaker'] or '?'}: {properties['text']}"[:60]
         nodes.append(Node(node.id, node.label, properties, node.sources))

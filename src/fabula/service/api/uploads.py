@@ -87,7 +87,6 @@ class BuildRequest(BaseModel):
     graphs: list[str] = Field(
         [], max_length=1, description="the name of the graph; one for each job"
     )
-    graph: str = Field("", max_length=200, deprecated="Send `graphs`, a list of one name.")
     documents: list[str] = Field(default_factory=list, max_length=2000)
     rebuild: bool = False
     batch: bool = Field(False, description="ask models by batches: half the price, within a day")
@@ -95,12 +94,9 @@ class BuildRequest(BaseModel):
     @property
     def name(self) -> str:
         """The name of the graph. Raises Problem unless the request names exactly one."""
-        # Read from __dict__, because reading a deprecated field by its attribute emits a warning.
-        deprecated: str = self.__dict__["graph"]
-        names = {*self.graphs, *filter(None, [deprecated])}
-        if len(names) != 1:
+        if len(self.graphs) != 1:
             raise Problem('Name one graph to build, as {"graphs": ["entities"]}.')
-        return names.pop()
+        return self.graphs[0]
 
 
 class UploadView(View):
@@ -299,9 +295,9 @@ def build(
             )
         view = EstimateView.of(expected, [])
         return Response(view.model_dump_json(), media_type="application/json")
-    content = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
+    content = body.model_dump(exclude={"graphs"}) | {"graph": body.name}
     idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
-    answer = respond_accepted(
+    return respond_accepted(
         begin_build(
             state.jobs,
             caller,
@@ -313,10 +309,6 @@ def build(
             idempotency=idempotency,
         )
     )
-    if not body.graphs:
-        answer.headers["Deprecation"] = "true"
-        answer.headers["Warning"] = '299 - "graph is deprecated: send graphs, a list of one name"'
-    return answer
 
 
 @router.post(
@@ -366,11 +358,7 @@ def reembed(
 async def _receive(
     request: Request, state: ServiceState, caller: Caller
 ) -> tuple[list[Item], list[Upload], list[str] | None]:
-    """Read the body of a request while it arrives.
-
-    Returns:
-        The documents, the files that they are in, and the graphs that the body names, if any.
-    """
+    """Read a body as it arrives: the documents, their files, and the graphs it names, if any."""
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == MEDIA_TYPE:

@@ -257,26 +257,17 @@ class Ledger:
 
         return MoneyLimit(max(0.0, quota.allowed - quota.spent - sent), price, refuse)
 
-    def usage(
-        self, by: GroupBy, key: str = "", collections: Sequence[str] | None = None, days: int = 31
-    ) -> list[Spent]:
+    def usage(self, by: GroupBy, key: str = "", days: int = 31) -> list[Spent]:
         """Return what was spent in the last days.
 
         Args:
             by: What each row of the result is: a day, a key or a collection.
             key: Only this key; '' for all.
-            collections: Only these collections; None for all.
             days: How many days, today included.
 
         """
         self.flush()
-        rows = self._store.rows(
-            "service/find_usage",
-            by=by,
-            key=key,
-            collections=None if collections is None else list(collections),
-            days=days,
-        )
+        rows = self._store.rows("service/find_usage", by=by, key=key, days=days)
         spendings = []
         for row in rows:
             priced_now = self._price(row.pop("unpriced"))

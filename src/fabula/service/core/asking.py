@@ -294,12 +294,11 @@ def ask_across(
     collections: Sequence[Collection],
     caller: Caller,
     question: Question,
-    history: Sequence[AskedTurn] = (),
     stop: Stop | None = None,
 ) -> Answering:
     """Find the passages of several collections, and return the answer to be written from them."""
     first = collections[0]
-    return Answering(services, first, caller, question, history, None, stop, collections)
+    return Answering(services, first, caller, question, (), None, stop, collections)
 
 
 def _name_all(collections: Sequence[Collection]) -> str:
@@ -309,12 +308,7 @@ def _name_all(collections: Sequence[Collection]) -> str:
 
 @contextmanager
 def _explain_to_visitor(caller: Caller) -> Iterator[None]:
-    """Tell a visitor in other words than an operator that a question needs a model at an endpoint.
-
-    Raises:
-        Forbidden: The collection's own model has to embed a question, and costs money.
-
-    """
+    """Tell a visitor otherwise than an operator that a question needs a model at an endpoint."""
     try:
         yield
     except SpaceError as error:

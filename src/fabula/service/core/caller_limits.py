@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fabula.service.core.errors import TooManyRequests
@@ -16,10 +16,10 @@ WINDOW_SECONDS = 60.0
 class RequestLimit:
     """At most `maximum` requests of each name in any minute. Safe to share between threads."""
 
-    def __init__(self, maximum: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._maximum, self._clock = maximum, clock
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
         self._times: dict[str, deque[float]] = {}
-        self._swept = clock()
+        self._swept = time.monotonic()
         self._lock = threading.Lock()
 
     def take(self, name: str) -> None:
@@ -30,11 +30,11 @@ class RequestLimit:
                 raise TooManyRequests(
                     f"At most {self._maximum} a minute: try again in {wait:.0f} s.", wait
                 )
-            self._times.setdefault(name, deque()).append(self._clock())
+            self._times.setdefault(name, deque()).append(time.monotonic())
 
     def _wait(self, name: str) -> float:
         """Return how many seconds must pass before the next request."""
-        now = self._clock()
+        now = time.monotonic()
         if now - self._swept > WINDOW_SECONDS:
             # Names without a request for a minute are dropped: they may be addresses of strangers.
             self._times = {

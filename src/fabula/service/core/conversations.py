@@ -306,12 +306,9 @@ class Conversations:
 
 
 def _asked_turn(row: dict[str, Any]) -> AskedTurn:
-    """Return the turn of a row. Of an answer of an earlier version nobody knows the place."""
-    turn = Turn(row["question"], row["answer"])
-    if not row["asked_of"]:
-        return AskedTurn(turn)
     asked_of = json.loads(row["asked_of"])
     scope = asked_of["scope"] | {"volumes": tuple(asked_of["scope"]["volumes"])}
+    turn = Turn(row["question"], row["answer"])
     return AskedTurn(turn, QuestionScope(**scope), tuple(asked_of["documents"]))
 
 

@@ -31,12 +31,9 @@ CREATE TABLE IF NOT EXISTS spend (
     name TEXT NOT NULL, collection TEXT NOT NULL, what TEXT NOT NULL, model TEXT NOT NULL,
     calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL, saved INTEGER NOT NULL, money REAL,
-    batch_prompt_tokens INTEGER NOT NULL DEFAULT 0,
-    batch_completion_tokens INTEGER NOT NULL DEFAULT 0
+    batch_prompt_tokens INTEGER NOT NULL, batch_completion_tokens INTEGER NOT NULL
 )
 """
-LATER_COLUMNS = ("batch_prompt_tokens", "batch_completion_tokens")
-"""The columns that a file of an earlier version does not have."""
 ADD = "INSERT INTO spend VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 IS_PENDING = "SELECT 1 FROM spend WHERE graph = ? LIMIT 1"
 NUMBER = "UPDATE spend SET owner = ?, batch = ? WHERE graph = ? AND batch IS NULL"
@@ -186,14 +183,6 @@ class Journal:
             # process loses none; a power cut may lose the last ones.
             file.execute("PRAGMA synchronous = NORMAL")
             file.execute(TABLE)
-            known = {row[1] for row in file.execute("PRAGMA table_info(spend)")}
-            for name in LATER_COLUMNS:
-                if name not in known:
-                    # Fails if another process has added it meanwhile.
-                    with contextlib.suppress(sqlite3.OperationalError):
-                        file.execute(
-                            f"ALTER TABLE spend ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0"
-                        )
             self._file = file
         return self._file
 

@@ -18,8 +18,7 @@ LINK_MINUTES = 15
 COOKIE = "fabula"
 """The name of the cookie."""
 OPENID = "openid"
-"""In place of a key's id in the sessions of OpenID: no key has it. A process of an earlier version,
-which knows no claims, so finds nobody, where it would take '' for the person at the machine."""
+"""In place of a key's id in the sessions of OpenID: no key has it."""
 
 
 class Sessions:

@@ -174,15 +174,8 @@ class Admission:
     async def _identify(self, request: Request, public: str | None) -> tuple[Caller | None, str]:
         """Return the caller, None for a stranger, and the name by which the requests are counted.
 
-        Args:
-            request: The request.
-            public: The collection that it names if its route is for visitors, '' if that names
-                none; None if the route is not for visitors.
-
-        Raises:
-            TooManyRequests: The caller or the address has sent too many.
-            Unauthorized: The key or token is not valid.
-
+        `public` is the collection that a route for visitors names, '' if it names none; None for
+        any other route.
         """
         address = address_of(request)
         if request.scope["path"] == SIGN_IN_PATH:
@@ -213,12 +206,7 @@ class Admission:
         return public in self._serving.public and not (caller and caller.may_see(public))
 
     def _find(self, request: Request) -> Caller | None:
-        """Return the caller; None without a key, token or session.
-
-        Raises:
-            Unauthorized: The key or token is not valid.
-
-        """
+        """Return the caller; None without a key, token or session."""
         bearer = request.headers.get("authorization", "")
         if bearer:
             try:
@@ -303,10 +291,6 @@ class Admission:
         """Read the whole body, and return what passes it on in one piece.
 
         It is held in memory in any case, and is small.
-
-        Raises:
-            Problem: The JSON is nested so deep that parsing it could end the process.
-
         """
         body = await _read_whole(receive)
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

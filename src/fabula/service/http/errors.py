@@ -114,8 +114,7 @@ def add_handlers(service: FastAPI) -> None:
         problem = Problem(
             f"Unexpected error. The log of the service has the details under request {request_id}."
         )
-        # The type's name is older than the message; clients may know it.
-        problem.status, problem.name = 500, "unforeseen"
+        problem.status, problem.name = 500, "unexpected-error"
         return respond(problem, request)
 
 

@@ -130,11 +130,6 @@ class OpenID:
         """Return the issuer's key that a token names.
 
         One caller at a time fetches the keys and waits; the others use the keys that are known.
-
-        Raises:
-            PyJWTError: The issuer has no key of that name.
-            Unavailable: The keys are being fetched just now.
-
         """
         name = str(jwt.get_unverified_header(token).get("kid"))
         with self._lock:

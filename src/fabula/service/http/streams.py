@@ -116,7 +116,6 @@ class EventStream(StreamingResponse):
         make_id: Returns the id of an event, by which a reader who reconnects says what it has
             received; '' for none.
         format: Returns an event as the text that is sent; by default in the format of SSE.
-        ping_seconds: After how long a silence a comment is sent.
         make_error: Returns the last event of a stream that an error ended.
 
     """
@@ -126,10 +125,9 @@ class EventStream(StreamingResponse):
         source: EventSource,
         make_id: Callable[[str, Mapping[str, Any]], str] = lambda name, data: "",
         format: Callable[[str, Mapping[str, Any], str], str] | None = None,
-        ping_seconds: float = PING_SECONDS,
         make_error: Callable[[FabulaError], tuple[str, Mapping[str, Any]]] = error_event,
     ) -> None:
-        self._source, self._make_id, self._ping_seconds = source, make_id, ping_seconds
+        self._source, self._make_id = source, make_id
         self._format, self._make_error = format or format_event, make_error
         self._state: ServiceState | None = None
         self._request_id = ""
@@ -154,7 +152,7 @@ class EventStream(StreamingResponse):
             with self._cut_at_stop(queue):
                 while True:
                     try:
-                        item = await queue.get(self._ping_seconds)
+                        item = await queue.get(PING_SECONDS)
                     except TimeoutError:
                         yield ": ping\n\n"
                         continue
@@ -243,7 +241,7 @@ class _Queue:
         return item
 
 
-def format_event(name: str, data: Mapping[str, Any], id: str = "") -> str:
+def format_event(name: str, data: Mapping[str, Any], id: str) -> str:
     """Return an event in the format of SSE. JSON on one line has no line breaks to escape."""
     id_line = f"id: {id}\n" if id else ""
     return f"{id_line}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

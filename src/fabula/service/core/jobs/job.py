@@ -51,11 +51,12 @@ START = "start"
 _JOB_PROPERTIES = {
     *("id", "kind", "collection", "state", "created_by", "created", "updated", "version"),
     *("options", "usage", "cancelling", "problem", "attempts", "caller", "place"),
+    "recipe",
 }
 """The properties that every job has in the graph."""
 _ITEM_PROPERTIES = {
-    *("source", "upload", "book", "told", "state", "document", "title", "steps", "usage"),
-    *("gaps", "error"),
+    *("source", "upload", "book", "metadata", "state", "document", "title", "steps", "usage"),
+    *("gaps", "left_out", "warnings", "result", "error"),
 }
 """The properties that every item has in the graph."""
 
@@ -164,13 +165,10 @@ def job_row(job: Job) -> dict[str, Any]:
 
 def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
     """Return an item's properties as the graph has them."""
-    row = asdict(item)
-    del row["metadata"]
-    return row | {
+    return asdict(item) | {
         "id": f"{job}/{index}",
         "index": index,
-        # The property's name is older than the field's.
-        "told": json.dumps(dict(item.metadata)),
+        "metadata": json.dumps(dict(item.metadata)),
         "steps": json.dumps(dict(item.steps)),
         "left_out": json.dumps(dict(item.left_out)),
         "warnings": list(item.warnings),
@@ -249,17 +247,16 @@ def _item(properties: Mapping[str, Any]) -> Item:
         source=properties["source"],
         upload=properties["upload"],
         book=properties["book"],
-        metadata=json.loads(properties["told"]),
+        metadata=json.loads(properties["metadata"]),
         state=properties["state"],
         document=properties["document"],
         title=properties["title"],
         steps=_steps(properties["steps"]),
         usage=_usage(properties["usage"]),
         gaps=properties["gaps"],
-        # Jobs of earlier versions have none of these.
-        left_out=json.loads(properties.get("left_out", "{}")),
-        warnings=tuple(properties.get("warnings", ())),
-        result=json.loads(properties.get("result", "{}")),
+        left_out=json.loads(properties["left_out"]),
+        warnings=tuple(properties["warnings"]),
+        result=json.loads(properties["result"]),
         error=properties["error"],
     )
 

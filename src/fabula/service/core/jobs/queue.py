@@ -386,7 +386,7 @@ class Jobs:
 
     def read_job(self, row: Mapping[str, Any]) -> Job:
         """Return the job of a row; the problem of one that waits says what it waits for."""
-        job, recipe = read_job(row), row["job"].get("recipe", ANY_SERVER)
+        job, recipe = read_job(row), row["job"]["recipe"]
         if job.state not in ("queued", "waiting"):
             return job
         waits = [
@@ -460,14 +460,7 @@ def _show_to(caller: Caller, job: Job) -> Job:
 
 
 def _explain_before(job: Job, before: Mapping[str, str] | None, number: int) -> str:
-    """Return which job before it a job waits for; '' if it waits for none.
-
-    Args:
-        job: The job.
-        before: The id, kind and state of the first job that it waits for, if there is one.
-        number: How many jobs it waits for.
-
-    """
+    """Return which job before it a job waits for; '' if it waits for none."""
     if before is None:
         return ""
     is_same = before["kind"] == "ingest" and job.kind in OF_FILES

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.service.core.jobs.uploads import Uploads
 
 ANY_SERVER = ""
-"""The digest of jobs that every worker does alike, and of jobs that an older version added."""
+"""The digest of jobs that every worker does alike."""
 MAX_DIFFERENCES = 4
 """How many differences between two recipes are named; the others are counted."""
 MAX_VALUE_CHARACTERS = 80

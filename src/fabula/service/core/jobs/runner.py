@@ -126,8 +126,6 @@ class Runner:
 
     def start(self) -> None:
         """Start to take jobs, also those of processes that have ended."""
-        if self._takes_others:
-            self._services.app.home_store.rows("service/save_queue")
         for number in range(self._services.serving.jobs_at_once):
             thread = threading.Thread(target=self._run, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
@@ -482,9 +480,7 @@ class JobRun:
     ) -> Sequence[Outcome]:
         """Ingest each document by itself, so that an unexpected error fails only its own.
 
-        Returns:
-            The outcomes of those that wait for batches.
-
+        It returns the outcomes of those that wait for batches.
         """
         waiting: list[Outcome] = []
         for item in self._progress.waiting():

@@ -39,13 +39,6 @@ Whole = Annotated[str, Form(pattern=r"^\s*[0-9]{0,12}\s*$")]
 Money = Annotated[str, Form(pattern=r"^\s*([0-9]{1,9}([.][0-9]{1,6})?)?\s*$")]
 
 
-@router.get("/house")
-def redirect_old_address(request: Request) -> Response:
-    """Redirect from the address that the screen had in earlier versions."""
-    query = f"?{request.url.query}" if request.url.query else ""
-    return RedirectResponse(f"/admin{query}", 308)
-
-
 @router.get("/admin")
 def show_admin(
     request: Request,

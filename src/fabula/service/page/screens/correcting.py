@@ -185,7 +185,7 @@ def _cast(
 
 
 def _entity_values(
-    collection: Collection, entry: Entry, id: str, caller: Caller, until: str = ""
+    collection: Collection, entry: Entry, id: str, caller: Caller, until: str
 ) -> dict[str, Any]:
     row = dict(_find_entity(collection, entry, id))
     reasons = dict(zip(row["names"], row["merged_by"], strict=True))

@@ -1,6 +1,0 @@
-// Removes the embeddings beside those in use.
-CYPHER 25
-MATCH (passage:Chunk|Summary|Detail)
-WHERE passage.next_embedding IS NOT NULL
-CALL (passage) { REMOVE passage.next_embedding } IN TRANSACTIONS OF 1000 ROWS
-  ON ERROR RETRY FOR 30 SECONDS THEN FAIL
