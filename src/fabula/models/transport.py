@@ -150,14 +150,6 @@ class EndpointTransport:
         """Return `text` cleaned and without secrets."""
         return self._secret.sub("***", clean_text(text))
 
-    def has_secret(self, text: str) -> bool:
-        """Return whether a text has the key or the password in it."""
-        return self._secret.search(text) is not None
-
-    def redact(self, text: str) -> str:
-        """Return `text` without secrets, and otherwise as it is."""
-        return self._secret.sub("***", text)
-
     def line(self, text: object) -> str:
         """Return the beginning of `text` on one line, for a message."""
         return " ".join(self.text(str(text)[:PIECE_BYTES]).split())[:300]
