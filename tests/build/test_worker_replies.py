@@ -54,12 +54,12 @@ def test_a_task_knows_its_own_replies_and_keeps_them_until_they_are_acknowledged
     cache.forget(TWO)
     assert cache.find([ONE, TWO]) == {ONE: b"one"}
     assert not reported.is_set()
-    changes = cache.exchange(0, {})
+    _, changes = cache.exchange(0, {})
+    assert len(changes) == cache.changes == 3
     # The answer was lost on the way: it is given again, until it is acknowledged.
-    assert cache.exchange(0, {}) == changes
-    assert cache.exchange(2, {}) == changes[2:]
+    assert cache.exchange(0, {}) == (0, changes)
+    assert cache.exchange(2, {}) == cache.remaining() == (2, changes[2:])
     assert cache.changes == 3
-    assert cache.remaining() == (2, changes[2:])
 
 
 def test_changes_are_made_in_their_order(open_cache: OpenCache, tmp_path: Path) -> None:
@@ -70,6 +70,6 @@ def test_changes_are_made_in_their_order(open_cache: OpenCache, tmp_path: Path) 
     task.save_reply(ONE, "m", Reply("second", 5, 1))
     task.forget(TWO)
     cache = open_cache(tmp_path)
-    apply_changes(cache, task.exchange(0, {}))
+    apply_changes(cache, task.remaining()[1])
     assert cache.reply(ONE) == Reply("second", 5, 1, cached=True)
     assert cache.reply(TWO) is None

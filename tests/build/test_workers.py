@@ -381,6 +381,7 @@ def test_the_leases_of_workers_that_are_killed_end(
             os.kill(pid, signal.SIGKILL)
         endpoint.release()
         assert statuses(outcomes.result(PATIENCE)) == ["added"] * 3
+    assert not (tmp_path / "dask" / "cache").exists(), "a worker has a cache of its own"
 
 
 def test_a_stop_ends_workers_soon_and_counts_what_was_paid(

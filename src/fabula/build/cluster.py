@@ -377,12 +377,7 @@ class ClusterSteps:
             while (report := _wait(inbox, future)) is not None:
                 try:
                     if report:
-                        news: TaskReport = pickle.loads(report)
-                        try:
-                            follower.follow(news)
-                        finally:
-                            replies.exchange(news)
-                        pieces.fetch(news)
+                        self._take_report(pickle.loads(report), follower, replies, pieces)
                 except BaseException as error:  # noqa: BLE001  raised once the task has ended
                     failure = failure or error
                 if failure is not None or job.failure is not None:
@@ -405,6 +400,19 @@ class ClusterSteps:
             raise result.error
         assert result.value is not None
         return result.value
+
+    def _take_report(
+        self, report: TaskReport, follower: Follower, replies: ReplyKeeper, pieces: PieceFetcher
+    ) -> None:
+        try:
+            follower.follow(report)
+        except BaseException:
+            # Before the task is given what it waits for, and makes its next call.
+            self._stop_workers()
+            raise
+        finally:
+            replies.exchange(report)
+        pieces.fetch(report)
 
     def _result(self, future: Future[Any], name: str) -> TaskResult:
         from distributed import KilledWorker
@@ -498,11 +506,11 @@ class ReplyKeeper:
         found = pickle.dumps({key: rows.get(key) for key in report.wanted}, protocol=5)
         call = (exchange_replies, report.attempt, self._kept, found)
         try:
-            changes = pickle.loads(_call_on_worker(self._cluster, report.worker, *call))
+            remaining = pickle.loads(_call_on_worker(self._cluster, report.worker, *call))
         except Exception:
             LOG.debug("The replies of %s were not fetched early.", self._name, exc_info=True)
         else:
-            self._keep(self._kept, changes)
+            self._keep(*remaining)
 
     def keep_rest(self, result: TaskResult) -> None:
         """Keep what a task had not handed over when it ended, well or not."""
@@ -515,10 +523,9 @@ class ReplyKeeper:
 
     def _keep(self, first: int, changes: Sequence[Change]) -> None:
         """Make those changes that are new, of which the first has this number."""
-        new = changes[self._kept - first :]
-        if self._cache is not None and new:
-            apply_changes(self._cache, new)
-            self._kept += len(new)
+        if self._cache is not None:
+            apply_changes(self._cache, changes[max(0, self._kept - first) :])
+            self._kept = max(self._kept, first + len(changes))
 
 
 def _call_on_worker(

@@ -79,8 +79,8 @@ class CoordinatorCache(ReplyCache):
 
     def exchange(
         self, acknowledged: int, found: Mapping[bytes, bytes | None]
-    ) -> tuple[Change, ...]:
-        """Take what the coordinator has found, and return the changes that it has not got.
+    ) -> tuple[int, tuple[Change, ...]]:
+        """Take what the coordinator has found, and return what `remaining` does.
 
         Args:
             acknowledged: How many changes it has saved.
@@ -92,10 +92,10 @@ class CoordinatorCache(ReplyCache):
             self._acknowledged = max(acknowledged, self._acknowledged)
             self._found |= {key: data for key, data in found.items() if self._wanted[key]}
             self._changed.notify_all()
-            return tuple(self._changes)
+            return self.remaining()
 
     def remaining(self) -> tuple[int, tuple[Change, ...]]:
-        """Return how many changes the coordinator has saved, and the others."""
+        """Return how many changes the coordinator has acknowledged, and the others."""
         with self._changed:
             return self._acknowledged, tuple(self._changes)
 

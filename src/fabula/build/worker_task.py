@@ -3,8 +3,8 @@
 A worker needs models and no database, and keeps nothing: what models reply to it is handed to the
 coordinator, which caches it. It is sent a pickled `TaskRequest` and returns a pickled `TaskResult`.
 All workers together make as many calls at once as the settings allow. Errors are returned as
-values: Dask would try again what raises them, and they must
-reach the user as if they had happened in one process.
+values: Dask would try again what raises them, and they must reach the user as if they had happened
+in one process.
 """
 
 from __future__ import annotations
@@ -202,17 +202,18 @@ class TaskReporter:
             self._is_due.set()
 
     def _keep_sending(self) -> None:
-        sent, sent_at = None, 0.0
+        sent, sent_at, is_asked = None, 0.0, False
         while not self._is_over:
             self._is_due.clear()
             if not self._is_wanted():
                 self.stop.set()
             report, now = self.report(), time.monotonic()
             # Usages compare without the parts of their models, which only grow with the counts.
-            if report != sent or (report.wanted and now - sent_at >= ASK_AGAIN_SECONDS):
+            is_asked = is_asked or now - sent_at >= ASK_AGAIN_SECONDS
+            if report != sent or (report.wanted and is_asked):
                 self._send(pickle.dumps(report))
                 sent, sent_at = report, now
-            self._is_due.wait(REPORT_SECONDS)
+            is_asked = self._is_due.wait(REPORT_SECONDS)
 
 
 _REPORTER: ContextVar[TaskReporter | None] = ContextVar("reporter", default=None)
@@ -526,9 +527,10 @@ def take_pieces(attempt: str) -> bytes:
 
 
 def exchange_replies(attempt: str, acknowledged: int, found: bytes) -> bytes:
-    """Give cached replies to an attempt; return, pickled, what it has changed in the cache.
+    """Give cached replies to an attempt; return, pickled, how it has changed the cache since.
 
-    The coordinator calls this on the worker, by Dask, while the task runs.
+    That is how many changes it knows to be saved, and the others. The coordinator calls this on the
+    worker, by Dask, while the task runs.
 
     Args:
         attempt: The attempt; one that has ended has changed nothing.
@@ -537,8 +539,8 @@ def exchange_replies(attempt: str, acknowledged: int, found: bytes) -> bytes:
 
     """
     cache = _CACHES.get(attempt)
-    changes = cache.exchange(acknowledged, pickle.loads(found)) if cache is not None else ()
-    return pickle.dumps(changes, protocol=5)
+    remaining = cache.exchange(acknowledged, pickle.loads(found)) if cache else (acknowledged, ())
+    return pickle.dumps(remaining, protocol=5)
 
 
 def stop_run(run: str) -> None:
