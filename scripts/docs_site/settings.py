@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from docs_site.text import cell, code, join_page, table
 from fabula.ask.modes import modes
 from fabula.cli.shared.options import CORE, GROUPS, format_value
-from fabula.config import gateway, serving
+from fabula.config import serving
 from fabula.config.settings import environment_variable, resolve_name, setting_fields, table_models
 from fabula.graph.installed import graphs
 
@@ -22,7 +22,7 @@ variable, which stands below its name here, or a line of `fabula.toml`, in this 
 `--set aspects.levels=3` sets any of them. `fabula settings` prints this list with the values that
 are in force. [Settings and presets](../settings.md) explains the most important ones.
 """
-TABLES = {serving.TABLE: "The service", gateway.TABLE: "The gateway"}
+TABLES = {serving.TABLE: "The service"}
 
 
 def make_pages() -> dict[str, str]:

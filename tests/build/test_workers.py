@@ -248,10 +248,56 @@ def test_a_budget_ends_the_run(
         with pytest.raises(BudgetSpent, match="--max-calls 10"):
             fabula.ingest(books, cluster=cluster)
         spent = endpoint.calls
-    # Without a gateway, each document that is under way may spend what was left when it began.
-    assert 10 <= spent <= 3 * 10
+    # Each worker reports a call before it looks for the next reply: beyond the budget are the calls
+    # that were under way when the coordinator heard of the last one within it.
+    assert 10 <= spent <= 10 + Settings().concurrency
     with Fabula() as fabula:
         assert statuses(fabula.ingest(books, cluster=cluster)) == ["added"] * 3
+    assert repeated(endpoint) == 0
+
+
+def test_all_workers_together_make_as_many_calls_at_once_as_the_limit(
+    online: None, endpoint: Endpoint, books: Path, cluster: WorkerCluster
+) -> None:
+    endpoint.delay = 0.1
+    with Fabula(concurrency=3) as fabula:
+        assert statuses(fabula.ingest(books, cluster=cluster)) == ["added"] * 3
+    assert endpoint.in_flight_most == 3
+
+
+def test_what_workers_pay_for_is_cached_by_the_run_and_paid_once(
+    online: None, endpoint: Endpoint, books: Path, tmp_path: Path, cluster: WorkerCluster
+) -> None:
+    with Fabula(graphs=GRAPHS, cache_folder=tmp_path / "cache") as fabula:
+        first = fabula.ingest(books, cluster=cluster)
+        paid = endpoint.calls
+        assert paid == sum(outcome.usage.calls for outcome in first) > 0
+        for workers in (cluster, None):
+            fabula.remove(*(entry.id for entry in fabula.documents()))
+            again = fabula.ingest(books, cluster=workers)
+            assert statuses(again) == ["added"] * 3
+            assert sum(outcome.usage.calls for outcome in again) == 0
+            assert sum(outcome.usage.saved for outcome in again) > 0
+    assert endpoint.calls == paid
+
+
+def test_replies_to_a_document_that_fails_are_kept(
+    online: None, endpoint: Endpoint, books: Path, cluster: WorkerCluster
+) -> None:
+    words = ("of Dover", "chapter 2")
+    endpoint.withheld = {words: "nonsense"}
+    with Fabula(graphs="aspects") as fabula:
+        outcomes = fabula.ingest(books, strict=True, cluster=cluster)
+        assert Counter(statuses(outcomes)) == {"added": 2, "failed": 1}
+        [failed] = [outcome for outcome in outcomes if outcome.error]
+        assert failed.usage.calls > 0
+        endpoint.withheld = {}
+        # What could not be used is asked for again, and nothing else.
+        refused = [body for body in endpoint.bodies if all(word in str(body) for word in words)]
+        endpoint.bodies[:] = [body for body in endpoint.bodies if body not in refused]
+        assert any("of Dover" in str(body) for body in endpoint.bodies)
+        again = fabula.ingest(books, cluster=cluster)
+        assert Counter(statuses(again)) == {"unchanged": 2, "added": 1}
     assert repeated(endpoint) == 0
 
 
@@ -314,6 +360,28 @@ def test_a_worker_that_is_killed_loses_nothing(
     # Only what was on its way to the killed one was asked for twice: replies were cached.
     assert repeated(endpoint) <= 16
     until(lambda: len(client.nthreads()) == 2, "the killed worker was not replaced")
+
+
+@pytest.mark.nightly
+def test_the_leases_of_workers_that_are_killed_end(
+    online: None, endpoint: Endpoint, books: Path, tmp_path: Path
+) -> None:
+    locks = "DASK_DISTRIBUTED__SCHEDULER__LOCKS__LEASE_"
+    soon = {f"{locks}TIMEOUT": "2s", f"{locks}VALIDATION_INTERVAL": "1s"}
+    with (
+        dask_cluster(tmp_path / "dask", 2, **soon) as scheduler,
+        WorkerCluster(scheduler=scheduler) as cluster,
+        Fabula(concurrency=1) as fabula,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        endpoint.held_from = 3
+        outcomes = pool.submit(fabula.ingest, books, cluster=cluster)
+        until(lambda: endpoint.calls == 3, "no worker asks")
+        for pid in cluster.connect().run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        endpoint.release()
+        assert statuses(outcomes.result(PATIENCE)) == ["added"] * 3
+    assert not (tmp_path / "dask" / "cache").exists(), "a worker has a cache of its own"
 
 
 def test_a_stop_ends_workers_soon_and_counts_what_was_paid(
@@ -440,7 +508,7 @@ def test_workers_stop_when_the_coordinator_is_killed(
     with WorkerCluster(scheduler=scheduler) as cluster, Fabula() as fabula:
         assert statuses(fabula.ingest(books, cluster=cluster)) == ["added"] * 3
     assert endpoint.calls > calls, "the worker had stopped before it was done"
-    # The worker has kept in its own cache what it had been answered.
+    # The coordinator had saved what the worker had been answered.
     assert repeated(endpoint) <= 16
 
 
@@ -479,30 +547,22 @@ def test_a_key_goes_to_workers_and_the_password_of_neo4j_does_not() -> None:
         api_key="sk-1", base_url="http://127.0.0.1:9/v1", neo4j_password="secret", concurrency=8
     )
     models = ModelFactory(settings)
-    sent = models.worker_settings(4)
+    sent = models.worker_settings()
     models.close()
     assert sent.api_key is not None
     assert sent.api_key.get_secret_value() == "sk-1"
     assert (sent.neo4j_password.get_secret_value(), sent.neo4j_uri) == ("", None)
-    assert sent.concurrency == 4
-
-
-def test_a_gateway_on_loopback_is_refused_for_workers_of_other_machines() -> None:
-    models = ModelFactory(Settings.read(gateway_url="http://127.0.0.1:8041/gateway"))
-    with pytest.raises(SettingsError, match=r"can't reach the gateway at http://127\.0\.0\.1:8041"):
-        ClusterSteps(WorkerCluster(scheduler="tcp://head:8786"), models)
-    ClusterSteps(WorkerCluster(scheduler="tcp://127.0.0.1:8786"), models).close()
-    models.close()
+    assert (sent.concurrency, sent.cache) == (8, False)
 
 
 def test_a_key_over_an_open_network_is_warned_of_and_readers_get_none(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    models = ModelFactory(Settings.read(gateway_url="http://gw.lan:8041", gateway_key="fgw_1"))
+    models = ModelFactory(Settings.read(base_url="http://models.lan/v1", api_key="sk-1"))
     for address, warnings in (("tls://head:8786", 0), ("tcp://head:8786", 1)):
         steps = ClusterSteps(WorkerCluster(scheduler=address), models)
-        assert steps._settings.gateway_key is not None
-        assert steps._reading.gateway_key is None
+        assert steps._settings.api_key is not None
+        assert steps._reading.api_key is None
         assert caplog.text.count("without encryption") == warnings
         steps.close()
     models.close()
@@ -527,7 +587,7 @@ def test_a_worker_with_too_little_memory_loses_one_document() -> None:
         def result(self, timeout: float | None = None) -> bytes:
             raise MemoryError
 
-    models = ModelFactory(Settings.read(gateway_url="http://gw.lan:8041"))
+    models = ModelFactory(Settings.read())
     steps = ClusterSteps(WorkerCluster(scheduler="tls://head:8786"), models)
     with pytest.raises(WorkerLost, match=r"^book\.txt: it needs more memory"):
         steps._result(Failed(), "book.txt")

@@ -31,7 +31,6 @@ NOT_RUN = {
     "collections move": "needs a second server, in tests/build/test_move.py",
     "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
-    "gateway": "serves until it is ended, in tests/service/test_gateway.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",
     "entities split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/graphs/facts/test_facts_in_neo4j.py",

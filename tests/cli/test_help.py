@@ -47,7 +47,7 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("words", ["servers list", "collections list", "gateway keys list"])
+@pytest.mark.parametrize("words", ["servers list", "collections list"])
 def test_an_action_that_there_is_not_is_refused_with_those_that_there_are(words: str) -> None:
     """Whoever knows `fabula keys list` and `history list` types it here, too."""
     result = CliRunner().invoke(main, words.split())
@@ -62,7 +62,6 @@ def test_an_action_that_there_is_not_is_refused_with_those_that_there_are(words:
     [
         (["ser"], {"serve", "servers"}),
         (["servers", "re"], {"remove"}),
-        (["gateway", "keys", "m"], {"make"}),
         (["servers", "nothing", ""], {"add", "remove"}),
         (["history", "l"], {"list"}),
         (["query", "--until"], {"--until"}),

@@ -19,7 +19,6 @@ from fabula.models.address import EndpointAddress
 from fabula.models.endpoint_client import EndpointClient
 from fabula.models.endpoint_errors import EndpointError, NamedModel, Tries
 from fabula.models.endpoint_retries import (
-    GATEWAY_WAIT_SECONDS,
     MAX_SHARED_REFUSALS,
     EndpointRetries,
     RateLimitedError,
@@ -31,7 +30,6 @@ from fabula.models.openai import OpenAIChat
 from fabula.models.parameters import NOT_STREAMED, STREAMED, refused_parameter
 from fabula.models.payload import join_events
 from fabula.models.purpose import BUILD
-from fabula.models.rate_limit import Unlimited
 from reach import SUMMARY, chat, reach, text_of
 from tool_calls import CALLS, PROMPT, call
 
@@ -285,12 +283,11 @@ def test_a_server_that_fails_is_not_taken_to_refuse_streams() -> None:
     assert all(body.get("stream") for body in server.bodies)
 
 
-def retry(errors: list[ModelError], *, is_gateway: bool = False) -> str:
+def retry(errors: list[ModelError]) -> str:
     """The result of work that fails with some errors first."""
     url, patience = "http://127.0.0.1:9/v1", RetryPolicy(first_wait=0.01)
-    client = EndpointClient(EndpointAddress.of(url), "key", 1.0, is_gateway=is_gateway)
-    limiter = Limiter(8, Unlimited() if is_gateway else None)
-    retries = EndpointRetries(client, limiter, patience, LearnedBehaviour(), is_gateway=is_gateway)
+    client = EndpointClient(EndpointAddress.of(url), "key", 1.0)
+    retries = EndpointRetries(client, Limiter(8), patience, LearnedBehaviour())
 
     def work() -> str:
         if errors:
@@ -305,12 +302,6 @@ def test_only_refusals_for_a_shared_context_make_a_text_too_long_for_it() -> Non
     assert retry([*[busy] * MAX_SHARED_REFUSALS, shared]) == "Marley was dead."
     with pytest.raises(TextRefused):
         retry([shared] * MAX_SHARED_REFUSALS)
-
-
-def test_a_shared_context_behind_a_gateway_is_not_asked_again_at_once() -> None:
-    began = time.monotonic()
-    assert retry([SharedContextError("full")], is_gateway=True) == "Marley was dead."
-    assert time.monotonic() - began >= GATEWAY_WAIT_SECONDS / 2
 
 
 @pytest.mark.parametrize(

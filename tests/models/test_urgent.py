@@ -113,7 +113,7 @@ def test_an_answer_is_the_first_once_an_endpoint_that_refused_opens_again() -> N
         until(lambda: server.in_flight == 4)
         asked = threading.Thread(target=ask, args=("answer", Purpose(urgent=True)))
         asked.start()
-        until(lambda: endpoint._limiter._order.urgent_waiting)
+        until(lambda: endpoint._limiter._urgent_waiting)
         question_waits.set()
         for one in [*builds, asked]:
             one.join()

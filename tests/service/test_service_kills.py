@@ -7,7 +7,6 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -18,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 from endpoint import Endpoint
 from fabula.config.serving import Serving
 from fabula.graph.installed import graphs
-from fabula.service.gateway import gateway_process
 from fabula.service.http.connections import make_limits, make_protocol
 from fabula.service.process import _listen
 from fabula.store import Store
@@ -73,14 +71,7 @@ def test_an_import_of_annotations_goes_on_after_a_kill(killed: Killed, store: St
     assert check(store, graphs().values()).violations == ()
 
 
-@pytest.mark.parametrize(
-    "listen",
-    [lambda: _listen(Serving(port=0)), lambda: gateway_process.listen("127.0.0.1", 0)],
-    ids=["service", "gateway"],
-)
-def test_a_service_of_its_own_process_sends_its_answers_at_once(
-    listen: Callable[[], socket.socket],
-) -> None:
+def test_a_service_of_its_own_process_sends_its_answers_at_once() -> None:
     # With Nagle's algorithm on its sockets each answer waits 40 ms for the client to speak.
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": []})
@@ -89,7 +80,7 @@ def test_a_service_of_its_own_process_sends_its_answers_at_once(
     config = uvicorn.Config(
         answer, log_config=None, lifespan="off", http=make_protocol(make_limits())
     )
-    server, listener = uvicorn.Server(config), listen()
+    server, listener = uvicorn.Server(config), _listen(Serving(port=0))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

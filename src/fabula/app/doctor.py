@@ -71,9 +71,6 @@ def _python() -> DoctorCheck:
 
 
 def _keys(settings: Settings) -> DoctorCheck:
-    if settings.gateway_url:
-        key = "with a key" if settings.gateway_key else "without a key"
-        return DoctorCheck("endpoint", True, f"gateway {redact_url(settings.gateway_url)}, {key}")
     if settings.base_url:
         has_key = settings.api_key or settings.keyring
         key = "with a key" if has_key else "without a key"

@@ -20,7 +20,7 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -29,13 +29,15 @@ from urllib.parse import urlsplit
 
 from fabula.build.make import PartListener
 from fabula.build.values import BuiltParts, DocumentPlan
+from fabula.build.worker_replies import Change, apply_changes
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, ClusterError, SettingsError, WorkerLost
 from fabula.graph import Part
 from fabula.load.content import FileContent
 from fabula.load.source import DocumentSource
-from fabula.models.address import is_on_loopback, redact_url
+from fabula.models.address import is_on_loopback
+from fabula.models.cache import ReplyCache
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.progress import Progress
@@ -68,7 +70,7 @@ POLL_SECONDS = 0.5
 COUNT_SECONDS = 2.0
 """How often the workers are counted."""
 FETCH_SECONDS = 60.0
-"""How long a worker may take to hand over parts that it has made, while it makes others."""
+"""How long a worker may take to hand over what it has made, while it makes more."""
 CLOSE_SECONDS = 10.0
 """How long closing a connection, or the rest of local workers that were ended, may take."""
 ENCRYPTED = ("tls://", "wss://")
@@ -247,31 +249,13 @@ class ClusterSteps:
     """The steps of one run, done by workers; a `fabula.build.steps.StepRunner`."""
 
     def __init__(self, cluster: WorkerCluster, models: ModelFactory) -> None:
-        """Prepare a run.
-
-        Raises:
-            SettingsError: The workers are on other machines, and the gateway has an address that
-                only this one reaches.
-
-        """
-        _refuse_own_gateway(cluster, models.settings)
         self._cluster, self._models = cluster, models
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._documents, self._calls = Workers(MAX_DOCUMENTS), Workers(MAX_DOCUMENTS)
-        self._share = share = models.settings.concurrency
-        self._sharers = 0
-        """Between how many workers the limit of calls was divided; 0 behind a gateway."""
-        if not models.settings.gateway_url:
-            # Each worker limits its own calls, so each gets a part of the limit.
-            if models.settings.uses_endpoint:
-                _wait_for_worker(cluster, models)
-            self._sharers = max(1, cluster.count_workers()[0])
-            share = max(1, share // self._sharers)
-        self._settings = models.worker_settings(share)
+        self._settings = models.worker_settings()
         # A task that only reads a file asks no model.
-        without = dict.fromkeys(("api_key", "gateway_key", "base_url", "gateway_url"))
-        self._reading = self._settings.model_copy(update=without)
+        self._reading = self._settings.model_copy(update={"api_key": None, "base_url": None})
         _warn_of_open_network(cluster, self._settings)
         self._inside = 0
         self._changed = threading.Condition()
@@ -300,18 +284,7 @@ class ClusterSteps:
                 self._changed.notify_all()
 
     def _limit(self) -> int:
-        workers, threads = self._cluster.count_workers()
-        if self._models.settings.uses_endpoint and 0 < self._sharers < workers:
-            share = max(1, self._share // self._sharers)
-            LOG.warning(
-                "%d workers have joined, and each makes %d calls at once: up to %d in all. With a "
-                "gateway (FABULA_GATEWAY_URL) they share one limit.",
-                workers - self._sharers,
-                share,
-                workers * share,
-            )
-            # Said once.
-            self._sharers = 0
+        _, threads = self._cluster.count_workers()
         return min(MAX_DOCUMENTS, max(MIN_DOCUMENTS, DOCUMENTS_PER_THREAD * threads))
 
     def read(self, source: DocumentSource, job: TaskGroup) -> Document:
@@ -376,10 +349,14 @@ class ClusterSteps:
         # Without an endpoint nothing is waited for, and fetching would only be more work.
         if not self._models.settings.uses_endpoint:
             listener = None
-        request = TaskRequest(work, settings, is_local, listener is not None, calls, tokens)
+        cache = self._models.cache if kind == "make" else None
+        request = TaskRequest(
+            *(work, settings, is_local, listener is not None, cache is not None, calls, tokens)
+        )
         key = f"fabula-{kind}-{self._run}-{next(self._numbers)}"
         follower = Follower(_name_of(work), progress, meter, self._models)
         pieces = PieceFetcher(self._cluster, follower.name, listener)
+        replies = ReplyKeeper(self._cluster, follower.name, cache)
         inbox = self._cluster.open_inbox(key)
         failure: BaseException | None = None
         try:
@@ -400,9 +377,7 @@ class ClusterSteps:
             while (report := _wait(inbox, future)) is not None:
                 try:
                     if report:
-                        news: TaskReport = pickle.loads(report)
-                        follower.follow(news)
-                        pieces.fetch(news)
+                        self._take_report(pickle.loads(report), follower, replies, pieces)
                 except BaseException as error:  # noqa: BLE001  raised once the task has ended
                     failure = failure or error
                 if failure is not None or job.failure is not None:
@@ -412,6 +387,7 @@ class ClusterSteps:
                         future.cancel()
                         raise job.failure
             result = self._result(future, follower.name)
+            replies.keep_rest(result)
             follower.follow(result.report)
         finally:
             self._cluster.close_inbox(key)
@@ -424,6 +400,19 @@ class ClusterSteps:
             raise result.error
         assert result.value is not None
         return result.value
+
+    def _take_report(
+        self, report: TaskReport, follower: Follower, replies: ReplyKeeper, pieces: PieceFetcher
+    ) -> None:
+        try:
+            follower.follow(report)
+        except BaseException:
+            # Before the task is given what it waits for, and makes its next call.
+            self._stop_workers()
+            raise
+        finally:
+            replies.exchange(report)
+        pieces.fetch(report)
 
     def _result(self, future: Future[Any], name: str) -> TaskResult:
         from distributed import KilledWorker
@@ -484,27 +473,80 @@ class PieceFetcher:
             self._listener = None
 
     def _take(self, report: TaskReport) -> list[tuple[Part, int]]:
-        """Return the parts that wait on the worker. Raises queue.Empty if it does not answer."""
         from fabula.build.worker_task import take_pieces
 
-        answers: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
-
-        def ask() -> None:
-            try:
-                client = self._cluster.connect()
-                taken = client.run(take_pieces, report.attempt, workers=[report.worker])
-                answers.put(taken[report.worker])
-            except Exception as error:  # noqa: BLE001  raised below
-                answers.put(error)
-
-        # Dask waits without a limit. A worker whose machine is frozen never answers, while another
-        # one makes the parts: the reports of that one must not wait behind this.
-        threading.Thread(target=ask, name="fabula-pieces", daemon=True).start()
-        answer = answers.get(timeout=FETCH_SECONDS)
-        if isinstance(answer, Exception):
-            raise answer
-        parts: list[tuple[Part, int]] = pickle.loads(answer)
+        taken = _call_on_worker(self._cluster, report.worker, take_pieces, report.attempt)
+        parts: list[tuple[Part, int]] = pickle.loads(taken)
         return parts
+
+
+class ReplyKeeper:
+    """Keeps what models reply to a task in this process's cache, and gives it what is there.
+
+    Nothing here fails: the worker reports again what it waits for, and the result of the task has
+    the replies that were not fetched.
+    """
+
+    def __init__(self, cluster: WorkerCluster, name: str, cache: ReplyCache | None) -> None:
+        self._cluster, self._name, self._cache = cluster, name, cache
+        self._attempt = ""
+        self._kept = 0
+        """How many changes of the attempt are made in the cache."""
+
+    def exchange(self, report: TaskReport) -> None:
+        """Give a task the replies that its report asks for, and keep those that it tells of."""
+        from fabula.build.worker_task import exchange_replies
+
+        if self._cache is None:
+            return
+        self._follow(report)
+        if not report.wanted and report.changes <= self._kept:
+            return
+        rows = self._cache.find(report.wanted)
+        found = pickle.dumps({key: rows.get(key) for key in report.wanted}, protocol=5)
+        call = (exchange_replies, report.attempt, self._kept, found)
+        try:
+            remaining = pickle.loads(_call_on_worker(self._cluster, report.worker, *call))
+        except Exception:
+            LOG.debug("The replies of %s were not fetched early.", self._name, exc_info=True)
+        else:
+            self._keep(*remaining)
+
+    def keep_rest(self, result: TaskResult) -> None:
+        """Keep what a task had not handed over when it ended, well or not."""
+        self._follow(result.report)
+        self._keep(result.acknowledged, result.changes)
+
+    def _follow(self, report: TaskReport) -> None:
+        if report.attempt != self._attempt:
+            self._attempt, self._kept = report.attempt, 0
+
+    def _keep(self, first: int, changes: Sequence[Change]) -> None:
+        """Make those changes that are new, of which the first has this number."""
+        if self._cache is not None:
+            apply_changes(self._cache, changes[max(0, self._kept - first) :])
+            self._kept = max(self._kept, first + len(changes))
+
+
+def _call_on_worker(
+    cluster: WorkerCluster, worker: str, function: Callable[..., bytes], *arguments: object
+) -> bytes:
+    """Return what a function returns on a worker. Raises queue.Empty if it does not answer."""
+    answers: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+
+    def call() -> None:
+        try:
+            answers.put(cluster.connect().run(function, *arguments, workers=[worker])[worker])
+        except Exception as error:  # noqa: BLE001  raised below
+            answers.put(error)
+
+    # Dask waits without a limit. A worker whose machine is frozen never answers, while another one
+    # makes the parts: the reports of that one must not wait behind this.
+    threading.Thread(target=call, name="fabula-worker-call", daemon=True).start()
+    answer = answers.get(timeout=FETCH_SECONDS)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 class Follower:
@@ -568,40 +610,15 @@ class Follower:
             self._done[step] = max(count, self._done.get(step, 0))
 
 
-def _refuse_own_gateway(cluster: WorkerCluster, settings: Settings) -> None:
-    """Raise SettingsError if workers of other machines would be told to ask themselves."""
-    url = settings.gateway_url
-    is_far = not (cluster.is_local or is_on_loopback(cluster.scheduler))
-    if is_far and url and settings.uses_endpoint and is_on_loopback(url):
-        raise SettingsError(
-            f"Workers on other machines can't reach the gateway at {redact_url(url)}: name it by "
-            "an address that they reach (FABULA_GATEWAY_URL, or serve.url for a gateway within the "
-            "service)."
-        )
-
-
-def _wait_for_worker(cluster: WorkerCluster, models: ModelFactory) -> None:
-    """Wait until there is a worker: before that, nobody knows among how many a limit is divided.
-
-    Raises:
-        Stopped: The run was stopped.
-
-    """
-    while not cluster.count_workers()[0]:
-        models.stop.check()
-        time.sleep(POLL_SECONDS)
-
-
 def _warn_of_open_network(cluster: WorkerCluster, settings: Settings) -> None:
     """Say that a key is sent so that others can read it, if it is."""
     is_encrypted = cluster.scheduler.startswith(ENCRYPTED)
-    is_sent = settings.api_key is not None or settings.gateway_key is not None
-    if not (cluster.is_local or is_encrypted or is_on_loopback(cluster.scheduler)) and is_sent:
+    is_own = cluster.is_local or is_encrypted or is_on_loopback(cluster.scheduler)
+    if settings.api_key is not None and not is_own:
         LOG.warning(
-            "The workers of %s get a key of the %s, over a network without encryption. Use Dask's "
-            "TLS and an address tls://host:8786, or a network of your own.",
+            "The workers of %s get the key of the endpoint, over a network without encryption. Use "
+            "Dask's TLS and an address tls://host:8786, or a network of your own.",
             cluster.scheduler,
-            "gateway" if settings.gateway_url else "endpoint",
         )
 
 
@@ -644,7 +661,7 @@ def _start_local(workers: int, threads: int) -> LocalCluster:
 def _end_local(local: LocalCluster) -> None:
     """End local workers at once: one that waits for a model would not leave by itself.
 
-    They hold nothing that is worth a wait. Replies that were paid for are in the cache.
+    They hold nothing that is worth a wait: their tasks have ended, or are given up.
     """
     for nanny in local.workers.values():
         nanny.auto_restart = False

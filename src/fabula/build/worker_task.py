@@ -1,8 +1,10 @@
 """What a Dask worker does for a run: it reads a file, or makes the parts of a document.
 
-A worker needs models and no database. It is sent a pickled `TaskRequest` and returns a pickled
-`TaskResult`. Errors are returned as values: Dask would try again what raises them, and they must
-reach the user as if they had happened in one process.
+A worker needs models and no database, and keeps nothing: what models reply to it is handed to the
+coordinator, which caches it. It is sent a pickled `TaskRequest` and returns a pickled `TaskResult`.
+All workers together make as many calls at once as the settings allow. Errors are returned as
+values: Dask would try again what raises them, and they must reach the user as if they had happened
+in one process.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import platform
 import signal
 import sys
 import threading
+import time
 import traceback
 import uuid
 from collections import Counter, deque
@@ -24,18 +27,21 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 
-from distributed import Worker, get_worker
+from distributed import Semaphore, Worker, get_worker
 
 from fabula.build.make import PartListener, make
 from fabula.build.values import BuiltParts, DocumentPlan
+from fabula.build.worker_replies import Change, CoordinatorCache
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import ClusterError, FabulaError
 from fabula.graph import Part
 from fabula.graph.installed import graphs
 from fabula.load.content import FileContent
+from fabula.models.address import normalize_url
 from fabula.models.budget import Budget
 from fabula.models.counted import Meter
+from fabula.models.limiter import CallLeases
 from fabula.models.parallel import TaskGroup
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -46,6 +52,8 @@ TOPIC = "fabula"
 keeps the last events of every topic that ever was."""
 REPORT_SECONDS = 0.5
 """How often a worker reports what is new, and checks whether the task is still wanted."""
+ASK_AGAIN_SECONDS = 10.0
+"""After how long a task reports again that it waits for cached replies: a report may be lost."""
 MAX_SETTINGS = 4
 """How many settings a worker keeps models for; the coordinators of a cluster may differ."""
 MAX_STOPPED_RUNS = 1000
@@ -65,6 +73,7 @@ class TaskRequest:
         settings: They name the models; they have no password of Neo4j in them.
         is_local: Whether the worker is on the machine of the coordinator, and shares its folders.
         gives_pieces: Whether the coordinator fetches parts while others are made.
+        has_cache: Whether the coordinator has a cache of replies.
         calls: How many calls the task may make; None for any number.
         tokens: How many tokens it may spend, likewise.
 
@@ -74,6 +83,7 @@ class TaskRequest:
     settings: Settings
     is_local: bool
     gives_pieces: bool = False
+    has_cache: bool = False
     calls: int | None = None
     tokens: int | None = None
 
@@ -90,6 +100,8 @@ class TaskReport:
         messages: What the task has logged, each with its level.
         pieces: How many parts and pieces of parts are made, and wait on the worker to be fetched
             (`take_pieces`).
+        wanted: The keys of cached replies that the task waits for (`exchange_replies`).
+        changes: How many changes of the cache the task has made.
         worker: The address of the worker.
 
     """
@@ -100,16 +112,29 @@ class TaskReport:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     messages: tuple[tuple[int, str], ...] = ()
     pieces: int = 0
+    wanted: tuple[bytes, ...] = ()
+    changes: int = 0
     worker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a task returned or raised, and its last report."""
+    """What a task returned or raised, and its last report.
+
+    Attributes:
+        value: What it returned; None if it failed.
+        error: What it raised.
+        report: Its last report.
+        acknowledged: How many of its changes of the cache the coordinator is known to have.
+        changes: The others, which are kept also where the task failed: they are paid for.
+
+    """
 
     value: Document | BuiltParts | None
     error: Exception | None
     report: TaskReport
+    acknowledged: int = 0
+    changes: tuple[Change, ...] = ()
 
 
 class TaskReporter:
@@ -124,7 +149,10 @@ class TaskReporter:
         self._send, self._is_wanted = send, is_wanted
         self._report = TaskReport(self.attempt, worker=worker)
         self._lock = threading.Lock()
-        self._is_over = threading.Event()
+        self._is_over = False
+        self._is_due = threading.Event()
+        self.cache = CoordinatorCache(self._is_due.set, self.stop)
+        """The coordinator's cache, as the task uses it."""
 
     def expect(self, step: str, count: int) -> None:
         """Add pieces of work of a step that have become known."""
@@ -154,7 +182,12 @@ class TaskReporter:
     def report(self) -> TaskReport:
         """Return how far the task is now."""
         with self._lock:
-            return replace(self._report, usage=self.meter.usage())
+            return replace(
+                self._report,
+                usage=self.meter.usage(),
+                wanted=self.cache.wanted,
+                changes=self.cache.changes,
+            )
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -165,19 +198,22 @@ class TaskReporter:
             yield
         finally:
             _REPORTER.reset(token)
-            self._is_over.set()
+            self._is_over = True
+            self._is_due.set()
 
     def _keep_sending(self) -> None:
-        sent: TaskReport | None = None
-        while not self._is_over.is_set():
+        sent, sent_at, is_asked = None, 0.0, False
+        while not self._is_over:
+            self._is_due.clear()
             if not self._is_wanted():
                 self.stop.set()
-            report = self.report()
+            report, now = self.report(), time.monotonic()
             # Usages compare without the parts of their models, which only grow with the counts.
-            if report != sent:
+            is_asked = is_asked or now - sent_at >= ASK_AGAIN_SECONDS
+            if report != sent or (report.wanted and is_asked):
                 self._send(pickle.dumps(report))
-                sent = report
-            self._is_over.wait(REPORT_SECONDS)
+                sent, sent_at = report, now
+            is_asked = self._is_due.wait(REPORT_SECONDS)
 
 
 _REPORTER: ContextVar[TaskReporter | None] = ContextVar("reporter", default=None)
@@ -282,31 +318,36 @@ def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
         if difference := find_other_versions(versions, worker.address):
             raise ClusterError(difference)
         with _RUNS.stopping(run, reporter.stop), reporter.running():
-            value = _do(pickle.loads(request), reporter)
+            value = _do(pickle.loads(request), reporter, worker)
     except MemoryError:
         raise  # another worker may have more
     except Exception as raised:  # noqa: BLE001  the coordinator raises it
         error = _make_portable(raised)
     finally:
         _PIECES.close(reporter.attempt)
-    return pickle.dumps(TaskResult(value, error, reporter.report()), protocol=5)
+        _CACHES.pop(reporter.attempt, None)
+    acknowledged, changes = reporter.cache.remaining()
+    result = TaskResult(value, error, reporter.report(), acknowledged, changes)
+    return pickle.dumps(result, protocol=5)
 
 
-def _do(request: TaskRequest, reporter: TaskReporter) -> Document | BuiltParts:
+def _do(request: TaskRequest, reporter: TaskReporter, worker: Worker) -> Document | BuiltParts:
     reporter.stop.check()
     work = request.work
     if isinstance(work, FileContent):
         return work.parse()
     budget = Budget(request.calls, request.tokens)
-    with _MODELS.using(request) as shared:
-        models = shared.view(stop=reporter.stop, budget=budget)
+    cache = reporter.cache if request.has_cache else None
+    _CACHES[reporter.attempt] = reporter.cache
+    with _MODELS.using(request, _open_leases(worker, request.settings)) as shared:
+        models = shared.view(stop=reporter.stop, budget=budget, cache=cache)
         run = TaskGroup(models.workers, stop=reporter.stop)
         try:
             with run:
                 keep = _PIECES.open(reporter) if request.gives_pieces else None
                 return make(work, models, reporter, reporter.meter, run, keep)
         finally:
-            # Calls that are under way when this fails are paid for: they are counted and cached.
+            # Calls that are under way when this fails are paid for: they are counted and kept.
             run.wait_for_parts()
 
 
@@ -330,21 +371,21 @@ class _ModelsBySettings:
         self._lock = threading.Lock()
 
     @contextmanager
-    def using(self, request: TaskRequest) -> Iterator[ModelFactory]:
-        """Yield the models for a request, which stay open meanwhile.
+    def using(
+        self, request: TaskRequest, leases: CallLeases | None = None
+    ) -> Iterator[ModelFactory]:
+        """Yield the models for a request, which stay open meanwhile; each call needs a lease.
 
         Of those that no task uses, the oldest beyond MAX_SETTINGS are closed.
         """
         settings = request.settings
         if not request.is_local:
-            # The coordinator's folders need not exist here.
-            own = Settings.read()
-            folders = {"home": own.home, "cache_folder": own.cache_folder}
-            settings = settings.model_copy(update=folders)
+            # The coordinator's folder need not exist here.
+            settings = settings.model_copy(update={"home": Settings.read().home})
         key = pickle.dumps(settings)
         with self._lock:
             if key not in self._models:
-                self._models[key] = ModelFactory(settings)
+                self._models[key] = ModelFactory(settings, leases=leases)
             models = self._models[key]
             self._users[models] += 1
         try:
@@ -432,7 +473,48 @@ class _Pieces:
             self._waiting.pop(attempt, None)
 
 
+class DaskLeases:
+    """The leases of a semaphore that Dask's scheduler keeps for all workers; `CallLeases`.
+
+    A worker renews its leases. Those of a worker that has died end half a minute later, by Dask's
+    `distributed.scheduler.locks.lease-timeout`; until then the others make so many calls fewer.
+    """
+
+    def __init__(self, worker: Worker, name: str, most: int) -> None:
+        # A call may be made in any thread, where Dask would not find its worker.
+        self._semaphore = Semaphore(most, name, worker.scheduler, worker.loop)
+
+    def acquire(self, seconds: float) -> bool:
+        """Take a lease; return False if there was none for so many seconds."""
+        return bool(self._semaphore.acquire(timeout=seconds))
+
+    def release(self) -> None:
+        """Give a lease back."""
+        self._semaphore.release()
+
+
+def _open_leases(worker: Worker, settings: Settings) -> DaskLeases | None:
+    """Return the leases of calls by these settings; None if they name no model of an endpoint.
+
+    All runs of the cluster with the same endpoint and the same limit share them.
+    """
+    if not settings.uses_endpoint:
+        return None
+    # A digest, as an address may have a password in it.
+    address = hashlib.sha256(normalize_url(settings.base_url).encode()).hexdigest()[:16]
+    # With the limit in its name, as Dask refuses another limit of the same name.
+    name = f"fabula-calls-{address}-{settings.concurrency}"
+    return _leases_of(worker, name, settings.concurrency)
+
+
+@cache
+def _leases_of(worker: Worker, name: str, most: int) -> DaskLeases:
+    return DaskLeases(worker, name, most)
+
+
 _MODELS, _RUNS, _PIECES = _ModelsBySettings(), _Runs(), _Pieces()
+_CACHES: dict[str, CoordinatorCache] = {}
+"""The caches of the attempts that are under way."""
 
 
 def take_pieces(attempt: str) -> bytes:
@@ -442,6 +524,23 @@ def take_pieces(attempt: str) -> bytes:
     worker, by Dask, while the task runs.
     """
     return pickle.dumps(_PIECES.take(attempt), protocol=5)
+
+
+def exchange_replies(attempt: str, acknowledged: int, found: bytes) -> bytes:
+    """Give cached replies to an attempt; return, pickled, how it has changed the cache since.
+
+    That is how many changes it knows to be saved, and the others. The coordinator calls this on the
+    worker, by Dask, while the task runs.
+
+    Args:
+        attempt: The attempt; one that has ended has changed nothing.
+        acknowledged: How many of its changes the coordinator has.
+        found: The data of the keys that it wants, pickled; None for those that nobody has.
+
+    """
+    cache = _CACHES.get(attempt)
+    remaining = cache.exchange(acknowledged, pickle.loads(found)) if cache else (acknowledged, ())
+    return pickle.dumps(remaining, protocol=5)
 
 
 def stop_run(run: str) -> None:

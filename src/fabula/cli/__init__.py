@@ -47,7 +47,6 @@ COMMANDS = {
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "plot": "Draw a document as a page to explore, an SVG or a PNG.",
     "serve": "Serve web pages, an HTTP API and MCP.",
-    "gateway": "Share one limit, budget and cache of models among many programs.",
     "mcp": "Connect an assistant on this machine, by MCP.",
     "jobs": "List what the service works on; pause, resume or cancel jobs.",
     "keys": "Make, list and revoke the keys of the service.",

@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batch_store import BatchStore
     from fabula.models.batched import BatchCalls
-    from fabula.models.cache import ResponseCache
+    from fabula.models.cache import ReplyCache, ResponseCache
     from fabula.models.endpoint import Endpoint
+    from fabula.models.limiter import CallLeases
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
 
@@ -62,10 +63,6 @@ OFFLINE_THREADS = 1
 MAX_DOCUMENTS = 4
 """Documents that are built at once. While the last summaries of one document wait for each other,
 the calls of the next ones fill the gaps."""
-
-
-GATEWAY_DOWN_SECONDS = 120.0
-"""For how long a gateway that can't be reached is waited for: it may be starting again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +87,14 @@ class ModelFactory:
     Args:
         settings: They name the models, the endpoint and the limits.
         budget: What may be spent, in place of the settings' limits; several may share one.
+        leases: Bound the calls of several processes together.
 
     """
 
-    def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: Settings, budget: Budget | None = None, leases: CallLeases | None = None
+    ) -> None:
+        self._settings, self._leases = settings, leases
         remote = settings.uses_endpoint
         self.workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
         # Questions have threads of their own: behind a build, they would wait for all its calls.
@@ -106,6 +106,8 @@ class ModelFactory:
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._opening_cache = threading.Lock()
         self._opened_cache: ResponseCache | None = None
+        self._given_cache: ReplyCache | None = None
+        """The cache that a view was given in the place of the file."""
         self._opened_batches: BatchStore | None = None
         self._purpose = BUILD
         self._batch: BatchCalls | None = None
@@ -118,11 +120,12 @@ class ModelFactory:
         """The factory that this is a view of, or itself; the endpoint is opened there, once."""
 
     @property
-    def _cache(self) -> ResponseCache | None:
+    def cache(self) -> ReplyCache | None:
         """The cache of replies, opened when a call first needs it; None if there is to be none."""
+        if self._given_cache is not None:
+            return self._given_cache
         whole = self._whole
-        if not whole._settings.cache or whole._settings.gateway_url:
-            # A gateway has the cache of all that are behind it.
+        if not whole._settings.cache:
             return None
         with whole._opening_cache:
             if whole._opened_cache is None:
@@ -141,6 +144,7 @@ class ModelFactory:
         stop: Stop | None = None,
         budget: Budget | None = None,
         counter: UsageCounter | None = None,
+        cache: ReplyCache | None = None,
         settings: Settings | None = None,
         batch: BatchCalls | None = None,
         estimate: BatchEstimate | None = None,
@@ -156,6 +160,7 @@ class ModelFactory:
             budget: What the view may spend, within what this factory may. A view of a view is held
                 to both budgets.
             counter: Counts the calls of builds.
+            cache: Where replies are found and saved, in the place of the cache in a file.
             settings: Settings in the place of the factory's. They name another embedder at the same
                 endpoint or on this machine, and are otherwise the same.
             batch: Answers the calls of a build from batches, and collects those without an answer.
@@ -171,6 +176,7 @@ class ModelFactory:
         if budget is not None:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
+        view._given_cache = cache or self._given_cache
         view._batch = batch or self._batch
         view._estimate = estimate or self._estimate
         # These cached properties depend on what was just changed.
@@ -196,12 +202,7 @@ class ModelFactory:
         settings = self._settings
         if settings.offline and not settings.embeds_by_endpoint:
             raise SettingsError("Without a model at an endpoint, there is nothing to batch.")
-        if settings.gateway_url:
-            raise SettingsError(
-                "A gateway passes on single calls and no batches.",
-                advice="Turn serve.gateway off, or leave FABULA_GATEWAY_URL out for this command.",
-            )
-        if self._cache is None:
+        if self.cache is None:
             raise SettingsError(
                 "Batches need the response cache, which is turned off.",
                 advice="Turn it on: FABULA_CACHE=true.",
@@ -220,7 +221,7 @@ class ModelFactory:
         calls = BatchCalls(
             store,
             self._endpoint,
-            self._cache,
+            self.cache,
             self._address,
             self._budgets,
             self.counter,
@@ -506,7 +507,7 @@ class ModelFactory:
     def _counting_embedder(self, meter: Meter, *, cached: bool, dry: bool) -> Embedder:
         """Return the embedder that gets texts with their prefixes."""
         settings = self._settings
-        bare = self._bare_embedder if cached else self._fresh_embedder
+        bare = self._bare_embedder
         is_remote = settings.embeds_by_endpoint
         is_free = getattr(bare, "is_free", False)
         address = self._address if is_remote else ""
@@ -514,13 +515,11 @@ class ModelFactory:
             from fabula.models.placeholders import PlaceholderEmbedder
 
             name, batch = settings.embedding_model, settings.embedding_batch
-            expected: Embedder = PlaceholderEmbedder(
-                name, batch, self._static, self._cache, address
-            )
+            expected: Embedder = PlaceholderEmbedder(name, batch, self._static, self.cache, address)
             if self._estimate is not None and is_remote:
                 from fabula.models.batch_estimate import EstimatedEmbedder
 
-                expected = EstimatedEmbedder(expected, self._estimate, self._cache, address)
+                expected = EstimatedEmbedder(expected, self._estimate, self.cache, address)
             return expected if is_free else CountedEmbedder(expected, meter, "embeddings")
         if is_free:
             return bare
@@ -530,13 +529,13 @@ class ModelFactory:
             name, batch = settings.embedding_model, settings.embedding_batch
             return BatchedEmbedder(self._batch, meter, "embeddings", name, batch)
         embedder: Embedder = CountedEmbedder(bare, meter, "embeddings", self._budgets)
-        if cached and self._cache:
+        if cached and self.cache:
             from fabula.models.cached import CachedEmbedder
 
             key_kind = self._key_kind if is_remote else getattr(bare, "key_kind", None)
             counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
             stop = self._purpose.stop
-            embedder = CachedEmbedder(counted, self._cache, address, stop, key_kind)
+            embedder = CachedEmbedder(counted, self.cache, address, stop, key_kind)
         if not is_remote:
             return embedder
         from fabula.models.batching import BatchingEmbedder
@@ -607,22 +606,22 @@ class ModelFactory:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(remote, meter, step, name, self._budgets)
 
-        if not self._cache:
+        if not self.cache:
             return open(self._purpose.stop)
         from fabula.models.cached import CachedChat
 
-        return CachedChat(open, self._cache, self._address, name, self._purpose.stop)
+        return CachedChat(open, self.cache, self._address, name, self._purpose.stop)
 
     def placeholder_chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
         """Return a chat for dry runs: cached replies, otherwise the placeholders of prompts."""
         from fabula.models.placeholders import PlaceholderChat
 
         name = self._name(role)
-        chat: Chat = PlaceholderChat(name, self._cache, self._address)
+        chat: Chat = PlaceholderChat(name, self.cache, self._address)
         if self._estimate is not None:
             from fabula.models.batch_estimate import EstimatedChat
 
-            chat = EstimatedChat(chat, self._estimate, self._cache, self._address, name)
+            chat = EstimatedChat(chat, self._estimate, self.cache, self._address, name)
         return CountedChat(chat, meter, step, name)
 
     @property
@@ -673,16 +672,14 @@ class ModelFactory:
 
         def embed() -> object:
             # Opened here: one whose package is missing is reported, too.
-            embedder = self._static if self.is_static else self._fresh_embedder
+            embedder = self._static if self.is_static else self._bare_embedder
             return embedder.embed(["yes"], "passage")
 
         def ask(role: Role) -> Callable[[], object]:
             # A model that goes on after the word is there all the same.
             from fabula.models.replies import complete
 
-            return lambda: complete(
-                self._remote_chat(role, self._purpose, fresh=True), word, allow_cut=True
-            )
+            return lambda: complete(self._remote_chat(role, self._purpose), word, allow_cut=True)
 
         return [
             ("model", settings.model, ask("model")),
@@ -716,11 +713,11 @@ class ModelFactory:
         """Return the name of a role's model; offline, both roles have the same."""
         return self._settings.judge if role == "aspect_model" else self._settings.model
 
-    def _remote_chat(self, role: Role, purpose: Purpose, *, fresh: bool = False) -> Chat:
+    def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
         from fabula.models.openai import OpenAIChat
 
         name, setting = self._name(role), self._setting(role)
-        return OpenAIChat(self._endpoint, name, setting, purpose, fresh=fresh)
+        return OpenAIChat(self._endpoint, name, setting, purpose)
 
     def _setting(self, role: Role) -> str:
         """Return the variable that a message names where the endpoint does not know the model."""
@@ -735,47 +732,31 @@ class ModelFactory:
             from fabula.models.providers import open_embedder
 
             return open_embedder(settings.embedding_model, settings.models_folder)
-        return self._endpoint_embedder(fresh=False)
-
-    @property
-    def _fresh_embedder(self) -> Embedder:
-        """The same, past the cache of a gateway."""
-        by_gateway = self._settings.embeds_by_endpoint and self._settings.gateway_url
-        return self._endpoint_embedder(fresh=True) if by_gateway else self._bare_embedder
-
-    def _endpoint_embedder(self, *, fresh: bool) -> Embedder:
         from fabula.models.openai import OpenAIEmbedder
 
-        settings = self._settings
         return OpenAIEmbedder(
-            *(self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose),
-            fresh=fresh,
+            self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
         )
 
     @property
     def _address(self) -> str:
         """The endpoint's address, which is a part of the cache's keys; it is not called.
 
-        It is without secrets, as a gateway tells it, so that both have the same keys, and a new
-        password makes no reply unknown.
+        It is without secrets, so that a new password makes no reply unknown.
         """
         from fabula.models.address import normalize_url, redact_url
 
         return redact_url(normalize_url(self._settings.base_url))
 
-    def worker_settings(self, concurrency: int) -> Settings:
+    def worker_settings(self) -> Settings:
         """Return the settings with which another process makes parts as this factory would.
 
-        They have the endpoint's key in them, unless a gateway has it, and nothing of Neo4j. Their
-        budget is not limited: what is left of this factory's changes all the time.
-
-        Args:
-            concurrency: The share of the calls at the same time that the process gets.
-
+        They have the endpoint's key in them, and nothing of Neo4j. Their budget is not limited:
+        what is left of this factory's changes all the time. They have no cache: this factory's is
+        the only one.
         """
         settings = self._settings
-        is_direct = settings.uses_endpoint and not settings.gateway_url
-        key = settings.endpoint_key() if is_direct else None
+        key = settings.endpoint_key() if settings.uses_endpoint else None
         blank = {"neo4j_uri": None, "neo4j_username": "neo4j", "neo4j_password": SecretStr("")}
         update: dict[str, Any] = {
             **blank,
@@ -783,7 +764,7 @@ class ModelFactory:
             "server": "home",
             "api_key": None if key is None else SecretStr(key),
             "keyring": False,
-            "concurrency": concurrency,
+            "cache": False,
             "max_calls": None,
             "max_tokens": None,
         }
@@ -818,37 +799,11 @@ class ModelFactory:
         settings, whole = self._settings, self._whole
         with whole._opening:  # `cached_property` would not lock
             if whole._opened is None:
-                if settings.gateway_url:
-                    whole._opened = _open_gateway(settings, settings.gateway_url)
-                else:
-                    whole._opened = Endpoint(
-                        settings.base_url,
-                        settings.endpoint_key(),
-                        Limiter(settings.concurrency),
-                        RetryPolicy(settings.timeout, settings.attempts),
-                        whole._cache,
-                    )
+                whole._opened = Endpoint(
+                    settings.base_url,
+                    settings.endpoint_key(),
+                    Limiter(settings.concurrency, whole._leases),
+                    RetryPolicy(settings.timeout, settings.attempts),
+                    whole.cache,
+                )
             return whole._opened
-
-
-def _open_gateway(settings: Settings, url: str) -> Endpoint:
-    """Return a gateway as an endpoint, which limits and caches; the endpoint's key is not sent."""
-    from fabula.config.gateway import GATEWAY_QUEUE_SECONDS
-    from fabula.models.endpoint import Endpoint
-    from fabula.models.limiter import Limiter, RetryPolicy
-    from fabula.models.rate_limit import Unlimited
-
-    key = settings.gateway_key
-    base = url.rstrip("/").removesuffix("/v1")
-    return Endpoint(
-        f"{base}/v1",
-        key.get_secret_value() if key else None,
-        Limiter(Unlimited.MAX_CALLS, Unlimited()),
-        RetryPolicy(
-            # A call may wait at the gateway, where the time of an answer is watched.
-            GATEWAY_QUEUE_SECONDS + settings.timeout,
-            settings.attempts,
-            unreachable=GATEWAY_DOWN_SECONDS,
-        ),
-        is_gateway=True,
-    )

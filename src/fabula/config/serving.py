@@ -89,9 +89,6 @@ class Serving(BaseModel):
         description="what happens to a key with a quota of money if a model has no price: it "
         "stops, or only its quota of tokens counts",
     )
-    gateway: bool = Field(
-        False, description="serve a gateway of models at /gateway, and ask all models through it"
-    )
     session_days: int = Field(30, ge=1, le=366, description="days that a browser stays signed in")
     keep_days: int = Field(
         0,

@@ -43,7 +43,7 @@ from fabula.ask.query import (
     Rewrite,
     default_field,
 )
-from fabula.config import gateway, serving
+from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.options import FlatOptions
 from fabula.models.address import redact_url
@@ -121,14 +121,14 @@ CONVENTIONAL = {
 """Settings whose environment variable is one that other programs use too."""
 
 SECRET = (
-    *("api_key", "gateway_key", "neo4j_password", "server_passwords"),
+    *("api_key", "neo4j_password", "server_passwords"),
     "serve.oidc_client_secret",
 )
 """Settings that are never shown, and have no flags: other users of the machine could read them."""
 OWN = (
     *SECRET,
-    *("keyring", "base_url", "gateway_url", "neo4j_*", "home", "cache_folder", "prices"),
-    *("serve.*", "gateway.*"),
+    *("keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices"),
+    "serve.*",
 )
 """Settings that the file in the working folder may not hold; nor may it hold any path. The folder
 may have come from a stranger, who would then choose which programs run, and who is sent texts and
@@ -138,7 +138,7 @@ OFF_ONLY = ("fetch",)
 network, which the user's own file may have turned off."""
 DETECTION_STEPS = ("aspects", "route")
 """Steps that ask `aspect_model`."""
-ADDRESSES = ("neo4j_uri", "base_url", "gateway_url")
+ADDRESSES = ("neo4j_uri", "base_url")
 """Settings that may contain a user name and a password, which are not shown."""
 
 
@@ -188,14 +188,6 @@ class Settings(BaseModel):
         False, description="take the key from the system's keyring, where `fabula init` saves it"
     )
     base_url: str | None = Field(None, description="URL of an OpenAI-compatible endpoint")
-    gateway_url: str | None = Field(
-        None,
-        description="URL of a `fabula gateway`, which has the endpoint's key, the limit and the "
-        "cache of all programs behind it",
-    )
-    gateway_key: SecretStr | None = Field(
-        None, description="key of that gateway, as `fabula gateway keys make` prints it"
-    )
     model: str = Field(
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
     )
@@ -398,8 +390,8 @@ class Settings(BaseModel):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether an endpoint is set: a gateway, an address, or a key for OpenAI's."""
-        return bool(self.gateway_url or self.base_url or self.api_key or self.keyring)
+        """Whether an endpoint is set: an address, or a key for OpenAI's."""
+        return bool(self.base_url or self.api_key or self.keyring)
 
     def endpoint_key(self) -> str | None:
         """Return the endpoint's key; None if there is none.
@@ -451,7 +443,6 @@ class Settings(BaseModel):
             "base_url": None,
             "api_key": None,
             "keyring": False,
-            "gateway_url": None,
         }
         if self.embeds_by_endpoint:
             update["embedding_model"] = STATIC
@@ -514,8 +505,8 @@ class Settings(BaseModel):
 
         The strongest source wins: flags, then the environment, then the file of the working folder
         or the one that FABULA_CONFIG names, then the user's own file, then the preset. The file of
-        the working folder may not hold the settings of `OWN`. Without a gateway, without a base URL
-        and without a key, here or in the keyring, the models are OFFLINE and STATIC.
+        the working folder may not hold the settings of `OWN`. Without a base URL and without a key,
+        here or in the keyring, the models are OFFLINE and STATIC.
 
         Args:
             **flags: Settings by their names; None counts as not given. The name of a setting in a
@@ -532,7 +523,7 @@ class Settings(BaseModel):
         for path, value in _preset_settings(values.get("preset", "")):
             values.setdefault(path, value)
         has_key = values.get("api_key") or _is_on(values.get("keyring"))
-        if not (has_key or values.get("base_url") or values.get("gateway_url")):
+        if not (has_key or values.get("base_url")):
             values.setdefault("model", OFFLINE)
             values.setdefault("embedding_model", STATIC)
         core = {name: value for name, value in values.items() if "." not in name}
@@ -545,14 +536,11 @@ class Settings(BaseModel):
 
 @cache
 def table_models() -> dict[str, type[BaseModel]]:
-    """Return the model of each table, by name: `serve`, `gateway`, each graph's, each mode's."""
+    """Return the model of each table, by name: `serve`, each graph's, each mode's."""
     from fabula.ask.modes import modes
     from fabula.graph.installed import graphs
 
-    tables: dict[str, type[BaseModel]] = {
-        serving.TABLE: serving.Serving,
-        gateway.TABLE: gateway.GatewaySettings,
-    }
+    tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
     tables |= {name: graph.options for name, graph in graphs().items()}
     of_modes = {name: mode.options for name, mode in modes().items() if mode.options.model_fields}
     # A graph and a mode may have the same name if they share one table.

@@ -39,8 +39,6 @@ RUNNING = (
     "api_key",
     "keyring",
     "base_url",
-    "gateway_url",
-    "gateway_key",
     "concurrency",
     "timeout",
     "attempts",

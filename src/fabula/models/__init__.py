@@ -119,7 +119,6 @@ class Embeddings:
         tokens: The tokens of the texts as the endpoint counted them; 0 if it did not say.
         faults: The number of failed tries before this answer.
         cached: Whether all vectors come from the response cache.
-        saved_tokens: The tokens of the texts whose vectors came from the cache, by our own count.
         cut: The texts that are longer than the model takes, and how many tokens of their beginnings
             their vectors stand for.
 
@@ -129,7 +128,6 @@ class Embeddings:
     tokens: int = 0
     faults: int = 0
     cached: bool = False
-    saved_tokens: int = 0
     cut: Mapping[str, int] = field(default_factory=dict)
 
 

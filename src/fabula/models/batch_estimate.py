@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fabula.errors import ReplyPending
 from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES
-from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.text import tokens
 
 
@@ -94,7 +94,7 @@ class EstimatedChat:
         self,
         chat: Chat,
         estimate: BatchEstimate,
-        cache: ResponseCache | None,
+        cache: ReplyCache | None,
         endpoint: str,
         model: str,
     ) -> None:
@@ -125,7 +125,7 @@ class EstimatedEmbedder:
         self,
         embedder: Embedder,
         estimate: BatchEstimate,
-        cache: ResponseCache | None,
+        cache: ReplyCache | None,
         endpoint: str,
     ) -> None:
         self._embedder, self._estimate, self._cache = embedder, estimate, cache

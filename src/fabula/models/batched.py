@@ -21,7 +21,7 @@ from fabula.errors import BadReply, BudgetSpent, ReplyPending
 from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batch_store import BatchAnswer, BatchStore, CollectedCall
 from fabula.models.budget import Budgets
-from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, UsageCounter
 from fabula.models.endpoint import Endpoint
 from fabula.models.endpoint_errors import NamedModel
@@ -30,7 +30,7 @@ from fabula.models.model_call import Body, ModelCall
 from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH, OpenAIChat, OpenAIEmbedder
 from fabula.models.parameters import Parameters
 from fabula.models.payload import Json
-from fabula.models.purpose import BUILD, Purpose
+from fabula.models.purpose import Purpose
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.text import tokens
@@ -74,7 +74,7 @@ class BatchCalls:
 
     store: BatchStore
     endpoint: Endpoint
-    cache: ResponseCache
+    cache: ReplyCache
     address: str
     budgets: Budgets = field(default_factory=Budgets)
     counter: UsageCounter | None = None
@@ -206,18 +206,6 @@ class BatchedEndpoint:
     def behaviour(self) -> LearnedBehaviour:
         """What was learned of the models."""
         return self._calls.endpoint.behaviour
-
-    @property
-    def is_gateway(self) -> bool:
-        """Whether calls go to a Fabula gateway, which passes on no batches: never."""
-        return False
-
-    def address_behind(self, purpose: Purpose = BUILD) -> str:
-        """Return the address of the endpoint."""
-        return self.url
-
-    def forget(self, key: bytes, purpose: Purpose = BUILD) -> None:
-        """Do nothing: there is no gateway."""
 
     def ask(self, call: ModelCall) -> Json:
         """Return the answer that a batch has brought.
@@ -435,7 +423,6 @@ class BatchedEmbedder:
             np.stack([rows[text] for text in texts]),
             usage.prompt_tokens,
             cached=not answers,
-            saved_tokens=saved,
             cut={text: kept for each in answers.values() for text, kept in each.cut.items()},
         )
 

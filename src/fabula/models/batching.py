@@ -71,7 +71,6 @@ class BatchingEmbedder:
             sum(part.tokens for _, part in parts),
             sum(part.faults for _, part in parts),
             cached=all(part.cached for _, part in parts),
-            saved_tokens=sum(part.saved_tokens for _, part in parts),
             cut={text: kept for _, part in parts for text, kept in part.cut.items()},
         )
 

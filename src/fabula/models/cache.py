@@ -14,6 +14,7 @@ import sqlite3
 import threading
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -99,6 +100,8 @@ RECOVER_SECONDS = 60.0
 
 MAX_ROW = 2**62
 Row = tuple[object, ...]
+CachedRow = tuple[bytes, str, str, bytes]
+"""What is cached: a key, its kind (`EVICTED_KINDS`), the model that was paid, and the data."""
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
@@ -130,18 +133,6 @@ def embedding_key(endpoint: str, model: str, text: str, kind: str = "") -> bytes
     for passages at an endpoint.
     """
     return _digest("embedding", endpoint, model, text, *([kind] if kind else []))
-
-
-def wire_key(endpoint: str, path: str, body: Mapping[str, Any]) -> bytes:
-    """Return the key of an answer to a request that is not one of Fabula's own.
-
-    Args:
-        endpoint: The endpoint's checked URL.
-        path: The call, as /chat/completions.
-        body: The request without the fields that only say how the answer travels.
-
-    """
-    return _digest("wire", endpoint, path, json.dumps(body, sort_keys=True))
 
 
 def behaviour_key(endpoint: str, model: str) -> bytes:
@@ -199,37 +190,26 @@ class CacheInfo:
     damaged: tuple[Path, ...] = ()
 
 
-class ResponseCache:
-    """Replies and vectors by key, for all threads of a process and for several processes.
+class ReplyCache(ABC):
+    """Replies and vectors by key, for all threads of a process; a subclass says where they are."""
 
-    A saved reply is in the file when the call returns, and survives the process however it ends. If
-    the machine loses power, the last few replies may be lost and have to be paid for again: waiting
-    for the disk at each reply would cost more than that.
-
-    The cache never stops a run. A damaged file is set aside with a warning, and a new one is begun
-    with what can still be read from it. Where the file can't be read or written, a warning says so,
-    and nothing is saved.
-    """
-
-    def __init__(self, folder: Path, max_bytes: float = math.inf) -> None:
-        """Use the cache in a folder; its file is made when the first reply is saved.
-
-        Args:
-            folder: The folder.
-            max_bytes: Beyond this size the oldest vectors are evicted, then the oldest replies.
-
-        """
-        self._path = folder / FILE
-        self._max_bytes = max_bytes
-        self._connection: sqlite3.Connection | None = None
-        self._opened: os.stat_result | None = None
-        self._noted_day = 0
-        self._lock = threading.RLock()
-        self._warnings: set[str] = set()
+    def __init__(self) -> None:
         self._locked: set[bytes] = set()
         self._unlocked = threading.Condition()
         self.streams = SharedStreams()
         """The streamed calls that are under way in this process."""
+
+    @abstractmethod
+    def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """Return the data of those keys that have any."""
+
+    @abstractmethod
+    def save(self, rows: Sequence[CachedRow]) -> None:
+        """Save rows, all or none; they replace others of the same keys."""
+
+    @abstractmethod
+    def forget(self, key: bytes) -> None:
+        """Delete the row of a key, if there is one."""
 
     @contextmanager
     def lock(self, keys: Collection[bytes], stop: Stop | None = None) -> Iterator[None]:
@@ -262,7 +242,7 @@ class ResponseCache:
 
     def reply(self, key: bytes) -> Reply | None:
         """Return the reply of a key, marked as cached; None if there is none."""
-        for data in self._find([key]).values():
+        for data in self.find([key]).values():
             text, prompt_tokens, completion_tokens = json.loads(data)
             return Reply(text, prompt_tokens, completion_tokens, cached=True)
         return None
@@ -270,21 +250,47 @@ class ResponseCache:
     def save_reply(self, key: bytes, model: str, reply: Reply) -> None:
         """Save a reply; it replaces another one of the same key."""
         data = (reply.text, reply.prompt_tokens, reply.completion_tokens)
-        self._save([(key, "chat", model, _pack(json.dumps(data).encode()))])
-
-    def forget(self, key: bytes) -> None:
-        """Delete the reply of a key, if there is one."""
-        self._write(lambda connection: connection.execute(DELETE, (key,)), None)
+        self.save([(key, "chat", model, json.dumps(data).encode())])
 
     def vectors(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors, float32, shape (dimensions,), of those keys that have one."""
-        rows = self._find(keys)
+        rows = self.find(keys)
         return {key: np.frombuffer(data, "<f4").astype(np.float32) for key, data in rows.items()}
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         """Save vectors by key, all or none."""
-        data = {key: _pack(vector.astype("<f4").tobytes()) for key, vector in vectors.items()}
-        self._save([(key, "embedding", model, packed) for key, packed in data.items()])
+        data = {key: vector.astype("<f4").tobytes() for key, vector in vectors.items()}
+        self.save([(key, "embedding", model, row) for key, row in data.items()])
+
+
+class ResponseCache(ReplyCache):
+    """The cache in a file, for several processes, too.
+
+    A saved reply is in the file when the call returns, and survives the process however it ends. If
+    the machine loses power, the last few replies may be lost and have to be paid for again: waiting
+    for the disk at each reply would cost more than that.
+
+    The cache never stops a run. A damaged file is set aside with a warning, and a new one is begun
+    with what can still be read from it. Where the file can't be read or written, a warning says so,
+    and nothing is saved.
+    """
+
+    def __init__(self, folder: Path, max_bytes: float = math.inf) -> None:
+        """Use the cache in a folder; its file is made when the first reply is saved.
+
+        Args:
+            folder: The folder.
+            max_bytes: Beyond this size the oldest vectors are evicted, then the oldest replies.
+
+        """
+        super().__init__()
+        self._path = folder / FILE
+        self._max_bytes = max_bytes
+        self._connection: sqlite3.Connection | None = None
+        self._opened: os.stat_result | None = None
+        self._noted_day = 0
+        self._lock = threading.RLock()
+        self._warnings: set[str] = set()
 
     def info(self) -> CacheInfo:
         """Return what the cache holds now."""
@@ -329,7 +335,9 @@ class ResponseCache:
                 self._connection.close()
             self._connection = self._opened = None
 
-    def _find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """Return the data of those keys that have any."""
+
         def find(connection: sqlite3.Connection) -> dict[bytes, bytes]:
             # A statement for each key: with a list of keys there is one to prepare for each length.
             rows = {key: connection.execute(SELECT, (key,)).fetchone() for key in keys}
@@ -341,12 +349,19 @@ class ResponseCache:
         """The result of `work`; the default if there is no file, as reading does not make one."""
         return self._do(work, default) if self._path.exists() else default
 
-    def _save(self, rows: Sequence[Sequence[object]]) -> None:
+    def save(self, rows: Sequence[CachedRow]) -> None:
+        """Save rows, all or none; they replace others of the same keys."""
+        packed = [(*row, _pack(data)) for *row, data in rows]
+
         def save(connection: sqlite3.Connection) -> None:
-            connection.executemany(INSERT, rows)
-            self._evict(connection, EVICTED_ROWS + 2 * len(rows))
+            connection.executemany(INSERT, packed)
+            self._evict(connection, EVICTED_ROWS + 2 * len(packed))
 
         self._write(save, None)
+
+    def forget(self, key: bytes) -> None:
+        """Delete the row of a key, if there is one."""
+        self._write(lambda connection: connection.execute(DELETE, (key,)), None)
 
     def _write(self, work: Work[Result], default: Result) -> Result:
         """The result of `work`, which is done wholly or not at all."""

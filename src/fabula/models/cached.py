@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.errors import FabulaError
 from fabula.models import Embeddings, Prompt, Reply, TextKind
-from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, CountedEmbedder
 from fabula.models.stop import Stop
 from fabula.text import tokens
@@ -30,7 +30,7 @@ class CachedChat:
     def __init__(
         self,
         open: Callable[[Stop], CountedChat],
-        cache: ResponseCache,
+        cache: ReplyCache,
         endpoint: str,
         model: str,
         stop: Stop | None = None,
@@ -144,7 +144,7 @@ class CachedEmbedder:
     def __init__(
         self,
         embedder: CountedEmbedder,
-        cache: ResponseCache,
+        cache: ReplyCache,
         endpoint: str,
         stop: Stop | None = None,
         key_kind: Callable[[TextKind], str] | None = None,
@@ -176,15 +176,14 @@ class CachedEmbedder:
             # The name stood for another model before, so that the cached vectors are of no use.
             answers.append(self._ask(texts, rows, kind))
             cached = []
-        saved = sum(tokens.count_all(cached))
         if cached:
+            saved = sum(tokens.count_all(cached))
             self._embedder.count_saved(saved, calls=int(not answers))
         return Embeddings(
             np.stack([rows[key] for key in keys]),
             sum(answer.tokens for answer in answers),
             sum(answer.faults for answer in answers),
             cached=not answers,
-            saved_tokens=saved,
             cut={text: kept for answer in answers for text, kept in answer.cut.items()},
         )
 

@@ -79,10 +79,8 @@ class CountedChat:
         """
         with self._budget.call(_prompt_tokens(prompt), model=self._model) as bill:
             reply = self._chat.complete(prompt)
-            # Only a gateway's cache can reply here; the local one stands before this.
-            if not reply.cached:
-                sent, received = _tokens(prompt, reply.text, reply)
-                bill.add(sent + received, received=received)
+            sent, received = _tokens(prompt, reply.text, reply)
+            bill.add(sent + received, received=received)
         self.count(prompt, reply.text, reply)
         return reply
 
@@ -101,11 +99,10 @@ class CountedChat:
                     # Charged piece by piece by our own count: many readers leave before the end,
                     # and some endpoints never report tokens.
                     charge = tokens.count(piece.text)
-                    if not piece.cached:
-                        sent = 0 if bill.answered else prompt_tokens
-                        bill.add(sent + charge, received=charge)
+                    sent = 0 if bill.answered else prompt_tokens
+                    bill.add(sent + charge, received=charge)
                     text.append(piece.text)
-                    if piece.prompt_tokens or piece.completion_tokens or piece.cached:
+                    if piece.prompt_tokens or piece.completion_tokens:
                         counts = piece
                     yield piece
         finally:
@@ -168,11 +165,8 @@ class CountedEmbedder:
             if not embeddings.cached:
                 bill.add(sent)
         if embeddings.cached:
-            self.count_saved(embeddings.saved_tokens)
+            self.count_saved(0)
         else:
-            if embeddings.saved_tokens:
-                # A gateway has had the vectors of some of the texts.
-                self.count_saved(embeddings.saved_tokens, calls=0)
             usage = Usage(1, sent, faults=embeddings.faults)
             self._meter.add(self._step, Usage.of_model(self.model, usage))
         return embeddings

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabula.errors import BadReply, ModelError, Stopped
 from fabula.models.address import EndpointAddress, validate_key
@@ -26,35 +26,26 @@ from fabula.models.endpoint_errors import (
     NamedModel,
     Tries,
     allowances,
-    error_reported,
 )
 from fabula.models.endpoint_retries import (
     MAX_WAIT_SECONDS,
     EndpointRetries,
     UnusableAnswerError,
 )
-from fabula.models.gateway_protocol import (
-    CACHE_HEADER,
-    HIT,
-    INFO_PATH,
-    REPLIES_PATH,
-    SHARED,
-    VERSION_HEADER,
-)
 from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.learned_parameters import LearnedParameters
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.model_call import ModelCall
 from fabula.models.parameters import Parameters
-from fabula.models.payload import Json, ends_reply, has_content, object_or_empty, reported_error
-from fabula.models.purpose import BUILD, Purpose
+from fabula.models.payload import Json, ends_reply, has_content, reported_error
+from fabula.models.purpose import Purpose
 from fabula.models.rate_limit import Call
 from fabula.models.stop import Stop
 from fabula.models.transport import UnusableAnswer
 from fabula.models.windows import stated_window
 
 if TYPE_CHECKING:
-    from fabula.models.cache import ResponseCache
+    from fabula.models.cache import ReplyCache
 
 LIST_SECONDS = 3.0
 """How long the endpoint has to list its models: a question can do without."""
@@ -72,9 +63,7 @@ class Endpoint:
         api_key: str | None,
         limiter: Limiter,
         patience: RetryPolicy,
-        memory: ResponseCache | None = None,
-        *,
-        is_gateway: bool = False,
+        memory: ReplyCache | None = None,
     ) -> None:
         """Prepare a client; nothing is called yet.
 
@@ -84,29 +73,21 @@ class Endpoint:
             limiter: Decides when calls start.
             patience: How long to wait for answers, and how often to try.
             memory: Where what was learned of models is saved.
-            is_gateway: Whether the URL is that of a Fabula gateway, which has the limit, the cache
-                and the key of the endpoint behind it.
 
         Raises:
             SettingsError: The URL or the key can't be used.
 
         """
         address, key = EndpointAddress.of(base_url), validate_key(api_key)
-        self.is_gateway = is_gateway
         self.behaviour: LearnedBehaviour = LearnedBehaviour(address.url, memory)
         """What was learned of the models here, beside the parameters that they accept."""
-        self._client = EndpointClient(address, key, patience.timeout, is_gateway=is_gateway)
+        self._client = EndpointClient(address, key, patience.timeout)
         self.url: str = self._client.url
         self.batches: BatchInterface = BatchInterface(self._client, limiter, patience)
         """The interface of files and batches."""
-        self._limiter, self._patience = limiter, patience
+        self._limiter = limiter
         self._parameters = LearnedParameters(self.url)
-        self._retries = EndpointRetries(
-            self._client, limiter, patience, self.behaviour, is_gateway=is_gateway
-        )
-        self._setting = "FABULA_GATEWAY_URL" if is_gateway else "OPENAI_BASE_URL"
-        self._behind: str | None = None
-        """The address of the endpoint behind the gateway, once it was asked for."""
+        self._retries = EndpointRetries(self._client, limiter, patience, self.behaviour)
         self._stated: dict[str, int | None] = {}
         """The window of each chat model as the server's list states it."""
 
@@ -144,25 +125,24 @@ class Endpoint:
 
         Raises:
             ModelError: The call failed for good. It is a BadReply where the next one may succeed.
-            BudgetSpent: The gateway's budget does not allow the call.
             Stopped: The purpose was stopped.
 
         """
         role, purpose = call.role, call.purpose
-        path, headers = self._client.path(call.path, role), self._hint_headers(call)
+        path = self._client.path(call.path, role)
 
         def try_once() -> Json:
             with (
                 self._slot(purpose, purpose.cut) as slot,
                 self._retries.translate_errors(role, slot),
             ):
-                answer = self._send(call, partial(self._post, path, headers, slot, call.tries))
+                answer = self._send(call, partial(self._post, path, slot, call.tries))
                 if not isinstance(answer, dict):
                     # In the middle of a run it is a proxy's error page, which is temporary.
                     has_answered = self._retries.has_answered(role.model)
                     raise (UnusableAnswerError if has_answered else ModelError)(
                         f"{self.url} does not answer as an OpenAI-compatible endpoint: "
-                        f"check {self._setting}, which often ends with /v1."
+                        f"check OPENAI_BASE_URL, which often ends with /v1."
                     )
                 return answer
 
@@ -217,12 +197,11 @@ class Endpoint:
 
         The slot is held until the last event has come, unless this try fails.
         """
-        path, headers = self._client.path(call.path, call.role), self._hint_headers(call)
+        path = self._client.path(call.path, call.role)
         with ExitStack() as stack:
             slot = stack.enter_context(self._slot(call.purpose, cut))
             with self._retries.translate_errors(call.role, slot):
-                send = partial(self._begin_stream, path, headers, slot, call.tries)
-                stream = self._send(call, send)
+                stream = self._send(call, partial(self._begin_stream, path, slot))
                 stack.callback(stream.close)
                 events, first = stream.events(), []
                 for event in events:
@@ -262,12 +241,10 @@ class Endpoint:
             call, send, lambda: self._retries.is_last_try(call.role, call.tries)
         )
 
-    def _post(
-        self, path: str, headers: Mapping[str, str], slot: Call, tries: Tries, request: Json
-    ) -> Any:
-        response = self._client.post(path, request, headers, slot.cut)
+    def _post(self, path: str, slot: Call, tries: Tries, request: Json) -> Any:
+        response = self._client.post(path, request, slot.cut)
         # First: the headers say what is left of a limit, also where the answer can't be read.
-        self._apply_headers(response.headers, slot, tries)
+        self._apply_headers(response.headers, slot)
         answer = self._client.transport.answer(response)
         if isinstance(answer, dict) and (reported := reported_error(answer)):
             raise self._client.error_within(reported, response.headers)
@@ -279,27 +256,13 @@ class Endpoint:
             raise ErrorResponse(NO_VECTORS, response.headers, in_body=True)
         return answer
 
-    def _begin_stream(
-        self, path: str, headers: Mapping[str, str], slot: Call, tries: Tries, request: Json
-    ) -> AnswerEvents:
-        stream = self._client.open_stream(path, request, headers, slot.cut)
-        self._apply_headers(stream.headers, slot, tries)
+    def _begin_stream(self, path: str, slot: Call, request: Json) -> AnswerEvents:
+        stream = self._client.open_stream(path, request, slot.cut)
+        self._apply_headers(stream.headers, slot)
         return stream
 
-    def _hint_headers(self, call: ModelCall) -> dict[str, str]:
-        """The headers that a gateway is sent; an endpoint is sent none of them."""
-        return call.hints.headers(urgent=call.purpose.urgent) if self.is_gateway else {}
-
-    def _apply_headers(self, headers: Mapping[str, str], slot: Call, tries: Tries) -> None:
+    def _apply_headers(self, headers: Mapping[str, str], slot: Call) -> None:
         """Pass on to the limiter what an answer's headers say is left of the endpoint's limits."""
-        if self.is_gateway:
-            tries.cached = headers.get(CACHE_HEADER) in (HIT, SHARED)
-        elif VERSION_HEADER in headers:
-            self.behaviour.warn_about_endpoint(
-                "gateway",
-                f"{self.url} is a Fabula gateway. Name it by FABULA_GATEWAY_URL in the place of "
-                "OPENAI_BASE_URL: this program then leaves limits and the cache to it.",
-            )
         for left, reset in allowances(headers):
             # Where the reset is farther away, the next call's refusal says so, and ends the run.
             if reset <= MAX_WAIT_SECONDS:
@@ -319,56 +282,6 @@ class Endpoint:
 
     def _list_models(self) -> object:
         try:
-            return self._client.fetch("GET", "/models", LIST_SECONDS)
+            return self._client.fetch("/models", LIST_SECONDS)
         except (*BROKEN, ErrorResponse, UnusableAnswer, ModelError):
             return None
-
-    # What only a gateway answers
-
-    def address_behind(self, purpose: Purpose = BUILD) -> str:
-        """Return the address of the endpoint behind a gateway; it is asked for once.
-
-        It is a part of the cache's keys, so that a reply has the same key with a gateway and
-        without one.
-
-        Raises:
-            ModelError: The gateway can't be reached, refused the key, or is none.
-
-        """
-        if self._behind is None:
-            # Without a lock: two threads may ask, and get the same address.
-            answer = object_or_empty(self._fetch("GET", INFO_PATH, purpose))
-            address = answer.get("endpoint")
-            if not isinstance(address, str):
-                raise self._not_a_gateway()
-            self._behind = address
-        return self._behind
-
-    def forget(self, key: bytes, purpose: Purpose = BUILD) -> None:
-        """Let a gateway's cache delete the reply of a key, so that the next call asks again."""
-        self._fetch("DELETE", f"{REPLIES_PATH}/{key.hex()}", purpose)
-
-    def _fetch(self, method: Literal["GET", "DELETE"], path: str, purpose: Purpose) -> Any:
-        """The value of the gateway's answer to a request that is about no model."""
-        role, tries = NamedModel("the gateway", self._setting), Tries()
-
-        def try_once() -> Any:
-            with (
-                self._slot(purpose, purpose.cut) as slot,
-                self._retries.translate_errors(role, slot),
-            ):
-                return self._client.fetch(method, path, self._patience.timeout, slot.cut)
-
-        try:
-            return self._retries.run(try_once, role, tries, purpose)
-        except ModelError as error:
-            reported = error_reported(error)
-            if reported is not None and reported.status in (404, 405):
-                raise self._not_a_gateway() from error
-            raise
-
-    def _not_a_gateway(self) -> ModelError:
-        return ModelError(
-            f"{self.url} is no Fabula gateway: FABULA_GATEWAY_URL is the address that "
-            "`fabula gateway` prints. OPENAI_BASE_URL names any other endpoint."
-        )

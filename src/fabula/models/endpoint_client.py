@@ -20,7 +20,7 @@ import httpx2
 import openai
 
 from fabula.errors import BadReply, ModelError
-from fabula.models.address import EndpointAddress, is_on_loopback, redact_url
+from fabula.models.address import EndpointAddress, redact_url
 from fabula.models.endpoint_errors import KINDS, EndpointError, ErrorResponse, NamedModel
 from fabula.models.payload import Json, object_or_empty, reported_error
 from fabula.models.stop import Stop
@@ -49,16 +49,13 @@ Method = Literal["GET", "POST", "DELETE"]
 class EndpointClient:
     """The connections to one endpoint, shared by all threads."""
 
-    def __init__(
-        self, address: EndpointAddress, key: str, timeout: float, *, is_gateway: bool
-    ) -> None:
+    def __init__(self, address: EndpointAddress, key: str, timeout: float) -> None:
         """Prepare a client; nothing is called yet.
 
         Args:
             address: The endpoint's checked address.
             key: The checked key.
             timeout: The longest time without a byte, in seconds.
-            is_gateway: Whether the address is that of a Fabula gateway.
 
         """
         self.url: str = redact_url(address.url)
@@ -66,8 +63,6 @@ class EndpointClient:
         """Cleans what the endpoint sends."""
         self._address, self._timeout = address, timeout
         limits = openai.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
-        # A proxy on another machine would look for the gateway there, and be sent its key.
-        by_proxy = not (is_gateway and is_on_loopback(address.url))
         has_api_key = address.has_api_key_header and not key.startswith(TOKEN)
         self._client = openai.OpenAI(
             base_url=address.base,
@@ -75,7 +70,7 @@ class EndpointClient:
             default_headers={"api-key": key} if has_api_key else {},
             api_key=key,
             timeout=limits,
-            http_client=self.transport.client(limits, bearer=not has_api_key, by_proxy=by_proxy),
+            http_client=self.transport.client(limits, bearer=not has_api_key),
             # The client would retry twice by itself; all retries are in `EndpointRetries`.
             max_retries=0,
         )
@@ -117,15 +112,12 @@ class EndpointClient:
             if not self._under_way:
                 self._client.close()
 
-    def post(
-        self, path: str, request: Json, headers: Mapping[str, str], cut: Stop | None
-    ) -> httpx2.Response:
+    def post(self, path: str, request: Json, cut: Stop | None) -> httpx2.Response:
         """Send a request once.
 
         Args:
             path: The path below the endpoint's URL.
             request: The body.
-            headers: Headers to add.
             cut: Ends the call, if it is set before the answer is there.
 
         Returns:
@@ -134,22 +126,17 @@ class EndpointClient:
 
         """
         bounds = self._bounds(request, cut, is_stream=False)
-        options: openai.RequestOptions = {"headers": headers} if headers else {}
         with self._calling(bounds), bounds.hold():
             # `post` with plain dictionaries: the client's typed methods take 1.5 times the CPU.
-            return self._client.post(path, body=request, options=options, cast_to=httpx2.Response)
+            return self._client.post(path, body=request, cast_to=httpx2.Response)
 
-    def open_stream(
-        self, path: str, request: Json, headers: Mapping[str, str], cut: Stop | None
-    ) -> AnswerEvents:
+    def open_stream(self, path: str, request: Json, cut: Stop | None) -> AnswerEvents:
         """Send a request whose answer is a stream; arguments are those of `post`."""
         bounds = self._bounds(request, cut, is_stream=True)
-        options: openai.RequestOptions = {"headers": headers} if headers else {}
         with self._calling(bounds), bounds.hold():
             stream = self._client.post(
                 path,
                 body=request,
-                options=options,
                 cast_to=object,
                 stream=True,
                 stream_cls=_EVENTS,
@@ -173,23 +160,18 @@ class EndpointClient:
             self.end_at_deadline(bounds, error)
             raise
 
-    def fetch(
-        self, method: Literal["GET", "DELETE"], path: str, seconds: float, cut: Stop | None = None
-    ) -> Any:
-        """Return the value of the answer to a request that is about no model.
+    def fetch(self, path: str, seconds: float) -> Any:
+        """Return the value of the answer to a GET request, which is about no model.
 
         Args:
-            method: GET or DELETE.
             path: The path below the endpoint's URL.
             seconds: How long the whole answer may take.
-            cut: Ends the call, if it is set before the answer is there.
 
         """
-        do = self._client.get if method == "GET" else self._client.delete
         options: Any = {"timeout": openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))}
         try:
-            with Bounds(time.monotonic() + seconds, MAX_ANSWER_BYTES, cut).hold():
-                response = do(path, cast_to=httpx2.Response, options=options)
+            with Bounds(time.monotonic() + seconds, MAX_ANSWER_BYTES).hold():
+                response = self._client.get(path, cast_to=httpx2.Response, options=options)
         except openai.APIStatusError as error:
             raise self._error_response(error.response) from error
         return self.transport.answer(response)

@@ -12,7 +12,6 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
-from fabula.models.gateway_protocol import VECTORS_CODE
 from fabula.models.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
@@ -216,10 +215,6 @@ class Tries:
     """Those that were answered with 429, too many requests."""
     shared: int = 0
     """Those of the refused that did not fit a context which calls share."""
-    down_since: float | None = None
-    """Since when the gateway can't be reached, by `time.monotonic`; None if it can."""
-    cached: bool = False
-    """Whether the last answer is a gateway's, from its cache."""
 
     @property
     def faults(self) -> int:
@@ -398,7 +393,7 @@ class EndpointError:
             return False
         if self.malformed or self.unauthorized or self.unknown_model or self.crashed:
             return False
-        if self.unknown_path or self.code == VECTORS_CODE:
+        if self.unknown_path:
             return False
         names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
         names_kind = re.search("model|deployment", self.code, re.IGNORECASE)
@@ -410,7 +405,7 @@ class EndpointError:
     def temporary(self) -> bool:
         """Whether the same request may succeed later."""
         is_lasting = self.quota or self.too_long or self.too_many_texts or self.no_numbers
-        is_lasting = is_lasting or self.unknown_path or self.code == VECTORS_CODE
+        is_lasting = is_lasting or self.unknown_path
         is_passing = self.status in TEMPORARY_STATUSES or self.status >= 500 or self.crashed
         return is_passing and not is_lasting
 

@@ -14,7 +14,7 @@ import httpx2
 import openai
 import tenacity
 
-from fabula.errors import BadReply, BudgetSpent, ModelError, Stopped, TextRefused
+from fabula.errors import BadReply, ModelError, Stopped, TextRefused
 from fabula.models.endpoint_client import BROKEN, EndpointClient
 from fabula.models.endpoint_errors import (
     EndpointError,
@@ -23,7 +23,6 @@ from fabula.models.endpoint_errors import (
     Tries,
     requested_wait,
 )
-from fabula.models.gateway_protocol import BUDGET_CODE, UNUSABLE_CODE, VECTORS_CODE
 from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
@@ -38,8 +37,6 @@ FIRST_TRIES = 3
 """Tries for a model that has never answered: it is probably not there at all."""
 FIRST_REFUSAL_SECONDS = 90.0
 """How long a model that has never answered may refuse all calls with 429."""
-GATEWAY_WAIT_SECONDS = 0.5
-"""About how long to wait before the next try to reach a gateway that is starting again."""
 MAX_SHARED_REFUSALS = 20
 """After this many refusals for a context that calls share, a text counts as too long by itself."""
 WARNING_INTERVAL_SECONDS = 30.0
@@ -84,10 +81,6 @@ class UnusableAnswerError(TemporaryError):
     """An answer that can't be used. If it stays so, only this call fails, not the run."""
 
 
-class GatewayDownError(TemporaryError):
-    """The gateway can't be reached, or closed the connection: it may be starting again."""
-
-
 class EndpointRetries:
     """Translates the errors of an endpoint's calls, and repeats calls; all threads share it.
 
@@ -101,8 +94,6 @@ class EndpointRetries:
         limiter: Limiter,
         patience: RetryPolicy,
         behaviour: LearnedBehaviour,
-        *,
-        is_gateway: bool,
     ) -> None:
         """Prepare to repeat calls of a client.
 
@@ -111,12 +102,10 @@ class EndpointRetries:
             limiter: Receives refusals and late answers, and makes the pauses.
             patience: How long to wait for answers, and how often to try.
             behaviour: Logs each warning about the endpoint once.
-            is_gateway: Whether the client calls a Fabula gateway.
 
         """
         self._client, self._limiter, self._patience = client, limiter, patience
-        self._behaviour, self._is_gateway = behaviour, is_gateway
-        self._setting = "FABULA_GATEWAY_URL" if is_gateway else "OPENAI_BASE_URL"
+        self._behaviour = behaviour
         self._answered: set[str] = set()
         self._warned_at = -WARNING_INTERVAL_SECONDS
 
@@ -146,15 +135,9 @@ class EndpointRetries:
         def is_temporary(error: BaseException) -> bool:
             tries.refused += isinstance(error, RateLimitedError)
             tries.shared += isinstance(error, SharedContextError)
-            is_down = isinstance(error, GatewayDownError)
-            if not is_down:
-                tries.down_since = None
-            elif tries.down_since is None:
-                tries.down_since = time.monotonic()
-            is_failure = isinstance(error, TemporaryError) and not isinstance(
+            tries.failed += isinstance(error, TemporaryError) and not isinstance(
                 error, RateLimitedError
             )
-            tries.failed += is_failure and not is_down
             return isinstance(error, TemporaryError) and not purpose.stop.is_set()
 
         retrying = tenacity.Retrying(
@@ -172,9 +155,7 @@ class EndpointRetries:
                 raise Stopped from error
             kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
             kind = TextRefused if isinstance(error, SharedContextError) else kind
-            # A gateway that is down is waited for by the clock, and counts no fault.
-            count = tries.faults or retrying.statistics.get("attempt_number", 1)
-            tries_made = count_noun(count, "try")
+            tries_made = count_noun(tries.faults, "try")
             raise kind(f"{error} Given up after {tries_made}.") from error
         self.note_answer(role.model)
         self._warn_of_turns()
@@ -182,11 +163,8 @@ class EndpointRetries:
 
     def _give_up(self, state: tenacity.RetryCallState, role: NamedModel, tries: Tries) -> bool:
         """Whether to stop trying: after too many failures, or too long a time of refusals."""
-        # Three limits for three causes. A gateway that restarts is waited for by the clock, however
-        # many tries that takes. A refusal with 429 says that the endpoint is there and busy: it is
-        # no failure as long as some call of this program is answered (`silent_for`).
-        if tries.down_since is not None:
-            return time.monotonic() - tries.down_since >= self._patience.unreachable
+        # A refusal with 429 says that the endpoint is there and busy: it is no failure as long as
+        # some call of this program is answered (`silent_for`).
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, SharedContextError) and tries.shared >= MAX_SHARED_REFUSALS:
             return True
@@ -207,14 +185,9 @@ class EndpointRetries:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, TemporaryError) and error.after is not None:
             return error.after * (1 + random.random() / 4)
-        if isinstance(error, SharedContextError) and self._is_gateway:
-            # Before a gateway the limiter lets every call start at once.
-            return GATEWAY_WAIT_SECONDS * 2.0 ** min(tries.shared - 1, 4) * (0.5 + random.random())
         if isinstance(error, RateLimitedError):
             # The limiter has lowered its rate for all threads; it lets this call wait its turn.
             return 0.0
-        if isinstance(error, GatewayDownError):
-            return GATEWAY_WAIT_SECONDS * (0.5 + random.random())
         doubled = self._patience.first_wait * 2.0 ** min(tries.failed - 1, 6)
         return doubled * (0.75 + random.random() / 2)
 
@@ -224,9 +197,8 @@ class EndpointRetries:
         error, seconds = state.outcome.exception(), state.next_action.sleep
         # The first retries are common; from the third on, users should know why they wait.
         level = logging.INFO
-        if (
-            tries.faults >= FIRST_TRIES or tries.down_since is not None
-        ) and time.monotonic() >= self._warned_at + WARNING_INTERVAL_SECONDS:
+        is_due = time.monotonic() >= self._warned_at + WARNING_INTERVAL_SECONDS
+        if tries.faults >= FIRST_TRIES and is_due:
             level, self._warned_at = logging.WARNING, time.monotonic()
         LOG.log(level, "%s Trying again in %.1f s.", error, seconds)
 
@@ -254,18 +226,13 @@ class EndpointRetries:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             why = transport.line(cause)
-            message = f"{url} can't be reached, or closed the connection: {why} ({self._setting})."
-            if self._is_gateway:
-                cure = "Is it running? `fabula gateway` starts one."
-                raise GatewayDownError(f"{message} {cure}") from error
+            message = f"{url} can't be reached, or closed the connection: {why} (OPENAI_BASE_URL)."
             # A server that has answered before, and breaks the protocol now, sent something odd.
             if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
                 raise UnusableAnswerError(message) from error
             raise TemporaryError(message) from error
         except BROKEN as error:
             why = transport.line(error).rstrip(".")
-            if self._is_gateway and isinstance(error, httpx2.TransportError):
-                raise GatewayDownError(f"{url} closed the connection: {why}.") from error
             raise UnusableAnswerError(f"{url} failed: {why}.") from error
 
     def _error_for(self, response: ErrorResponse, role: NamedModel, call: Call) -> ModelError:
@@ -273,12 +240,7 @@ class EndpointRetries:
         url, transport = self._client.url, self._client.transport
         error, after = response.error, requested_wait(response.headers)
         after = error.wait if after is None else after
-        if error.code == BUDGET_CODE:
-            return BudgetSpent(transport.text(error.message))
         message = transport.text(error.explain(url, role))
-        if self._is_gateway and error.status == 401:
-            # It says which of the keys it is: the gateway's own, or the one that clients send.
-            return ModelError(f"{url} (401): {transport.text(error.message)}")
         has_answered = role.model in self._answered
         if error.shared_context and call.is_shared:
             # Refusals make the limiter send fewer calls at once, at last this one alone.
@@ -292,9 +254,7 @@ class EndpointRetries:
         if error.busy:
             self._limiter.report_refusal(call, after)
             return RateLimitedError(message, after, is_loading=error.loading)
-        # A gateway has read what would be an UnusableAnswer here.
-        is_unusable = self._is_gateway and error.code == UNUSABLE_CODE
-        if has_answered and (is_unusable or response.in_body or error.malformed):
+        if has_answered and (response.in_body or error.malformed):
             return UnusableAnswerError(message, after)
         return TemporaryError(message, after)
 
@@ -306,7 +266,7 @@ class EndpointRetries:
             return UnusableAnswerError(message)
         if error.filtered or error.too_long or error.refuses_size(role):
             return TextRefused(message)
-        if error.malformed or error.code == VECTORS_CODE:
+        if error.malformed:
             return BadReply(message)
         # If the model has answered other calls, it is this one text that it refuses.
         is_about_text = has_answered and error.about_request(role.model)

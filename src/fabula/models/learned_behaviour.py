@@ -12,7 +12,7 @@ from fabula.models import Reply
 from fabula.models.cache import behaviour_key
 
 if TYPE_CHECKING:
-    from fabula.models.cache import ResponseCache
+    from fabula.models.cache import ReplyCache
 
 LOG = logging.getLogger("fabula")
 MIN_PROMPT_TOKENS = 200
@@ -42,7 +42,7 @@ class _Model:
 class LearnedBehaviour:
     """What was learned of each model; all threads share it."""
 
-    def __init__(self, url: str = "", memory: ResponseCache | None = None) -> None:
+    def __init__(self, url: str = "", memory: ReplyCache | None = None) -> None:
         """Know nothing yet.
 
         Args:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from fabula.errors import ModelError
 from fabula.models.purpose import BUILD, Purpose
@@ -18,6 +19,8 @@ MAX_SLEEP_SECONDS = 60.0
 RESERVED_SHARE = 8
 """One slot in this many is reserved for questions. Without it, a question that comes while builds
 have all slots has to wait until a call of a build ends, which may take long."""
+LEASE_SECONDS = 1.0
+"""How often a thread that waits for a lease checks whether it was stopped."""
 RESERVED_SECONDS = 60.0
 """How long after a question slots are reserved: without questions, builds have all of them."""
 
@@ -32,8 +35,6 @@ class RetryPolicy:
         first_wait: The seconds before the second try, unless the endpoint says how long; before
             each further one, twice as many.
         refusals: The seconds of nothing but refusals after which a call fails.
-        unreachable: The seconds for which a gateway that can't be reached is waited for; such tries
-            do not count as attempts.
 
     """
 
@@ -41,59 +42,18 @@ class RetryPolicy:
     attempts: int = 6
     first_wait: float = 0.5
     refusals: float = 600.0
-    unreachable: float = 0.0
 
 
-class CallOrder:
-    """Decides which call may start now: those of questions go before those of builds.
+class CallLeases(Protocol):
+    """Leases that bound the calls of several processes together, beside the limit of each."""
 
-    It has no clock and no threads, so that threads (`Limiter`) and an event loop (the gateway's
-    `CallQueue`) wait by the same rules. All times are in seconds, of any one clock.
-    """
+    def acquire(self, seconds: float) -> bool:
+        """Take a lease; return False if there was none for so many seconds."""
+        ...
 
-    def __init__(self, rate_limit: RateLimit) -> None:
-        """Order the calls that a rate limit lets start."""
-        self.rate_limit = rate_limit
-        self.urgent_waiting = 0
-        """The questions' calls that wait; calls of builds wait until there are none."""
-        self._urgent_at = -math.inf
-        self._builds = 0
-
-    def wait(self, now: float, *, urgent: bool) -> float:
-        """Return the seconds until a call may start; infinity until something else has changed."""
-        if urgent:
-            self._urgent_at = now
-        else:
-            ceiling = self.rate_limit.ceiling
-            reserved = 0
-            if now - self._urgent_at < RESERVED_SECONDS:
-                # If the endpoint allows only one call at once, builds have to use that one.
-                reserved = min(max(1, ceiling // RESERVED_SHARE), ceiling - 1)
-            if self.urgent_waiting or self._builds >= ceiling - reserved:
-                return math.inf
-        return self.rate_limit.wait(now)
-
-    def start(self, now: float, *, urgent: bool) -> Call:
-        """Start a call; `wait` has to return 0 before."""
-        self._builds += not urgent
-        return self.rate_limit.start(now)
-
-    def end(self, now: float, call: Call, *, urgent: bool, answered: bool) -> None:
-        """End a call that was answered, or that failed."""
-        self._builds -= not urgent
-        if answered:
-            self.rate_limit.end_answered(now, call)
-        else:
-            self.rate_limit.end_call(now, call)
-
-    def limits(self) -> dict[str, float]:
-        """Return the most calls at once, the calls under way, and the seconds between starts."""
-        limit = self.rate_limit
-        return {
-            "at_once": float(limit.ceiling),
-            "under_way": float(limit.under_way),
-            "seconds_apart": limit.interval,
-        }
+    def release(self) -> None:
+        """Give a lease back."""
+        ...
 
 
 class Limiter:
@@ -103,16 +63,21 @@ class Limiter:
     interrupted program does not have to wait for a long Retry-After.
     """
 
-    def __init__(self, most: int, rate_limit: RateLimit | None = None) -> None:
+    def __init__(self, most: int, leases: CallLeases | None = None) -> None:
         """Begin without knowing the endpoint's limits.
 
         Args:
             most: The most calls at once.
-            rate_limit: What decides in the place of a rate limit that is learned from answers.
+            leases: Of which each call needs one, where other processes call the same endpoint.
 
         """
-        self.rate_limit = rate_limit or RateLimit(most)
-        self._order = CallOrder(self.rate_limit)
+        self.rate_limit = RateLimit(most)
+        self._leases = leases
+        self._urgent_waiting = 0
+        """The questions' calls that wait; calls of builds wait until there are none."""
+        self._urgent_at = -math.inf
+        self._builds = 0
+        """The calls of builds that are under way."""
         self._answered_at = time.monotonic()
         self._changed = threading.Condition()
         self._is_closed = False
@@ -140,18 +105,23 @@ class Limiter:
 
         """
         call = self._enter(purpose)
+        is_answered = False
         try:
             yield call
-        except BaseException:
-            # Also GeneratorExit: a reader who leaves a stream has to give the slot back.
+            is_answered = True
+        finally:
+            # Also on GeneratorExit: a reader who leaves a stream has to give the slot back.
             with self._changed:
-                self._order.end(time.monotonic(), call, urgent=purpose.urgent, answered=False)
+                now = time.monotonic()
+                self._builds -= not purpose.urgent
+                if is_answered:
+                    self._answered_at = now
+                    self.rate_limit.end_answered(now, call)
+                else:
+                    self.rate_limit.end_call(now, call)
                 self._changed.notify_all()
-            raise
-        with self._changed:
-            self._answered_at = time.monotonic()
-            self._order.end(self._answered_at, call, urgent=purpose.urgent, answered=True)
-            self._changed.notify_all()
+            if self._leases is not None:
+                self._leases.release()
 
     def report_refusal(self, call: Call, after: float | None) -> None:
         """Report that the endpoint refused a call as one too many.
@@ -177,7 +147,12 @@ class Limiter:
     def limits(self) -> dict[str, float]:
         """Return the most calls at once, the calls under way, and the seconds between starts."""
         with self._changed:
-            return self._order.limits()
+            limit = self.rate_limit
+            return {
+                "at_once": float(limit.ceiling),
+                "under_way": float(limit.under_way),
+                "seconds_apart": limit.interval,
+            }
 
     def pause(self, seconds: float, purpose: Purpose = BUILD) -> None:
         """Sleep without a slot, until the purpose is stopped or the limiter is closed at most."""
@@ -206,18 +181,63 @@ class Limiter:
     def _enter(self, purpose: Purpose) -> Call:
         # The stop is entered before the lock: it calls `_wake`, which needs the lock, from another
         # thread. The other way round both threads would wait for ever.
-        with purpose.stop.calling(self._wake), self._changed:
-            self._order.urgent_waiting += purpose.urgent
-            try:
-                while True:
-                    self._check_stopped(purpose)
-                    now = time.monotonic()
-                    wait = self._order.wait(now, urgent=purpose.urgent)
-                    if wait <= 0:
-                        return self._order.start(now, urgent=purpose.urgent)
-                    self._changed.wait(min(wait, MAX_SLEEP_SECONDS))
-            finally:
-                if purpose.urgent:
-                    # Builds wait until no question waits.
-                    self._order.urgent_waiting -= 1
-                    self._changed.notify_all()
+        with purpose.stop.calling(self._wake):
+            if self._leases is None:
+                with self._changed:
+                    self._wait_for_turn(purpose)
+                    return self._start(purpose)
+            while True:
+                with self._changed:
+                    self._wait_for_turn(purpose)
+                self._wait_for_lease(self._leases, purpose)
+                # No lease is held while this process has to wait, as for a Retry-After: others may
+                # call meanwhile.
+                with self._changed:
+                    if self._seconds_to_wait(purpose) <= 0:
+                        return self._start(purpose)
+                self._leases.release()
+
+    def _wait_for_turn(self, purpose: Purpose) -> None:
+        self._urgent_waiting += purpose.urgent
+        try:
+            while True:
+                self._check_stopped(purpose)
+                wait = self._seconds_to_wait(purpose)
+                if wait <= 0:
+                    return
+                self._changed.wait(min(wait, MAX_SLEEP_SECONDS))
+        finally:
+            if purpose.urgent:
+                # Builds wait until no question waits.
+                self._urgent_waiting -= 1
+                self._changed.notify_all()
+
+    def _wait_for_lease(self, leases: CallLeases, purpose: Purpose) -> None:
+        has_waited = False
+        while not leases.acquire(LEASE_SECONDS):
+            has_waited = True
+            with self._changed:
+                self._check_stopped(purpose)
+        if has_waited:
+            # The calls of other processes filled the limit, so that the endpoint was not silent.
+            with self._changed:
+                self._answered_at = time.monotonic()
+
+    def _seconds_to_wait(self, purpose: Purpose) -> float:
+        """The seconds until a call may start; infinity until something else has changed."""
+        now = time.monotonic()
+        if purpose.urgent:
+            self._urgent_at = now
+        else:
+            ceiling = self.rate_limit.ceiling
+            reserved = 0
+            if now - self._urgent_at < RESERVED_SECONDS:
+                # If the endpoint allows only one call at once, builds have to use that one.
+                reserved = min(max(1, ceiling // RESERVED_SHARE), ceiling - 1)
+            if self._urgent_waiting or self._builds >= ceiling - reserved:
+                return math.inf
+        return self.rate_limit.wait(now)
+
+    def _start(self, purpose: Purpose) -> Call:
+        self._builds += not purpose.urgent
+        return self.rate_limit.start(time.monotonic())

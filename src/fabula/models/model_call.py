@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fabula.models.endpoint_errors import NamedModel, Tries
-from fabula.models.gateway_protocol import NO_HINTS, GatewayHints
 from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.parameters import Parameters
 from fabula.models.payload import Json
@@ -28,7 +27,6 @@ class ModelCall:
         tries: Counts the failed tries. The same object may be given to several calls, which then
             have the tries of one.
         purpose: What the call is for; its stop ends all waiting.
-        hints: What is sent to a gateway about the call.
 
     """
 
@@ -37,7 +35,6 @@ class ModelCall:
     body: Body
     tries: Tries = field(default_factory=Tries)
     purpose: Purpose = BUILD
-    hints: GatewayHints = NO_HINTS
 
 
 class CallsModels(Protocol):
@@ -53,25 +50,12 @@ class CallsModels(Protocol):
         """What was learned of the models."""
         ...
 
-    @property
-    def is_gateway(self) -> bool:
-        """Whether calls go to a Fabula gateway."""
-        ...
-
     def ask(self, call: ModelCall) -> Json:
         """Return the answer; see `Endpoint.ask`."""
         ...
 
     def events(self, call: ModelCall) -> Iterator[Json]:
         """Yield the events of a streamed answer; see `Endpoint.events`."""
-        ...
-
-    def address_behind(self, purpose: Purpose = BUILD) -> str:
-        """Return the address of the endpoint behind a gateway; see `Endpoint.address_behind`."""
-        ...
-
-    def forget(self, key: bytes, purpose: Purpose = BUILD) -> None:
-        """Let a gateway delete a cached reply; see `Endpoint.forget`."""
         ...
 
     def allow_thinking(self, role: NamedModel, used: Parameters) -> bool:

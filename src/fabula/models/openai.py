@@ -11,9 +11,7 @@ from fabula import tracing
 from fabula.errors import BadReply, ModelError
 from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batching import BatchRefused
-from fabula.models.cache import chat_key
 from fabula.models.endpoint_errors import EmptyStream, NamedModel, Tries, error_reported
-from fabula.models.gateway_protocol import NO_HINTS, VECTORS_CODE, GatewayHints
 from fabula.models.learned_behaviour import RAISE_CONTEXT
 from fabula.models.model_call import CallsModels, ModelCall
 from fabula.models.parameters import Parameters
@@ -26,13 +24,11 @@ from fabula.models.payload import (
     describe_reason,
     message_text,
     no_text,
-    object_or_empty,
     odd_reason,
     reasoning_text,
     reply_end,
     text_or_empty,
     thought_tokens,
-    token_count,
     token_counts,
     tokens_read,
     unit_rows,
@@ -79,8 +75,6 @@ class OpenAIChat:
         model: str,
         setting: str = "FABULA_MODEL",
         purpose: Purpose = BUILD,
-        *,
-        fresh: bool = False,
     ) -> None:
         """Use a model of an endpoint.
 
@@ -89,10 +83,9 @@ class OpenAIChat:
             model: Its name at the endpoint.
             setting: The setting that names it, for error messages.
             purpose: What it is called for: questions go before builds.
-            fresh: Whether the model itself has to reply, and no gateway's cache.
 
         """
-        self._endpoint, self._purpose, self._fresh = endpoint, purpose, fresh
+        self._endpoint, self._purpose = endpoint, purpose
         self._role = NamedModel(model, setting)
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -145,28 +138,12 @@ class OpenAIChat:
             *usage(answer),
             problem,
             tries.faults,
-            cached=tries.cached,
             cached_tokens=cached_tokens(answer),
             incomplete=read.is_incomplete,
         )
 
     def _call(self, request: _Request, tries: Tries) -> ModelCall:
-        hints = self._hints(request.prompt)
-        return ModelCall(CHAT_PATH, self._role, request.body, tries, self._purpose, hints)
-
-    def _hints(self, prompt: Prompt) -> GatewayHints:
-        """Return what a gateway learns of a call: the key that replies have without it, too."""
-        if not self._endpoint.is_gateway:
-            return NO_HINTS
-        json, tools = prompt.schema is not None, prompt.offer is not None
-        return GatewayHints(
-            b"" if self._fresh else self._reply_key(prompt),
-            ("json",) * json + ("tools",) * tools,
-            self._fresh,
-        )
-
-    def _reply_key(self, prompt: Prompt) -> bytes:
-        return chat_key(self._endpoint.address_behind(self._purpose), self._role.model, prompt)
+        return ModelCall(CHAT_PATH, self._role, request.body, tries, self._purpose)
 
     def _note_thoughts(self, raw: str) -> None:
         """Remember a model whose thoughts begin without a tag, for its streams."""
@@ -246,7 +223,7 @@ class OpenAIChat:
                     raise BadReply(f"The reply of {model} is too long: {length:,} characters.")
                 if text := thoughts.feed(piece):
                     has_text = has_text or bool(text.strip())
-                    yield Reply(text, cached=tries.cached)
+                    yield Reply(text)
                 self._refuse_leak(thoughts)
         if end == "filtered":
             raise BadReply(no_text(model, end, refusal))
@@ -266,7 +243,7 @@ class OpenAIChat:
             )
             raise BadReply(problem)
         if last:
-            yield Reply(last, cached=tries.cached)
+            yield Reply(last)
         self._check_prompt(prompt, counts)
         yield self._last_piece(request, counts, tries, end, reason)
 
@@ -305,7 +282,6 @@ class OpenAIChat:
             *(sent, received),
             problem=describe_reason(model, reason) if end == "stopped" else problem,
             faults=tries.faults,
-            cached=tries.cached,
             cached_tokens=cached_tokens(counts),
             incomplete=is_cut,
         )
@@ -324,9 +300,7 @@ class OpenAIChat:
         return self._endpoint.allow_thinking(self._role, request.parameters)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Let a gateway forget the reply; without one, replies are cached elsewhere."""
-        if forget and self._endpoint.is_gateway:
-            self._endpoint.forget(self._reply_key(prompt), self._purpose)
+        """Do nothing: replies are cached elsewhere."""
 
 
 def _request_attributes(model: str, prompt: Prompt) -> dict[str, object]:
@@ -368,11 +342,8 @@ class OpenAIEmbedder:
         model: str,
         batch: int = 128,
         purpose: Purpose = BUILD,
-        *,
-        fresh: bool = False,
     ) -> None:
         self._endpoint, self._purpose = endpoint, purpose
-        self._hints = GatewayHints(reads=("vectors",), fresh=fresh)
         self._role = NamedModel(model, "FABULA_EMBEDDING_MODEL")
         self.model = model
         self.batch = batch
@@ -463,7 +434,6 @@ class OpenAIEmbedder:
             lambda parameters: parameters.embeddings(self.model, texts, kind),
             tries,
             self._purpose,
-            self._hints,
         )
         for attempt in range(1, attempts + 1):
             try:
@@ -473,26 +443,12 @@ class OpenAIEmbedder:
                 if attempt == attempts:
                     raise
             else:
-                counts = object_or_empty(answer.get("usage"))
-                return Embeddings(
-                    vectors,
-                    usage(answer)[0],
-                    faults=tries.faults,
-                    cached=tries.cached,
-                    # A gateway tells it; no endpoint has this field.
-                    saved_tokens=token_count(counts.get("saved_tokens")),
-                )
+                return Embeddings(vectors, usage(answer)[0], faults=tries.faults)
         raise AssertionError("the last try returns or raises")
 
     def _read_vectors(self, call: ModelCall, count: int) -> tuple[Json, Vectors]:
         """The answer to a call and its vectors. Raises UnusableVectors."""
-        try:
-            answer = self._endpoint.ask(call)
-        except BadReply as error:
-            reported = error_reported(error)
-            if reported is None or reported.code != VECTORS_CODE:
-                raise
-            raise UnusableVectors(reported.message) from error
+        answer = self._endpoint.ask(call)
         try:
             return answer, unit_rows(answer.get("data"), count)
         except BadReply as error:

@@ -475,17 +475,10 @@ def unit_rows(data: object, count: int) -> Vectors:
                 "The embedding model returned a vector of length 0, or with NaN, null or infinity "
                 "in it. Restart or update the server, or name another FABULA_EMBEDDING_MODEL."
             )
-        # Dividing a unit vector again would change its last bits, so that one that a gateway has
-        # passed on would differ from the same one without a gateway.
-        lengths[np.abs(lengths - 1) <= UNIT_TOLERANCE] = 1.0
         unit: Vectors = (vectors / lengths).astype(np.float32)
     if not np.isfinite(unit).all():
         raise BadReply("The embedding model returned a vector with NaN or infinity in it.")
     return unit
-
-
-UNIT_TOLERANCE = 1e-6
-"""How much the length of a unit vector differs from 1, as float32 has its numbers rounded."""
 
 
 def _indices(data: list[object]) -> list[int] | None:

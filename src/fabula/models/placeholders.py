@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from fabula.errors import ModelError
 from fabula.models import Embedder, Embeddings, Prompt, Reply, TextKind
-from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.text import tokens
 
 
 class PlaceholderChat:
     """A chat that replies from the cache, and otherwise with the prompt's placeholder."""
 
-    def __init__(self, model: str, cache: ResponseCache | None, endpoint: str) -> None:
+    def __init__(self, model: str, cache: ReplyCache | None, endpoint: str) -> None:
         self._model, self._cache, self._endpoint = model, cache, endpoint
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -52,7 +52,7 @@ class PlaceholderEmbedder:
         model: str,
         batch: int,
         placeholder: Embedder,
-        cache: ResponseCache | None,
+        cache: ReplyCache | None,
         endpoint: str,
     ) -> None:
         self.model, self.batch = model, batch

@@ -20,8 +20,6 @@ The class has no clock and no threads: `limiter` tells it the time and what happ
 - *Late calls.* After a call that was not answered in time, no more are sent at once than would
   have been answered in half of that time.
 - *Headers.* No call starts while the endpoint's headers say that nothing is left.
-- *A known rate.* Where it is known how many calls a minute may start, no more are started, whatever
-  is learned.
 
 tests/models/test_rate_limit.py simulates endpoints with such limits, and states how close to the
 ideal time this has to come.
@@ -30,8 +28,6 @@ ideal time this has to come.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,9 +48,6 @@ REFUSALS_TO_CLOSE = 3
 """Refusals one after the other that close the endpoint; twice as many if they are random."""
 RANDOM_FACTOR = 3.0
 """If the interval grows to this multiple of the measured one, refusals are random."""
-MINUTE_SECONDS = 61.0
-"""How long a call counts to a known number of calls a minute: an endpoint counts when calls arrive,
-some of which are longer on their way than others."""
 MIN_MEASURED_CALLS = 40
 """A rate measured over fewer accepted calls is too inaccurate."""
 
@@ -97,18 +90,9 @@ class RateLimit:
     All times are in seconds, of any one clock.
     """
 
-    def __init__(self, most: int, a_minute: int | None = None) -> None:
-        """Begin without knowing a limit.
-
-        Args:
-            most: The most calls at once.
-            a_minute: The most calls that start within a minute; None if that is to be learned.
-
-        """
+    def __init__(self, most: int) -> None:
+        """Begin without knowing a limit; `most` is the most calls at once."""
         self.most = most
-        self._a_minute = a_minute
-        self._starts: deque[float] = deque()
-        """When the calls of the last minute started; kept only for a known rate."""
         self.interval = 0.0
         """The time from one start to the next."""
         self._measured = 0.0
@@ -148,20 +132,7 @@ class RateLimit:
         """Return the seconds until a call may start: 0 for now, infinity until one has ended."""
         if len(self._under_way) >= self.ceiling:
             return math.inf
-        return max(0.0, self._next_start() - now, self._wait_of_minute(now))
-
-    def remember_starts(self, starts: Iterable[float]) -> None:
-        """Count calls that an earlier process has started, by their times."""
-        if self._a_minute is not None:
-            self._starts = deque(sorted([*self._starts, *starts]))
-
-    def _wait_of_minute(self, now: float) -> float:
-        """The seconds until one more call may start by the known rate."""
-        while self._starts and self._starts[0] <= now - MINUTE_SECONDS:
-            self._starts.popleft()
-        if self._a_minute is None or len(self._starts) < self._a_minute:
-            return 0.0
-        return self._starts[len(self._starts) - self._a_minute] + MINUTE_SECONDS - now
+        return max(0.0, self._next_start() - now)
 
     def start(self, now: float) -> Call:
         """Start a call; `wait` has to return 0 before."""
@@ -175,8 +146,6 @@ class RateLimit:
         self._under_way.append(call)
         self._accepted += 1
         self._last_start = now
-        if self._a_minute is not None:
-            self._starts.append(now)
         return call
 
     def allowance(self, call: Call, left: float, reset: float) -> None:
@@ -315,29 +284,3 @@ class RateLimit:
             if not self._measured:
                 self.interval = self._measured = (call.started - self._open_since) / accepted
             self._open_since, self._accepted = call.started, 1
-
-
-class Unlimited(RateLimit):
-    """Lets every call start at once and learns nothing: a gateway behind it has the limit."""
-
-    MAX_CALLS = 1_000_000
-    """The calls at once that are as good as no limit."""
-
-    def __init__(self) -> None:
-        super().__init__(self.MAX_CALLS)
-
-    def end_answered(self, now: float, call: Call) -> None:
-        """End a call that was answered."""
-        self.end_call(now, call)
-
-    def end_refused(self, now: float, call: Call, after: float | None) -> None:
-        """End a call that was refused."""
-        del after
-        self.end_call(now, call)
-
-    def end_late(self, now: float, call: Call) -> None:
-        """End a call that was not answered in time."""
-        self.end_call(now, call)
-
-    def allowance(self, call: Call, left: float, reset: float) -> None:
-        """Do nothing: the gateway heeds the endpoint's headers."""

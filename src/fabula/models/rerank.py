@@ -47,13 +47,8 @@ class EndpointRanker:
             counts = object_or_empty(answer.get("usage"))
             reported = token_count(counts.get("prompt_tokens"))
             sent = reported or token_count(counts.get("total_tokens")) or expected
-            if not tries.cached:
-                bill.add(sent)
-        usage = (
-            Usage(saved=1, saved_prompt_tokens=sent)
-            if tries.cached
-            else Usage(1, sent, faults=tries.faults)
-        )
+            bill.add(sent)
+        usage = Usage(1, sent, faults=tries.faults)
         self.meter.add("rerank", Usage.of_model(self.model, usage))
         # Voyage has the list in `data`, SGLang has it alone, and with `score`.
         results = answer.get("results") or answer.get("data")

@@ -130,22 +130,18 @@ class EndpointTransport:
         pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
         self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
-    def client(
-        self, timeout: openai.Timeout, *, bearer: bool = True, by_proxy: bool = True
-    ) -> httpx2.Client:
+    def client(self, timeout: openai.Timeout, *, bearer: bool = True) -> httpx2.Client:
         """Return a client that applies the bounds of each call to its connections and answers.
 
         Args:
             timeout: The longest time without a byte.
             bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
-            by_proxy: Whether a proxy is used that the environment names (HTTP_PROXY).
 
         """
         requests = [] if bearer else [_drop_bearer]
         client = openai.DefaultHttpxClient(
             timeout=timeout,
             headers={"Accept-Encoding": "gzip"},
-            trust_env=by_proxy,
             event_hooks={"request": requests, "response": [_bound_response]},
         )
         return time_connections(client)
@@ -153,14 +149,6 @@ class EndpointTransport:
     def text(self, text: str) -> str:
         """Return `text` cleaned and without secrets."""
         return self._secret.sub("***", clean_text(text))
-
-    def has_secret(self, text: str) -> bool:
-        """Return whether a text has the key or the password in it."""
-        return self._secret.search(text) is not None
-
-    def redact(self, text: str) -> str:
-        """Return `text` without secrets, and otherwise as it is."""
-        return self._secret.sub("***", text)
 
     def line(self, text: object) -> str:
         """Return the beginning of `text` on one line, for a message."""
@@ -354,13 +342,13 @@ def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 yield b"".join([*event, b"\n"])
             event = []
         elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
-            if text.startswith(b"data:") and is_whole_event(event):
+            if text.startswith(b"data:") and _is_whole_event(event):
                 yield b"".join([*event, b"\n"])
                 event = []
             event.append(text + b"\n")
     # A stream that ends within an event is for its reader to judge.
     if event:
-        yield b"".join([*event, b"\n" if is_whole_event(event) else b""])
+        yield b"".join([*event, b"\n" if _is_whole_event(event) else b""])
 
 
 def _error_as_data(line: bytes) -> bytes:
@@ -392,7 +380,7 @@ def _data(event: Iterable[bytes]) -> bytes:
     )
 
 
-def is_whole_event(event: Iterable[bytes]) -> bool:
+def _is_whole_event(event: Iterable[bytes]) -> bool:
     """Return whether the data of an event's lines is whole JSON, or says that the stream ends."""
     data = _data(event)
     return data == DONE or (bool(data) and _is_json(data))

@@ -15,7 +15,6 @@ from fabula.app import App
 from fabula.config.serving import Serving
 from fabula.service import api, openai, page
 from fabula.service.api import health
-from fabula.service.gateway.gateway_process import Gateway
 from fabula.service.http import dependencies, errors
 from fabula.service.http.openid_login import OpenIDLogin
 from fabula.service.http.parameters import refuse_unknown
@@ -24,19 +23,14 @@ from fabula.service.observe.requests import RequestLog
 from fabula.service.state import ServiceState
 
 BASE = "/api/v1"
-GATEWAY_PATH = "/gateway"
-"""Where the gateway of models is, if the setting `serve.gateway` is on."""
 
 
-def make_service(
-    app: App, clock: Callable[[], float] = time.time, gateway: Gateway | None = None
-) -> FastAPI:
+def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     """Return the service of an App, which stays its owner's to close.
 
     Args:
         app: The App.
         clock: Returns the time, in seconds since the epoch, by which dumps are due.
-        gateway: A gateway of models that is served at GATEWAY_PATH, and stays its owner's.
 
     """
     state = ServiceState(app, clock)
@@ -49,9 +43,6 @@ def make_service(
             await stack.enter_async_context(state.open())
             await stack.enter_async_context(mcp.session_manager.run())
             state.daily_dump.start(state.runner.pause)
-            if gateway is not None:
-                # Closed before the state: what still asks models is answered until then.
-                stack.push_async_callback(gateway.app.close)
             yield
 
     service = FastAPI(
@@ -71,8 +62,6 @@ def make_service(
     service.include_router(health.router)
     # Not mounted: a mount answers at /mcp/, and redirects requests for /mcp to it.
     service.router.routes += mcp_routes
-    if gateway is not None:
-        service.mount(GATEWAY_PATH, gateway.app)
     page.add(service)
     errors.add_handlers(service)
     # The middleware that is added last sees a request first.

@@ -11,12 +11,10 @@ from collections.abc import Callable
 import uvicorn
 
 from fabula.app import App
-from fabula.config.model_factory import ModelFactory
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import SettingsError
-from fabula.service.application import GATEWAY_PATH, make_service
+from fabula.service.application import make_service
 from fabula.service.core.keys import Keys
-from fabula.service.gateway.gateway_process import Gateway, RunningGateway
 from fabula.service.http.admission import is_loopback
 from fabula.service.http.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.observe.exporting import begin_log, begin_traces
@@ -43,13 +41,7 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     end_traces = begin_traces()
     begin_log(serving)
     listener = _listen(serving)
-    gateway = _open_gateway(app, serving, listener) if serving.gateway else None
-    try:
-        service = make_service(app, gateway=gateway)
-    except BaseException:
-        if gateway is not None:
-            gateway.close()
-        raise
+    service = make_service(app)
     state: ServiceState = service.state.service_state
     address = (serving.url or _address(serving.host, listener)).rstrip("/")
     server = _Server(
@@ -74,28 +66,6 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     finally:
         if server.limit:
             server.limit.cancel()
-        if gateway is not None:
-            gateway.close()
-
-
-def _open_gateway(app: App, serving: Serving, listener: socket.socket) -> Gateway:
-    """Return the gateway that the service serves, and let the App ask its models through it.
-
-    The App's own calls take the same way as those of other programs: with a limiter of its own
-    beside that of the gateway, the endpoint would be asked for more than either allows. Workers of
-    a scheduler get the same address, so it is that of `serve.url` where both are set.
-
-    Raises:
-        SettingsError: There is no endpoint, or another gateway has the folder with the budgets.
-
-    """
-    gateway = Gateway(app.settings, is_mounted=True)
-    key = gateway.keys.make_temporary("fabula serve")
-    is_far = bool(serving.scheduler and serving.url)
-    base = serving.url if is_far and serving.url else _address(serving.host, listener)
-    url = f"{base.rstrip('/')}{GATEWAY_PATH}"
-    app.models = ModelFactory(RunningGateway(url, key).settings_for_clients(app.settings))
-    return gateway
 
 
 def _refuse_unkeyed(app: App, serving: Serving) -> None:

@@ -67,9 +67,9 @@ def command(
             expected = fabula.build(graph, *documents, rebuild=rebuild, dry=True, estimate=estimate)
             show_estimate(expected, settings, estimate=estimate)
         return
-    with open_cluster(settings, workers, scheduler, batch) as (shared, cluster):
+    with open_cluster(workers, scheduler, batch) as cluster:
         make_graphs(
-            shared,
+            settings,
             lambda fabula, listener: fabula.build(
                 graph,
                 *documents,

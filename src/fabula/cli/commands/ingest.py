@@ -94,9 +94,9 @@ def command(
         if dry_run:
             _estimate_retry(settings, new_estimate(settings, batch), as_json=as_json)
             return
-        with open_cluster(settings, workers, scheduler, batch) as (shared, cluster):
+        with open_cluster(workers, scheduler, batch) as cluster:
             make_graphs(
-                shared,
+                settings,
                 lambda fabula, listener: fabula.retry(
                     strict=strict, listener=listener, batch=batch, cluster=cluster
                 ),
@@ -113,9 +113,9 @@ def command(
     if dry_run:
         _print_estimate(paths, rebuild, name, settings, new_estimate(settings, batch))
         return
-    with open_cluster(settings, workers, scheduler, batch) as (shared, cluster):
+    with open_cluster(workers, scheduler, batch) as cluster:
         make_graphs(
-            shared,
+            settings,
             lambda fabula, listener: fabula.ingest(
                 *paths,
                 rebuild=rebuild,

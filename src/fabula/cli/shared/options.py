@@ -35,7 +35,6 @@ GRAPH = (
 )
 MODELS = (
     "base_url",
-    "gateway_url",
     "model",
     "embedding_model",
     "concurrency",

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
-    from fabula.config.settings import Settings
     from fabula.models.batch_options import BatchOptions
 
-LOG = logging.getLogger("fabula")
-GRACE_SECONDS = 2.0
-"""How long a gateway of this process waits for calls under way when the command ends."""
 Command = Callable[..., Any]
 
 
@@ -54,54 +49,14 @@ def refuse_conflicts(
 
 @contextmanager
 def open_cluster(
-    settings: Settings, workers: int | None, scheduler: str, batch: BatchOptions | None = None
-) -> Iterator[tuple[Settings, WorkerCluster | None]]:
-    """Open the workers that the flags ask for.
-
-    Local workers that ask models share a gateway: that of the settings, or else one in this process
-    where the extra `serve` is installed.
-
-    Yields:
-        The settings to use with the workers, and the workers; None if the flags ask for none.
-
-    """
+    workers: int | None, scheduler: str, batch: BatchOptions | None = None
+) -> Iterator[WorkerCluster | None]:
+    """Open the workers that the flags ask for, and yield them; None if the flags ask for none."""
     refuse_conflicts(workers, scheduler, batch)
     if not (workers or scheduler):
-        yield settings, None
+        yield None
         return
     from fabula.build.cluster import WorkerCluster
 
-    with ExitStack() as stack:
-        if workers:
-            settings = stack.enter_context(_share_gateway(settings))
-        # Entered last, so that no worker waits for a gateway that is gone.
-        cluster = stack.enter_context(WorkerCluster(workers or 0, scheduler))
-        yield settings, cluster
-
-
-@contextmanager
-def _share_gateway(settings: Settings) -> Iterator[Settings]:
-    """Serve a gateway to the workers of this process; yield the settings of who is behind it."""
-    if settings.gateway_url or not (settings.uses_endpoint and settings.has_endpoint):
-        yield settings
-        return
-    try:
-        from fabula.service.gateway import serve_gateway
-    except ImportError:
-        LOG.warning(
-            "Each worker limits its calls by itself, and has %d at once in all with the others. "
-            "With `pip install 'fabula[serve]'` they share one limit, which is learned.",
-            settings.concurrency,
-        )
-        yield settings
-        return
-    # Whoever stops the command waits for no call that a worker had asked for; and other users of
-    # this machine are not to spend this one's money.
-    own = {"grace": GRACE_SECONDS, "require_key": True}
-    table = settings.table("gateway").model_copy(update=own)
-    brief = settings.model_copy(update={"tables": settings.tables | {"gateway": table}})
-    with serve_gateway(brief) as gateway:
-        # The gateway holds the limits. Held here, too, calls that its cache answers would take up
-        # room while they are under way, and end a run that spends nothing.
-        behind = gateway.settings_for_clients(settings)
-        yield behind.model_copy(update={"max_calls": None, "max_tokens": None})
+    with WorkerCluster(workers or 0, scheduler) as cluster:
+        yield cluster

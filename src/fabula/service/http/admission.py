@@ -44,8 +44,6 @@ OPEN_PATHS = (
 
 
 HEALTH_PATHS = ("/livez", "/readyz")
-GATEWAY_PREFIX = "/gateway/"
-"""The paths of the gateway of models, if there is one."""
 
 
 SIGN_IN_PATH = "/signin"
@@ -407,13 +405,12 @@ def refuse_cross_site_question(request: Request, question: str) -> None:
 def needs_no_neo4j(request: Request) -> bool:
     """Return whether a request is answered without Neo4j and without limits.
 
-    These are health checks, static files and the form to sign in, which cost next to nothing, and
-    the gateway of models, which has keys and limits of its own.
+    These are health checks, static files and the form to sign in, which cost next to nothing.
     """
     path = request.scope["path"]
     return (
         path in HEALTH_PATHS
-        or path.startswith(("/static/", GATEWAY_PREFIX))
+        or path.startswith("/static/")
         or (path == SIGN_IN_PATH and request.method in ("GET", "HEAD"))
     )
 

@@ -150,7 +150,7 @@ def _cache(state: ServiceState) -> CacheInfo | None:
 def _models(state: ServiceState) -> list[dict[str, Any]]:
     """Return the models with what they are used for and whether they have a key, never the key."""
     settings = state.app.settings
-    has_key = bool(settings.api_key or settings.keyring or settings.gateway_url)
+    has_key = bool(settings.api_key or settings.keyring)
     uses = [
         ("answers and graphs", settings.model),
         ("aspects", settings.judge),
