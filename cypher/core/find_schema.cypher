@@ -1,5 +1,4 @@
-// The version of the graph's schema, null if none is recorded; and whether the graph knows other
-// servers.
+// The version of the graph's schema, null if none is recorded.
 CYPHER 25
 OPTIONAL MATCH (schema:Schema {id: 'graph'})
-RETURN schema.version AS version, EXISTS { (:Server) } AS has_servers
+RETURN schema.version AS version

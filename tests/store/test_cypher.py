@@ -27,7 +27,7 @@ from tenant_statements import WITHIN
 
 pytestmark = pytest.mark.statement
 
-ROOMS = ("core", *graphs(), "service", "servers", "explore", "migrate")
+ROOMS = ("core", *graphs(), "service", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
@@ -67,11 +67,9 @@ OF_SERVICE |= {
     "ServiceJournal",
 }
 """What the service keeps, which no graph and nothing of the core names."""
-OF_SERVERS = {"Server", "CollectionPlace", "MovedCollection", "CollectionCopy"}
-"""What the home server knows of other servers, and what a move leaves on them."""
 OF_COLLECTIONS = {"Document", "Part", "Passage", "Element", "Decision", "AnnotationSlice"}
 """The labels that a collection's nodes have one of: a move copies, counts and removes them."""
-OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"} | OF_SERVERS
+OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"}
 """The labels that no collection's nodes have, or that a move writes itself."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""
@@ -95,10 +93,7 @@ def allowed(name: str) -> set[str]:
     if room in graphs():
         return LABELS | TYPES | own(graphs()[room])
     if room == "core":
-        schema = {"Server"} | OF_VERSION_1 if name == "core/find_schema" else set()
-        return LABELS | TYPES | schema
-    if room == "servers":
-        return LABELS | TYPES | OF_SERVERS
+        return LABELS | TYPES
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
     if room == "service":
         return OF_SERVICE | every
@@ -165,20 +160,17 @@ def written(statement: str) -> set[str]:
 def test_a_move_knows_every_label_that_is_made() -> None:
     # Who gives collections nodes of a new label has to copy, count and remove them, and to add the
     # label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
-    rooms = ("core", "servers", *graphs())
+    rooms = ("core", *graphs())
     made = {label for name in SENT if name.startswith(rooms) for label in written(parts(name)[1])}
     constrained = set()
     for name in schema.CONSTRAINTS:
         constrained |= set(re.findall(r"FOR \(\w+:(\w+)\)", read_statement(f"core/{name}")))
     assert made >= {"AnnotationSlice", "Decision", "Staged"}
     assert made | constrained == OF_COLLECTIONS | OF_GRAPH
-    for statement in ("find_copied_nodes", "count_copied", "clear_collection"):
-        matched = re.findall(r"MATCH \(n:(\w+)", read_statement(f"servers/{statement}"))
-        assert set(matched) == OF_COLLECTIONS, statement
 
 
 def test_no_graph_may_use_a_label_of_the_core() -> None:
-    assert (LABELS | OF_SERVERS) - set(installed.LABELS) == {
+    assert LABELS - set(installed.LABELS) == {
         *("Passage256", "Element256", "PassageText", "ElementText")
     }
 

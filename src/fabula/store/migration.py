@@ -78,7 +78,6 @@ def record(store: Database) -> None:
 def _version(store: Database) -> int:
     """Return the version of the graph's schema; 0 for a new graph."""
     [row] = store.rows("core/find_schema")
-    store.has_servers = row["has_servers"]
     if row["version"] is not None:
         return int(row["version"])
     [unversioned] = store.rows("migrate/find_unversioned")
