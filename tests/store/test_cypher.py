@@ -22,6 +22,7 @@ from fabula.server import Address
 from fabula.service.state import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
+from fabula.store.whole_collection import BELONGINGS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
 from tenant_statements import WITHIN
 
@@ -68,9 +69,9 @@ OF_SERVICE |= {
 }
 """What the service keeps, which no graph and nothing of the core names."""
 OF_COLLECTIONS = {"Document", "Part", "Passage", "Element", "Decision", "AnnotationSlice"}
-"""The labels that a collection's nodes have one of: a move copies, counts and removes them."""
+"""The labels that a collection's nodes have one of: `fabula export --whole` writes them."""
 OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"}
-"""The labels that no collection's nodes have, or that a move writes itself."""
+"""The labels that no collection's nodes have, or that an import writes itself."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""
 
@@ -157,9 +158,9 @@ def written(statement: str) -> set[str]:
     return {name for clause in clauses for name in re.findall(r"\(\w*:(\w+)", clause)}
 
 
-def test_a_move_knows_every_label_that_is_made() -> None:
-    # Who gives collections nodes of a new label has to copy, count and remove them, and to add the
-    # label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
+def test_an_export_of_a_whole_collection_knows_every_label_that_is_made() -> None:
+    # Who gives collections nodes of a new label has to export, import and remove them, and to add
+    # the label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
     rooms = ("core", *graphs())
     made = {label for name in SENT if name.startswith(rooms) for label in written(parts(name)[1])}
     constrained = set()
@@ -167,6 +168,10 @@ def test_a_move_knows_every_label_that_is_made() -> None:
         constrained |= set(re.findall(r"FOR \(\w+:(\w+)\)", read_statement(f"core/{name}")))
     assert made >= {"AnnotationSlice", "Decision", "Staged"}
     assert made | constrained == OF_COLLECTIONS | OF_GRAPH
+    assert OF_COLLECTIONS == BELONGINGS
+    for statement in ("find_whole_nodes", "clear_collection"):
+        matched = re.findall(r"MATCH \(n:(\w+)", read_statement(f"core/{statement}"))
+        assert set(matched) == OF_COLLECTIONS, statement
 
 
 def test_no_graph_may_use_a_label_of_the_core() -> None:

@@ -18,6 +18,7 @@ from fabula.store.embedding_space import Space
 if TYPE_CHECKING:
     from fabula.app.across import AnswerAcross, HitsAcross
     from fabula.ask.query import Query
+    from fabula.export.collection_file import CollectionHead
     from fabula.export.files import Written
     from fabula.graph.trace import Trace
     from fabula.models.counted import Meter
@@ -206,6 +207,26 @@ class App(Resources):
         entries = [entry for name in names for entry in store.documents(name)]
         reader = ExportReader(store, entries, whole=names)
         return write_graph(reader, Path(file), format, embeddings=embeddings)
+
+    def import_collection(self, file: str | Path) -> CollectionHead:
+        """Take in a collection from a file that `Collection.export_whole` has written.
+
+        It comes into the graph that a collection of its name is made in, and is there once all of
+        it is.
+
+        Raises:
+            LoadError: The file can't be read, was cut or changed, or is of another version.
+            SpaceError: There is a collection of this name.
+
+        """
+        from fabula.export.collection_file import check_collection_file, read_slices
+        from fabula.store.whole_collection import write_collection
+
+        # First to the end, so that nothing of a damaged file is written.
+        head = check_collection_file(Path(file))
+        store = self.store_of(head.collection)
+        write_collection(store, head.collection, head.properties, read_slices(Path(file)))
+        return head
 
 
 class Fabula(Collection):

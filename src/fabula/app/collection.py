@@ -777,6 +777,23 @@ class Collection:
         exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
         return write_graph(exported, Path(file), format, embeddings=embeddings)
 
+    def export_whole(self, file: str | Path) -> Written:
+        """Write all that the collection holds to a file, for `App.import_collection`.
+
+        It has the embeddings, the corrections and the annotations, too, and all ids.
+
+        Raises:
+            FabulaError: The file can't be written.
+            NotFound: There is nothing to write.
+            Changed: The collection was changed meanwhile.
+            SpaceError: The embeddings are being replaced at the moment.
+
+        """
+        from fabula.export.collection_file import write_collection_file
+        from fabula.store.whole_collection import read_collection
+
+        return write_collection_file(Path(file), read_collection(self.store, self.name))
+
     def read_so_far(self, place: ReadingPlace, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
         """Return what was read of a document, for an export; `reader` may leave something out."""
         from fabula.export.until import ReadSoFar

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from fabula.server import ProgressReport
 
 LOG = logging.getLogger("fabula")
+RETRY_SECONDS = 5.0
+"""How long the driver tries a statement again at a server that only some collections are on: lists
+and questions over several collections do without it, and should not wait half a minute."""
 POLL_SECONDS = 0.1
 """How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
 
@@ -149,13 +152,12 @@ class Resources:
 
     def _open(self, collection: str) -> Store:
         # A start is never interrupted: that would leave a home folder without its password.
+        report = self._report or ignore_progress
+        if collection not in self.settings.collections:
+            return connect(self.settings, report)
         try:
-            return connect(
-                self.settings.for_collection(collection), self._report or ignore_progress
-            )
+            return connect(self.settings.for_collection(collection), report, RETRY_SECONDS)
         except StoreError as error:
-            if collection not in self.settings.collections:
-                raise
             raise StoreError(
                 f"The server of collection {collection!r} can't be used: {error.message}",
                 advice=f"The table [collections.{collection}] of your settings names it.",

@@ -49,6 +49,7 @@ COMMANDS = {
     "annotations": "Import, export, list or remove annotations of a document.",
     "notes": "Note or highlight words of a document; search and export notes.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
+    "import": "Take in a collection that `fabula export --whole` has written.",
     "plot": "Draw a document as a page to explore, an SVG or a PNG.",
     "serve": "Serve web pages, an HTTP API and MCP.",
     "gateway": "Share one limit, budget and cache of models among many programs.",

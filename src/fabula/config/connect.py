@@ -22,7 +22,9 @@ MIN_FREE_BYTES = 200_000_000
 its index entries take up to some tens of MB; a full disk stops the whole database."""
 
 
-def connect(settings: Settings, report: ProgressReport | None) -> Store:
+def connect(
+    settings: Settings, report: ProgressReport | None, retry_seconds: float | None = None
+) -> Store:
     """Connect to the graph; start the private server if the settings name no other.
 
     A graph of an older version of Fabula is migrated. If it is on the private server, a dump is
@@ -31,6 +33,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
     Args:
         settings: They name the server.
         report: Called with each step of the private server's start.
+        retry_seconds: How long the driver tries a statement again; None for half a minute.
 
     Raises:
         StoreError: Neo4j cannot be reached, or the graph is of a newer version of Fabula.
@@ -40,7 +43,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
     from fabula.store.migration import is_old, migrate
 
     report = report or ignore_progress
-    store = _connect_once(settings, report)
+    store = _connect_once(settings, report, retry_seconds)
     try:
         if is_old(store):
             from fabula.store.migrations import MIGRATIONS
@@ -48,7 +51,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
             if not settings.neo4j_uri and private_server(settings).make_dump(report):
                 # The server was stopped for the dump, and may have moved to another port.
                 store.close()
-                store = _connect_once(settings, report)
+                store = _connect_once(settings, report, retry_seconds)
             migrate(store, MIGRATIONS)
     except BaseException:
         store.close()

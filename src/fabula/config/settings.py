@@ -433,14 +433,13 @@ class Settings(BaseModel):
         return read_key(normalize_url(self.base_url))
 
     def for_collection(self, collection: str) -> Self:
-        """Return the settings that name the server and database of a collection.
+        """Return settings that name the server and database of a table `[collections.NAME]`.
 
         Raises:
+            KeyError: There is no table for it.
             SettingsError: It has another database, and no server that could have several.
 
         """
-        if collection not in self.collections:
-            return self
         settings = self.model_copy(
             update={
                 name: value for name, value in self.collections[collection] if value is not None

@@ -25,6 +25,7 @@ OBSIDIAN = "obsidian"
         'export "A Christmas Carol" --out carol.jsonl',
         "export --all --out everything.graphml",
         'export "A Christmas Carol" --out carol.ttl',
+        "export --whole --collection novels --out novels.jsonl",
         'export "A Christmas Carol" --format obsidian --out vault',
     ),
 )
@@ -39,6 +40,9 @@ OBSIDIAN = "obsidian"
 )
 @click.option("--embeddings", is_flag=True, help="include the embeddings, as lists; only in JSONL")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
+@click.option(
+    "--whole", is_flag=True, help="all that the collection holds, for `fabula import`; only JSONL"
+)
 @until_flag
 @settings_flags(*GRAPH)
 def command(
@@ -48,6 +52,7 @@ def command(
     format: str | None,
     embeddings: bool,
     everywhere: bool,
+    whole: bool,
     settings: Settings,
 ) -> None:
     """Write the graph of the collection, or of DOCUMENT (its id, title or file), to a file.
@@ -57,7 +62,11 @@ def command(
     characters, which XML can't contain. Turtle and N-Triples (.ttl, .nt) are RDF, with facts,
     events and discourse relations alone; they need fabula[rdf]. An existing file is replaced.
     obsidian is a folder of notes for Obsidian: of each character, place and chapter of DOCUMENT.
+    --whole writes what `fabula import` takes in: all of one collection, with its embeddings,
+    corrections and annotations, as it is.
     """
+    if whole and (document or everywhere or until or embeddings or format not in (None, "jsonl")):
+        raise click.UsageError("--whole is all of one collection, as JSONL: leave the rest out.")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     if until and everywhere:
@@ -68,7 +77,9 @@ def command(
         _write_vault(document, until, out, settings)
         return
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
-        if everywhere:
+        if whole:
+            written = fabula.export_whole(out)
+        elif everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
             written = fabula.export(
