@@ -1,6 +1,6 @@
 // The relationships that begin at the nodes of a document, by those nodes' ids.
 // $collection, $document  its collection, and its id; '' for what belongs to the collection itself
-// $documents  the ids of those whose nodes they may end at
+// $documents  the ids of those whose nodes they may end at; empty for all
 // $after      the id to begin after; '' for the first
 // $limit      how many nodes' relationships to return
 CYPHER 25
@@ -36,7 +36,8 @@ ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, COLLECT {
   MATCH (n)-[r]->(m:Document|Part|Passage|Element)
-  WHERE coalesce(m.document, m.id) IN $documents AND m.id IS NOT NULL AND m.collection = $collection
+  WHERE ($documents = [] OR coalesce(m.document, m.id) IN $documents)
+    AND m.id IS NOT NULL AND m.collection = $collection
   RETURN {type: type(r), id: m.id, labels: labels(m), properties: properties(r)}
   ORDER BY type(r), m.id
 } AS leading

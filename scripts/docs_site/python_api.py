@@ -24,13 +24,11 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             *("Layer", "Section", "TextStructure", "TextOutline", "Lines", "Reading"),
             *("ReadingPlace", "ReadingChange", "ReadVolumes", "ReadSoFar"),
             *("DocumentSource", "Decision"),
-            *("ServerPool", "ServerState", "CollectionSize", "Moved"),
             *("Annotation", "LayerRecord", "PlacedAnnotation", "PlacedLayer", "TextQuote"),
             *("ImportedAnnotations", "Corpus", "CorpusText"),
             *(
                 "CollectionGraph",
                 "Space",
-                "FoundSpaces",
                 "CheckFindings",
                 "Violation",
                 "Written",

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from fabula.app.reading_place import ReadingPlace
     from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
-    from fabula.app.resources import FoundSpaces
-    from fabula.app.server_list import CollectionSize, ServerState
-    from fabula.app.server_pool import ServerPool
     from fabula.app.volumes import ReadVolumes
     from fabula.ask.answer import Answer, AnswerStream
     from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from fabula.ask.retrieve import RetrievalResult
     from fabula.ask.scope import AskedTurn, QuestionScope
     from fabula.build.cluster import WorkerCluster
-    from fabula.build.move import Moved
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
     from fabula.config.settings import Settings
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
         BudgetSpent,
         Changed,
         ClusterError,
-        CollectionMoved,
         DatabaseDown,
         DataError,
         FabulaError,
@@ -100,8 +95,6 @@ __all__ = [
     "ClusterError",
     "Collection",
     "CollectionGraph",
-    "CollectionMoved",
-    "CollectionSize",
     "Conversation",
     "DataError",
     "DatabaseDown",
@@ -112,7 +105,6 @@ __all__ = [
     "Fabula",
     "FabulaError",
     "Filters",
-    "FoundSpaces",
     "Gap",
     "Hit",
     "HitsAcross",
@@ -124,7 +116,6 @@ __all__ = [
     "LoadError",
     "LocatorLabels",
     "ModelError",
-    "Moved",
     "NotFound",
     "Outcome",
     "Passage",
@@ -148,8 +139,6 @@ __all__ = [
     "RuleError",
     "Section",
     "ServerError",
-    "ServerPool",
-    "ServerState",
     "Settings",
     "SettingsError",
     "Source",
@@ -178,7 +167,6 @@ _ERRORS = (
     "BadValue",
     "BudgetSpent",
     "Changed",
-    "CollectionMoved",
     "ClusterError",
     "DataError",
     "DatabaseDown",
@@ -219,12 +207,8 @@ _HOMES = {
     "Budget": "models.budget",
     "Collection": "app.collection",
     "CollectionGraph": "app.collection",
-    "CollectionSize": "app.server_list",
     "AnswerAcross": "app.across",
     "HitsAcross": "app.across",
-    "Moved": "build.move",
-    "ServerPool": "app.server_pool",
-    "ServerState": "app.server_list",
     "Conversation": "app.collection",
     "DocumentSource": "load.source",
     "Documents": "app.catalogue",
@@ -249,7 +233,6 @@ _HOMES = {
     "Section": "text.document",
     "Settings": "config.settings",
     "Source": "graph.hits",
-    "FoundSpaces": "app.resources",
     "Space": "store.embedding_space",
     "Stop": "models.stop",
     "TextOutline": "text.sections",

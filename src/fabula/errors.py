@@ -16,7 +16,6 @@ FabulaError
 │   ├── DatabaseDown the server answers, its database does not
 │   ├── Refused      a user's own statement is no Cypher, or does what it may not do
 │   ├── Changed      a document was changed by another while it was read or built on
-│   ├── CollectionMoved  a collection takes no changes here: it is moved to another server
 │   └── TooLarge     a document is too large for the server's heap
 ├── Stopped          a run or an answer was stopped by the caller
 ├── ReplyPending     a model's reply comes by a batch that has not ended
@@ -129,10 +128,6 @@ class DatabaseDown(StoreError):
 
 class Changed(StoreError):
     """A document was changed by another while it was read or built on."""
-
-
-class CollectionMoved(StoreError):
-    """A collection takes no changes on this server: it is being moved to another one, or was."""
 
 
 class TooLarge(StoreError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from click.testing import CliRunner
 from cases import for_each
 from database import connect, cypher, wipe
 from fabula import App, Collection
-from fabula.app import resources, server_pool
 from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
@@ -316,9 +314,6 @@ def test_a_place_costs_no_round_trip(
         return send(database, statement, *values, **more)
 
     monkeypatch.setattr(Database, "_send", count)
-    # Whether there are other servers is read again every half minute, which may be just now.
-    monkeypatch.setattr(server_pool, "EMPTY_REGISTRY_SECONDS", math.inf)
-    monkeypatch.setattr(resources, "ALONE_SECONDS", math.inf)
     counts = []
     for until in (None, "50%", "50%", None):  # what is cached is read by the first two
         sent.clear()

@@ -18,7 +18,7 @@ from fabula.build import early_writer
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, StoreError
 from fabula.models.stop import Stop
-from fabula.store import Store, collection_copy, parts, reembedding
+from fabula.store import Store, parts, reembedding
 from forked import Forked
 from worker_runs import book, graph_of, statuses, until
 
@@ -206,14 +206,6 @@ RETURN message
 """
 
 
-def move(store: Store) -> None:
-    collection_copy.close_to_writers(store, "default", "elsewhere")
-
-
-def stay(store: Store) -> None:
-    collection_copy.open_to_writers(store, "default")
-
-
 def begin_to_embed(store: Store) -> None:
     reembedding.begin(store, "default", "another", 8)
 
@@ -232,7 +224,6 @@ def lose_lock(store: Store) -> None:
 @pytest.mark.parametrize(
     "change, undo, error",
     [
-        (move, stay, "CollectionMoved"),
         (begin_to_embed, give_up_embedding, "SpaceError"),
         (lose_lock, lambda _: None, "StoreError"),
     ],

@@ -28,7 +28,6 @@ SCHEME = """{"type": "Annotation", "body": {"type": "TextualBody", "value": "iro
 NOT_RUN = {
     "bench run": "asks models for hours",
     "bench report": "is of such a run",
-    "collections move": "needs a second server, in tests/build/test_move.py",
     "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",

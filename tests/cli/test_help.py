@@ -47,22 +47,22 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("words", ["servers list", "collections list"])
+@pytest.mark.parametrize("words", ["jobs list", "collections list"])
 def test_an_action_that_there_is_not_is_refused_with_those_that_there_are(words: str) -> None:
     """Whoever knows `fabula keys list` and `history list` types it here, too."""
     result = CliRunner().invoke(main, words.split())
     assert result.exit_code == 2
     assert "There is no action 'list'. There are: " in result.output
     assert "Without an action: List the " in result.output
-    assert "Did you mean add?" in CliRunner().invoke(main, ["servers", "ad", "x", "y"]).output
+    assert "Did you mean pause?" in CliRunner().invoke(main, ["jobs", "paus", "x"]).output
 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (["ser"], {"serve", "servers"}),
-        (["servers", "re"], {"remove"}),
-        (["servers", "nothing", ""], {"add", "remove"}),
+        (["ser"], {"serve"}),
+        (["jobs", "re"], {"resume"}),
+        (["jobs", "nothing", ""], {"resume", "pause", "cancel"}),
         (["history", "l"], {"list"}),
         (["query", "--until"], {"--until"}),
     ],

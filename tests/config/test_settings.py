@@ -199,6 +199,23 @@ def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
     assert "987654321987" not in str(caught.value)
 
 
+def test_a_collection_may_have_a_server_of_its_own(tmp_path: Path) -> None:
+    table = '[collections."my novels"]\nneo4j_uri = "bolt://10.0.0.2"\nneo4j_password = "hunter2"\n'
+    own = write_own(tmp_path, table)
+    settings = Settings.read()
+    assert settings.for_collection("my novels").neo4j_uri == "bolt://10.0.0.2"
+    assert settings.for_collection("my novels").neo4j_username == "neo4j"
+    assert "hunter2" not in f"{settings!r} {settings.redacted()}"
+    own.write_text('[collections.novels]\nneo4j_url = "bolt://me:hunter2@10.0.0.2"\n')
+    with pytest.raises(SettingsError, match=r"collections = \(not shown\)") as caught:
+        Settings.read()
+    assert "hunter2" not in str(caught.value)
+    own.unlink()
+    (tmp_path / "fabula.toml").write_text(table)
+    with pytest.raises(SettingsError, match="collections is not taken from the working folder"):
+        Settings.read()
+
+
 def test_a_password_in_an_address_is_not_shown() -> None:
     address = "http://me:hunter2@models.example/v1"
     shown = Settings(base_url=address, neo4j_uri="bolt://me:hunter2@db.example:7687").redacted()

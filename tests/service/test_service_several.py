@@ -14,7 +14,7 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
-from fabula.errors import CollectionMoved, NotFound, SettingsError, SpaceError, StoreError
+from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
 from fabula.server import Address
 from fabula.service.core.callers import Caller, Quotas
 from fabula.service.core.errors import describe_failures
@@ -133,13 +133,11 @@ def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
 
 def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:
     failures = {
-        "moved": CollectionMoved("It was moved."),
         "other": SpaceError("It needs the model m."),
         "down": StoreError("No Neo4j answers at bolt://10.0.0.2:7687."),
         "none": NotFound("There is no such place."),
     }
     assert describe_failures(failures) == {
-        "moved": "It was moved.",
         "other": "It needs the model m.",
         "down": "Its Neo4j server does not answer.",
         "none": "There is no such place.",

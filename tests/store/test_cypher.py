@@ -22,12 +22,13 @@ from fabula.server import Address
 from fabula.service.state import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
+from fabula.store.whole_collection import BELONGINGS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
 from tenant_statements import WITHIN
 
 pytestmark = pytest.mark.statement
 
-ROOMS = ("core", *graphs(), "service", "servers", "explore", "migrate")
+ROOMS = ("core", *graphs(), "service", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
@@ -66,12 +67,10 @@ OF_SERVICE |= {
     "ServiceJournal",
 }
 """What the service keeps, which no graph and nothing of the core names."""
-OF_SERVERS = {"Server", "CollectionPlace", "MovedCollection", "CollectionCopy"}
-"""What the home server knows of other servers, and what a move leaves on them."""
 OF_COLLECTIONS = {"Document", "Part", "Passage", "Element", "Decision", "AnnotationSlice"}
-"""The labels that a collection's nodes have one of: a move copies, counts and removes them."""
-OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"} | OF_SERVERS
-"""The labels that no collection's nodes have, or that a move writes itself."""
+"""The labels that a collection's nodes have one of: `fabula export --whole` writes them."""
+OF_GRAPH = {"Schema", "Lock", "Staged", "Collection"}
+"""The labels that no collection's nodes have, or that an import writes itself."""
 
 
 def parts(name: str) -> tuple[str, str]:
@@ -92,10 +91,7 @@ def allowed(name: str) -> set[str]:
     if room in graphs():
         return LABELS | TYPES | own(graphs()[room])
     if room == "core":
-        schema = {"Server"} if name == "core/find_schema" else set()
-        return LABELS | TYPES | schema
-    if room == "servers":
-        return LABELS | TYPES | OF_SERVERS
+        return LABELS | TYPES
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
     return OF_SERVICE | every if room == "service" else every
 
@@ -157,23 +153,24 @@ def written(statement: str) -> set[str]:
     return {name for clause in clauses for name in re.findall(r"\(\w*:(\w+)", clause)}
 
 
-def test_a_move_knows_every_label_that_is_made() -> None:
-    # Who gives collections nodes of a new label has to copy, count and remove them, and to add the
-    # label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
-    rooms = ("core", "servers", *graphs())
+def test_an_export_of_a_whole_collection_knows_every_label_that_is_made() -> None:
+    # Who gives collections nodes of a new label has to export, import and remove them, and to add
+    # the label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
+    rooms = ("core", *graphs())
     made = {label for name in SENT if name.startswith(rooms) for label in written(parts(name)[1])}
     constrained = set()
     for name in schema.CONSTRAINTS:
         constrained |= set(re.findall(r"FOR \(\w+:(\w+)\)", read_statement(f"core/{name}")))
     assert made >= {"AnnotationSlice", "Decision", "Staged"}
     assert made | constrained == OF_COLLECTIONS | OF_GRAPH
-    for statement in ("find_copied_nodes", "count_copied", "clear_collection"):
-        matched = re.findall(r"MATCH \(n:(\w+)", read_statement(f"servers/{statement}"))
+    assert OF_COLLECTIONS == BELONGINGS
+    for statement in ("find_whole_nodes", "clear_collection"):
+        matched = re.findall(r"MATCH \(n:(\w+)", read_statement(f"core/{statement}"))
         assert set(matched) == OF_COLLECTIONS, statement
 
 
 def test_no_graph_may_use_a_label_of_the_core() -> None:
-    assert (LABELS | OF_SERVERS) - set(installed.LABELS) == {
+    assert LABELS - set(installed.LABELS) == {
         *("Passage256", "Element256", "PassageText", "ElementText")
     }
 

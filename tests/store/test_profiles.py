@@ -350,7 +350,7 @@ def test_what_other_collections_stage_replace_and_list_is_not_read(address: Addr
         "core/find_space": {"collection": "default"},
         "core/find_spaces": {},
         "core/count_documents": {"collection": "default", "limit": 1},
-        "servers/find_written": {},
+        "core/find_written": {},
     }
     with connect(address) as store:
         wipe(store)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +17,8 @@ from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
     from fabula.app.across import AnswerAcross, HitsAcross
-    from fabula.app.server_list import ServerState
     from fabula.ask.query import Query
+    from fabula.export.collection_file import CollectionHead
     from fabula.export.files import Written
     from fabula.graph.trace import Trace
     from fabula.models.counted import Meter
@@ -88,31 +87,19 @@ class App(Resources):
         return self.collection(self._latest_collection())
 
     def _latest_collection(self) -> str:
-        """Return the collection of all servers whose document was written last; '' for none."""
-        found = self.read_stores(lambda store: store.latest_collections())
-        latest = [
-            row
-            for name, rows in found.items()
-            for row in rows
-            if self.is_alone or self.servers.registry().place(row[1]).server == name
-        ]
-        return max(latest, default=("", ""))[1]
+        """Return the collection whose document was written last; '' for none.
+
+        Those that the settings name a server for are not looked at.
+        """
+        latest = self.home_store.latest_collections()
+        return next((name for name in latest if name not in self.settings.collections), "")
 
     def collections(self) -> list[str]:
         """Return the names of the collections that hold documents."""
-        if not self._has_others():
-            return self.home_store.collections()
         return [space.collection for space in self.spaces() if space.has_documents]
-
-    def known_collections(self) -> list[str]:
-        """Return the names of the collections, also of those on servers that are down."""
-        places = self.servers.registry().places.values()
-        return sorted({*self.collections(), *(place.collection for place in places)})
 
     def count_documents(self) -> int:
         """Return how many documents all collections have together."""
-        if not self._has_others():
-            return self.home_store.count("")[1]
         return sum(self.store_of(name).count(name)[0] for name in self.collections())
 
     def retrieve(
@@ -132,7 +119,7 @@ class App(Resources):
             **options: Options of a `Query`, in place of the settings' defaults.
 
         Returns:
-            The passages, and the collections that were left out, as their servers are down.
+            The passages, and the collections that were left out, as they could not be searched.
 
         Raises:
             NotFound: There is no collection.
@@ -177,60 +164,6 @@ class App(Resources):
         chosen = find_collections(self, collections)
         return stream_across(chosen, question, meter=meter, path=path, stop=stop, **options)
 
-    def list_servers(self) -> list[ServerState]:
-        """Return the Neo4j servers of this library, the home server first."""
-        from fabula.app.server_list import list_servers
-
-        return list_servers(self)
-
-    def add_server(
-        self,
-        name: str,
-        uri: str,
-        *,
-        username: str = "neo4j",
-        database: str = "neo4j",
-        password: str | None = None,
-        in_keyring: bool = False,
-    ) -> ServerState:
-        """Add a Neo4j server that collections can live on, or give it another address.
-
-        Args:
-            name: The name by which this library calls it.
-            uri: Its address, as bolt://host:7687 or neo4j+s://host.
-            username: The user at that server.
-            database: The database there.
-            password: The password; None for the one of the settings or the keyring. It is not
-                saved: the setting `server_passwords` or the keyring must have it from now on.
-            in_keyring: Whether the keyring has the password.
-
-        Returns:
-            The server; its `collections` are those that are on it and not of this library.
-
-        Raises:
-            BadValue: No server can have this name, or its address has a password.
-            StoreError: It can't be reached, or its graph is of a newer version of Fabula.
-            FabulaError: It is another server of this library already.
-
-        """
-        from fabula.app.server_list import add_server
-        from fabula.store.server_registry import ServerEntry
-
-        entry = ServerEntry(name, uri, username, database, in_keyring)
-        return add_server(self, entry, password)
-
-    def remove_server(self, name: str) -> None:
-        """Remove a server from this library, if no collection lives there; its data stays.
-
-        Raises:
-            NotFound: There is no such server.
-            FabulaError: Collections live there.
-
-        """
-        from fabula.app.server_list import remove_server
-
-        remove_server(self, name)
-
     def compact(self, progress: Progress | None = None) -> list[Space]:
         """Rebuild the vector indexes in few segments, while questions are answered.
 
@@ -245,24 +178,44 @@ class App(Resources):
         from fabula.build.outcome import SilentProgress
 
         progress = progress or SilentProgress()
-        stores = self.reach_stores().values()
+        stores = {self.home_store, *map(self.store_of, self.settings.collections)}
         return [space for store in stores for space in CompactRun(store, progress).run()]
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
-        """Write all collections to one file, as `Collection.export` writes one."""
-        from fabula.export.files import write_graph
-        from fabula.store.export_reader import ExportReader, JoinedReader
+        """Write all collections to one file, as `Collection.export` writes one.
 
-        by_store: dict[Store, list[str]] = {}
-        for name in self.collections():
-            by_store.setdefault(self.store_of(name), []).append(name)
-        readers = [
-            ExportReader(store, [*chain.from_iterable(map(store.documents, names))], whole=names)
-            for store, names in by_store.items()
-        ]
-        if not any(reader.entries for reader in readers):
+        Those that the settings name a server for are left out: export each by itself.
+        """
+        from fabula.export.files import write_graph
+        from fabula.store.export_reader import ExportReader
+
+        store = self.home_store
+        names = [name for name in self.collections() if name not in self.settings.collections]
+        if not names:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
-        return write_graph(JoinedReader(readers), Path(file), format, embeddings=embeddings)
+        entries = [entry for name in names for entry in store.documents(name)]
+        reader = ExportReader(store, entries, whole=names)
+        return write_graph(reader, Path(file), format, embeddings=embeddings)
+
+    def import_collection(self, file: str | Path) -> CollectionHead:
+        """Take in a collection from a file that `Collection.export_whole` has written.
+
+        It comes into the graph that a collection of its name is made in, and is there once all of
+        it is.
+
+        Raises:
+            LoadError: The file can't be read, was cut or changed, or is of another version.
+            SpaceError: There is a collection of this name.
+
+        """
+        from fabula.export.collection_file import check_collection_file, read_slices
+        from fabula.store.whole_collection import write_collection
+
+        # First to the end, so that nothing of a damaged file is written.
+        head = check_collection_file(Path(file))
+        store = self.store_of(head.collection)
+        write_collection(store, head.collection, head.properties, read_slices(Path(file)))
+        return head
 
 
 class Fabula(Collection):

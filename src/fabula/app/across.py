@@ -1,4 +1,4 @@
-"""Search and ask several collections at once, on whichever servers they live."""
+"""Search and ask several collections at once."""
 
 from __future__ import annotations
 
@@ -88,14 +88,13 @@ class _Found:
 
 
 def find_collections(app: App, names: Sequence[str] = ()) -> list[Collection]:
-    """Return the collections of these names, or all; also those on servers that are down.
+    """Return the collections of these names, or all.
 
     Raises:
         NotFound: No name is given, and there is no collection.
 
     """
-    # Those on servers that are down are asked as well, so that they are counted as left out.
-    chosen = list(dict.fromkeys(names)) or app.known_collections()
+    chosen = list(dict.fromkeys(names)) or app.collections()
     if not chosen:
         raise NotFound("Nothing has been ingested yet.", advice="Run `fabula ingest BOOK`.")
     return [app.collection(name) for name in chosen]
@@ -111,7 +110,7 @@ def retrieve_across(
     """Return the passages of several collections that serve a question best, merged by rank.
 
     Each collection is searched in a thread of its own, with its own embedding model. One that can't
-    be searched, as its server is down or it has no such aspect, is left out.
+    be searched, as it is embedded by a model that can't be used or has no such aspect, is left out.
 
     Args:
         collections: The collections.
@@ -245,7 +244,7 @@ class CollectionsReader:
     """What writing an answer reads of several graphs; a `fabula.ask.protocols.AnswerReader`.
 
     The filters of its methods name no collection: each collection is read with what its own search
-    was restricted to. One whose server fails meanwhile is passed over, with a warning.
+    was restricted to. One whose graph can't be read meanwhile is passed over, with a warning.
     """
 
     def __init__(self, stores: Mapping[str, Store], filters: Mapping[str, Filters]) -> None:

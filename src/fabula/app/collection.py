@@ -49,7 +49,6 @@ from fabula.store.embedding_space import (
     refuse_other_model,
     refuse_reembedding,
 )
-from fabula.store.locks import refuse_moved
 from fabula.text.names import name_problem, quote_name
 
 # What no question needs is imported in the methods that use it: `fabula query` imports this module,
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
     from fabula.app.volumes import ReadVolumes
     from fabula.ask.retrieve import RetrievalResult
     from fabula.build.cluster import WorkerCluster
-    from fabula.build.move import Moved
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
@@ -180,60 +178,10 @@ class Collection:
 
     @property
     def store(self) -> Store:
-        """The graph on this collection's server; what is asked of it names the collection."""
+        """The graph that the collection is in; what is asked of it names the collection."""
         return self.app.store_of(self.name)
 
-    @property
-    def server(self) -> str:
-        """The name of the Neo4j server that the collection lives on."""
-        return "home" if self.app.is_alone else self.app.servers.registry().place(self.name).server
-
     # Writing
-
-    def move(
-        self,
-        server: str,
-        *,
-        progress: Progress | None = None,
-        stop: Stop | None = None,
-        pause: float | None = None,
-    ) -> Moved:
-        """Move the collection to another Neo4j server, while questions go on being answered.
-
-        It takes no changes meanwhile. A move that was stopped anywhere is continued by the same
-        call; a move to the server that it lives on gives the stopped one up.
-
-        Args:
-            server: The name of the server; "home" for the one that the settings name.
-            progress: Told of each node that is copied.
-            stop: Set it to stop; the move can be continued.
-            pause: Seconds for which the old copy is kept after the switch, so that every process
-                learns of it; None for the usual 40.
-
-        Raises:
-            NotFound: There is no such collection or server.
-            SpaceError: It is being re-embedded.
-            StoreError: A server can't be reached, or another process is moving the collection.
-
-        """
-        from fabula.build.move import PAUSE_SECONDS, MoveRun
-        from fabula.build.outcome import SilentProgress
-
-        servers = self.app.servers
-        run = MoveRun(
-            self.app.home_store,
-            servers.store,
-            self.name,
-            server,
-            progress or SilentProgress(),
-            stop or Stop(),
-            PAUSE_SECONDS if pause is None else pause,
-            switched=servers.refresh,
-        )
-        try:
-            return run.run()
-        finally:
-            servers.refresh()
 
     def ingest(
         self,
@@ -811,6 +759,23 @@ class Collection:
             raise empty_collection_error(self.name)
         exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
         return write_graph(exported, Path(file), format, embeddings=embeddings)
+
+    def export_whole(self, file: str | Path) -> Written:
+        """Write all that the collection holds to a file, for `App.import_collection`.
+
+        It has the embeddings, the corrections and the annotations, too, and all ids.
+
+        Raises:
+            FabulaError: The file can't be written.
+            NotFound: There is nothing to write.
+            Changed: The collection was changed meanwhile.
+            SpaceError: The embeddings are being replaced at the moment.
+
+        """
+        from fabula.export.collection_file import write_collection_file
+        from fabula.store.whole_collection import read_collection
+
+        return write_collection_file(Path(file), read_collection(self.store, self.name))
 
     def read_so_far(self, place: ReadingPlace, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
         """Return what was read of a document, for an export; `reader` may leave something out."""
@@ -1566,10 +1531,6 @@ class Collection:
             )
         self.app.store_of(self.name, stop)
         space = self.space()
-        if not dry and not (space and (space.has_documents or space.phase)):
-            self.app.place_new(self.name)
-        if not dry:
-            refuse_moved(self.store, self.name)
         if space and (space.has_documents or space.phase):
             # Refuse it before anything is paid for.
             refuse_reembedding(space)

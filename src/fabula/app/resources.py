@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from fabula.config.connect import connect
 from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import Settings, resolve_name, setting_fields
+from fabula.config.settings import CollectionServer, Settings, resolve_name, setting_fields
 from fabula.errors import FabulaError, StoreError, did_you_mean
 from fabula.models.stop import Stop
 from fabula.server import ignore_progress
@@ -19,30 +16,16 @@ from fabula.store import Store
 from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
-    from fabula.app.server_pool import ServerPool
     from fabula.server import ProgressReport
 
 LOG = logging.getLogger("fabula")
-Found = TypeVar("Found")
-ALONE_SECONDS = 30.0
-"""How long it is relied on that there is no other server, after connecting to the home server."""
+RETRY_SECONDS = 5.0
+"""How long the driver tries a statement again at a server that only some collections are on: lists
+and questions over several collections do without it, and should not wait half a minute."""
 POLL_SECONDS = 0.1
 """How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSpaces:
-    """The embedding spaces of the collections on all servers that answer.
-
-    Attributes:
-        spaces: The spaces, by name.
-        failures: The errors of the collections that were left out, as their servers do not answer,
-            by their names.
-
-    """
-
-    spaces: list[Space]
-    failures: Mapping[str, FabulaError]
 
 
 class Resources:
@@ -70,13 +53,13 @@ class Resources:
         self.settings = settings or Settings.read(**flags)
         self.models = models or ModelFactory(self.settings)
         self._report = report
-        self._connecting = threading.Lock()
-        """Held while connecting to Neo4j, which takes minutes if its programs are fetched."""
+        servers = (None, *self.settings.collections.values())
+        self._connecting = {server: threading.Lock() for server in servers}
+        """Held while connecting to a graph, which takes minutes if Neo4j's programs are fetched."""
         self._switching = threading.Lock()
         """Held for a moment, so that a connection made while `close` runs is closed as well."""
-        self._connected: Store | None = None
-        self._connected_at = 0.0
-        self._servers: ServerPool | None = None
+        self._connected: dict[CollectionServer | None, Store] = {}
+        """The graphs, by what `[collections.NAME]` says of them; None is that of most."""
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -96,25 +79,25 @@ class Resources:
         """
         with self._switching:
             self._is_closed = True
-            connected = self._connected
+            connected = [*self._connected.values()]
         self.models.close()
-        if self._servers:
-            self._servers.close()
-        if connected:
-            connected.close()
+        for store in connected:
+            store.close()
 
     @property
     def home_store(self) -> Store:
-        """The graph on the home server, which the settings name.
+        """The graph that the settings name.
 
         Keys, jobs, conversations and accounts are there, whatever collection they are of. Use
         `store_of` for what a collection holds. The first use connects to Neo4j, and starts the
         private server.
         """
-        return self._connect_home()
+        return self.store_of("")
 
     def store_of(self, collection: str, stop: Stop | None = None) -> Store:
-        """Return the graph on the server where a collection lives, or would be made.
+        """Return the graph that a collection is in, or would be made in.
+
+        It is `home_store`, unless the settings have a table `[collections.NAME]` for it.
 
         Args:
             collection: The name of the collection.
@@ -125,153 +108,53 @@ class Resources:
                 start by this thread is waited for.
 
         """
-        home = self._connect_home(stop)
-        return home if self.is_alone else self.servers.store_of(collection, stop)
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether the home server knew no other server when it was connected to, just now.
-
-        So a question in a process of its own neither asks for other servers nor imports what
-        connects to them.
-        """
-        home = self._connect_home()
-        age = time.monotonic() - self._connected_at
-        return self._servers is None and not home.has_servers and age < ALONE_SECONDS
-
-    @property
-    def servers(self) -> ServerPool:
-        """The home server and the others that it knows."""
-        with self._switching:
-            if self._servers is None:
-                # A question of a library of one server does not need it.
-                from fabula.app.server_pool import ServerPool
-
-                self._servers = ServerPool(self.settings, self._connect_home)
-            return self._servers
-
-    def reach_stores(self) -> Mapping[str, Store]:
-        """Return the graphs on all servers that can be reached, by the servers' names, home first.
-
-        A warning says which can't be reached, and which collections are left out for that.
-
-        Raises:
-            FabulaError: The home server can't be reached.
-
-        """
-        return self.read_stores(lambda store: store)
-
-    def read_stores(self, read: Callable[[Store], Found]) -> dict[str, Found]:
-        """Return what is read from each server that answers, by the servers' names, home first.
-
-        Of a server that was reached before and is down now it is said as by `reach_stores`.
-
-        Raises:
-            FabulaError: The home server can't be reached.
-
-        """
-        return self._read_servers(read)[0]
-
-    def _read_servers(
-        self, read: Callable[[Store], Found]
-    ) -> tuple[dict[str, Found], dict[str, FabulaError]]:
-        """Return what is read from each server that answers, and why others do not."""
-        if self.is_alone:
-            return {"home": read(self.home_store)}, {}
-        reached = self.servers.reach()
-        found, failures = {}, dict(reached.failures)
-        for name, store in reached.stores.items():
-            try:
-                found[name] = read(store)
-            except StoreError as error:
-                if name == "home":
-                    raise
-                failures[name] = error
-        for name, failure in failures.items():
-            self._warn_of_server(name, failure)
-        return found, failures
-
-    def _warn_of_server(self, name: str, error: FabulaError) -> None:
-        """Warn of a server that can't be used, if collections live there."""
-        places = self.servers.registry().places.values()
-        if missing := [place.collection for place in places if place.server == name]:
-            LOG.warning("%s Left out: %s.", error.message, ", ".join(sorted(missing)))
-
-    def spaces(self) -> list[Space]:
-        """Return the embedding spaces of the collections on all servers, by name.
-
-        Those on servers that can't be reached are left out, and a warning names them.
-        """
-        return self.find_spaces().spaces
-
-    def find_spaces(self) -> FoundSpaces:
-        """Return the embedding spaces of the collections, and which are left out and why."""
-        if not self._has_others():
-            return FoundSpaces(self.home_store.spaces(), {})
-        (found, errors), registry = self._read_servers(Store.spaces), self.servers.registry()
-        # A copy that is not complete, or not removed yet, is not the collection.
-        spaces = [
-            space
-            for name, there in found.items()
-            for space in there
-            if registry.place(space.collection).server == name
-        ]
-        failures = {
-            place.collection: errors[place.server]
-            for place in sorted(registry.places.values(), key=lambda place: place.collection)
-            if place.server in errors
-        }
-        return FoundSpaces(sorted(spaces, key=lambda space: space.collection), failures)
-
-    def place_new(self, collection: str) -> None:
-        """Have a new collection made on the server that the setting `server` names.
-
-        Raises:
-            NotFound: There is no such server.
-            FabulaError: The collection exists, on another server.
-
-        """
-        server = self.settings.server
-        if server == "home" or collection in self.servers.registry().places:
-            return
-        from fabula.build.move import place_new
-
-        place_new(self.home_store, self.servers.store, collection, server)
-        self.servers.refresh()
-
-    def _has_others(self) -> bool:
-        """Return whether the home server knows other servers."""
-        return not self.is_alone and bool(self.servers.registry().servers)
-
-    def _connect_home(self, stop: Stop | None = None) -> Store:
-        """Return the graph on the home server, with a way to stop waiting for another thread.
-
-        Raises:
-            Stopped: `stop` was set while another thread fetches or starts the private server. A
-                start by this thread is waited for.
-
-        """
-        while not self._connecting.acquire(timeout=POLL_SECONDS):
+        server = self.settings.collections.get(collection)
+        connecting = self._connecting[server]
+        while not connecting.acquire(timeout=POLL_SECONDS):
             self._check(stop)
         try:
             self._check()
-            if self._connected is None:
-                self._connect()
-            assert self._connected is not None
-            return self._connected
+            if server not in self._connected:
+                store = self._open(collection)
+                with self._switching:
+                    if not self._is_closed:
+                        self._connected[server] = store
+                        return store
+                store.close()
+                self._check()
+            return self._connected[server]
         finally:
-            self._connecting.release()
+            connecting.release()
 
-    def _connect(self) -> None:
+    def spaces(self) -> list[Space]:
+        """Return the embedding spaces of the collections, by name.
+
+        A warning names those that are left out, as the server that the settings give them does not
+        answer.
+        """
+        named = self.settings.collections
+        spaces = [space for space in self.home_store.spaces() if space.collection not in named]
+        for name in named:
+            try:
+                space = self.store_of(name).space(name)
+            except FabulaError as error:
+                LOG.warning("%s It is left out.", error.message)
+            else:
+                spaces += [space] if space else []
+        return sorted(spaces, key=lambda space: space.collection)
+
+    def _open(self, collection: str) -> Store:
         # A start is never interrupted: that would leave a home folder without its password.
-        store = connect(self.settings, self._report or ignore_progress)
-        with self._switching:
-            if not self._is_closed:
-                self._connected = store
-                self._connected_at = time.monotonic()
-                return
-        store.close()
-        self._check()
+        report = self._report or ignore_progress
+        if collection not in self.settings.collections:
+            return connect(self.settings, report)
+        try:
+            return connect(self.settings.for_collection(collection), report, RETRY_SECONDS)
+        except StoreError as error:
+            raise StoreError(
+                f"The server of collection {collection!r} can't be used: {error.message}",
+                advice=f"The table [collections.{collection}] of your settings names it.",
+            ) from error
 
     def _check(self, stop: Stop | None = None) -> None:
         """Raise FabulaError if this is closed, and Stopped if `stop` is set."""

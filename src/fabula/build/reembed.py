@@ -16,7 +16,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
-from fabula.store.embedding_space import Space, refuse_dimensions
+from fabula.store.embedding_space import Space, refuse_dimensions, refuse_importing
 from fabula.store.reembedding import Unembedded
 
 NODES_PER_PAGE = 4096
@@ -108,6 +108,7 @@ class ReembedRun:
                 "nothing to embed again: its first `fabula ingest` takes the model that "
                 "FABULA_EMBEDDING_MODEL names."
             )
+        refuse_importing(space)
         return space
 
     def _write(self, space: Space, check: Callable[[], Space | None]) -> int:

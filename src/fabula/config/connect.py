@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fabula.config.settings import Settings
-from fabula.errors import DatabaseDown, StoreError
+from fabula.errors import DatabaseDown
 from fabula.server import Address, ProgressReport, ignore_progress
 from fabula.server.disk_space import check_disk_space
 from fabula.server.state import Home
@@ -16,17 +16,15 @@ from fabula.server.state import Home
 if TYPE_CHECKING:
     from fabula.server.private import PrivateServer
     from fabula.store import Store
-    from fabula.store.server_registry import ServerEntry
 
-SERVER_RETRY_SECONDS = 5.0
-"""How long the driver tries a statement again at a server that is not the home server. Questions
-over several collections do without a server that is down, and should not wait half a minute."""
 MIN_FREE_BYTES = 200_000_000
 """Nothing more is written if the private server's disk has less free space than this. A batch and
 its index entries take up to some tens of MB; a full disk stops the whole database."""
 
 
-def connect(settings: Settings, report: ProgressReport | None) -> Store:
+def connect(
+    settings: Settings, report: ProgressReport | None, retry_seconds: float | None = None
+) -> Store:
     """Connect to the graph; start the private server if the settings name no other.
 
     A graph of an older version of Fabula is migrated. If it is on the private server, a dump is
@@ -35,6 +33,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
     Args:
         settings: They name the server.
         report: Called with each step of the private server's start.
+        retry_seconds: How long the driver tries a statement again; None for half a minute.
 
     Raises:
         StoreError: Neo4j cannot be reached, or the graph is of a newer version of Fabula.
@@ -44,7 +43,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
     from fabula.store.migration import is_old, migrate
 
     report = report or ignore_progress
-    store = _connect_once(settings, report)
+    store = _connect_once(settings, report, retry_seconds)
     try:
         if is_old(store):
             from fabula.store.migrations import MIGRATIONS
@@ -52,45 +51,7 @@ def connect(settings: Settings, report: ProgressReport | None) -> Store:
             if not settings.neo4j_uri and private_server(settings).make_dump(report):
                 # The server was stopped for the dump, and may have moved to another port.
                 store.close()
-                store = _connect_once(settings, report)
-            migrate(store, MIGRATIONS)
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def connect_server(settings: Settings, entry: ServerEntry, password: str | None = None) -> Store:
-    """Connect to another server of the library; a graph of an older version is migrated.
-
-    Args:
-        settings: They have its password.
-        entry: The server.
-        password: The password, if it is known already.
-
-    Raises:
-        StoreError: It can't be reached, or its graph is of a newer version of Fabula.
-
-    """
-    # Imported here: a question to the home server needs none of them.
-    from fabula.models.address import redact_url
-    from fabula.store import Store
-    from fabula.store.driver_errors import describe_connecting
-    from fabula.store.migration import is_old, migrate
-
-    if password is None:
-        password = settings.server_password(entry.name, entry.uri if entry.in_keyring else "")
-    try:
-        store = Store.connect(
-            entry.uri, entry.username, password, entry.database, SERVER_RETRY_SECONDS
-        )
-    except StoreError as error:
-        raise describe_connecting(error, entry.name, entry.uri, entry.username) from error
-    store.server = f"server {entry.name!r} at {redact_url(entry.uri)}"
-    try:
-        if is_old(store):
-            from fabula.store.migrations import MIGRATIONS
-
+                store = _connect_once(settings, report, retry_seconds)
             migrate(store, MIGRATIONS)
     except BaseException:
         store.close()

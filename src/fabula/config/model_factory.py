@@ -760,8 +760,7 @@ class ModelFactory:
         blank = {"neo4j_uri": None, "neo4j_username": "neo4j", "neo4j_password": SecretStr("")}
         update: dict[str, Any] = {
             **blank,
-            "server_passwords": {},
-            "server": "home",
+            "collections": {},
             "api_key": None if key is None else SecretStr(key),
             "keyring": False,
             "cache": False,

@@ -121,7 +121,7 @@ CONVENTIONAL = {
 """Settings whose environment variable is one that other programs use too."""
 
 SECRET = (
-    *("api_key", "neo4j_password", "server_passwords"),
+    *("api_key", "neo4j_password", "collections"),
     "serve.oidc_client_secret",
 )
 """Settings that are never shown, and have no flags: other users of the machine could read them."""
@@ -142,6 +142,17 @@ ADDRESSES = ("neo4j_uri", "base_url")
 """Settings that may contain a user name and a password, which are not shown."""
 
 
+class CollectionServer(BaseModel):
+    """The server and database of one collection; None: as the settings of that name say."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    neo4j_uri: str | None = None
+    neo4j_username: str | None = None
+    neo4j_password: SecretStr | None = None
+    neo4j_database: str | None = None
+
+
 class Settings(BaseModel):
     """All settings, checked and frozen; `Settings.read()` collects them."""
 
@@ -158,13 +169,10 @@ class Settings(BaseModel):
     neo4j_username: str = Field("neo4j", description="user at that server")
     neo4j_password: SecretStr = Field(SecretStr(""), description="password at that server")
     neo4j_database: str = Field("neo4j", description="database at that server")
-    server_passwords: dict[str, SecretStr] = Field(
+    collections: dict[str, CollectionServer] = Field(
         default_factory=dict,
-        description='passwords of other servers (`fabula servers`), as {"server2": "..."}; those '
-        "that are not named are in the system's keyring",
-    )
-    server: str = Field(
-        "home", description="server on which a new collection is made, as `fabula servers` lists it"
+        description="tables [collections.NAME] with the neo4j_uri, neo4j_username, neo4j_password "
+        "and neo4j_database of collections that are in another graph; what is not set is as above",
     )
     neo4j_heap: str = Field(
         "512m", pattern=r"^\d+[mg]$", description="heap of the private Neo4j, as 512m or 2g"
@@ -297,16 +305,16 @@ class Settings(BaseModel):
         """Split the names that a variable or a flag holds in one text."""
         return serving.split_names(value)
 
-    @field_validator("server_passwords", mode="before")
+    @field_validator("collections", mode="before")
     @classmethod
-    def _read_passwords(cls, value: Any) -> Any:
+    def _read_collections(cls, value: Any) -> Any:
         """Read what a variable holds in one text, as JSON."""
         if not isinstance(value, str):
             return value
         try:
             return json.loads(value)
         except ValueError:
-            raise ValueError('is not JSON, as {"server2": "..."}') from None
+            raise ValueError('is not JSON, as {"novels": {"neo4j_database": "novels"}}') from None
 
     @field_validator("embedding_query_prefix", "embedding_passage_prefix")
     @classmethod
@@ -411,21 +419,25 @@ class Settings(BaseModel):
 
         return read_key(normalize_url(self.base_url))
 
-    def server_password(self, name: str, uri: str = "") -> str:
-        """Return the password of another server; '' if there is none.
+    def for_collection(self, collection: str) -> Self:
+        """Return settings that name the server and database of a table `[collections.NAME]`.
 
-        Args:
-            name: The name of the server.
-            uri: Its address, if the keyring has the password.
+        Raises:
+            KeyError: There is no table for it.
+            SettingsError: It has another database, and no server that could have several.
 
         """
-        if name in self.server_passwords:
-            return self.server_passwords[name].get_secret_value()
-        if not uri:
-            return ""
-        from fabula.models.keyring import find_secret
-
-        return find_secret(uri)
+        settings = self.model_copy(
+            update={
+                name: value for name, value in self.collections[collection] if value is not None
+            }
+        )
+        if not settings.neo4j_uri:
+            raise SettingsError(
+                f"collections.{collection} has no neo4j_uri, and Fabula's own Neo4j has a single "
+                "database: name the server."
+            )
+        return settings
 
     def without_endpoint(self) -> Self:
         """Return settings with which nothing is asked of an endpoint, so that nothing costs money.
@@ -678,7 +690,7 @@ def _holds_path(annotation: Any) -> bool:
 
 def _read_file(file: Path) -> Values:
     for key, value in _read_toml(file).items():
-        if not isinstance(value, dict) or key == "server_passwords":
+        if not isinstance(value, dict) or key == "collections":
             yield key, value, f"{file}: {key}"
             continue
         for name, inner in value.items():

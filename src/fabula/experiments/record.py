@@ -31,7 +31,7 @@ from fabula.models.address import redact_url
 from fabula.models.usage import Usage, sum_usage
 
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
-SECRETS = frozenset({"api_key", "neo4j_password", "server_passwords"})
+SECRETS = frozenset({"api_key", "neo4j_password", "collections"})
 
 
 @dataclass(frozen=True, slots=True)

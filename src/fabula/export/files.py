@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         ExportedNode,
         ExportedRelationship,
         ExportReader,
-        JoinedReader,
     )
 
 FORMATS = ("jsonl", "graphml")
@@ -39,7 +38,7 @@ NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
 def write_graph(
-    exported: ExportReader | JoinedReader | ReadSoFar,
+    exported: ExportReader | ReadSoFar,
     file: Path,
     format: str,
     *,
@@ -122,7 +121,7 @@ def refuse_special_file(file: Path) -> None:
 
 
 def _write_json_lines(
-    exported: ExportReader | JoinedReader | ReadSoFar, stream: IO[str], embeddings: bool
+    exported: ExportReader | ReadSoFar, stream: IO[str], embeddings: bool
 ) -> Written:
     """Write a line for each node, then one for each relationship, as apoc.export.json does."""
     nodes = exported.nodes(embeddings=embeddings)
@@ -166,7 +165,7 @@ def _write_each(items: Iterable[Any], stream: IO[str], to_line: Callable[[Any], 
     return count
 
 
-def _write_graphml(exported: ExportReader | JoinedReader | ReadSoFar, stream: IO[str]) -> Written:
+def _write_graphml(exported: ExportReader | ReadSoFar, stream: IO[str]) -> Written:
     """Write GraphML, without embeddings."""
     types = {name: _graphml_type(cypher_types) for name, cypher_types in exported.types().items()}
     # A property may be called anything, even "label", and the id of an attribute must be a word.

@@ -19,18 +19,15 @@ LABELS = (
         "AnnotationSlice",
         "Chunk",
         "Collection",
-        "CollectionCopy",
-        "CollectionPlace",
         "Decision",
         "Document",
         "Element",
         GAP,
         "Lock",
-        "MovedCollection",
         "Part",
         "Passage",
     ),
-    *("Retired", "Schema", "Server", "Staged"),
+    *("Retired", "Schema", "Staged"),
 )
 """Labels of the core, which no graph may give to its nodes."""
 

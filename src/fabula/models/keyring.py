@@ -43,21 +43,6 @@ def save_key(address: str, key: str) -> None:
         raise SettingsError(f"The keyring refused to store the key: {error}.") from error
 
 
-def find_secret(address: str) -> str:
-    """Return what is stored for an address; '' if there is nothing, or no safe keyring."""
-    if not keyring_name():
-        return ""
-    import keyring
-    from keyring.errors import KeyringError
-
-    try:
-        return keyring.get_password(SERVICE, redact_url(address)) or ""
-    except KeyringError as error:
-        raise SettingsError(
-            f"The keyring did not return the password of {redact_url(address)}: {error}. Unlock it."
-        ) from error
-
-
 def read_key(address: str) -> str:
     """Return the stored key of the endpoint at `address`.
 

@@ -394,9 +394,8 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
     @server.tool(annotations=READ_ONLY)
     @_report_errors
     def list_collections(context: Context[Any, Any]) -> list[str]:
-        """List the names of the collections that you may read, even if their server is down."""
-        spaces, left_out = access.state.find_spaces(access.caller(context))
-        return sorted({*(space.collection for space in spaces), *left_out})
+        """List the names of the collections that you may read."""
+        return access.state.visible_collections(access.caller(context))
 
     @server.tool(annotations=READ_ONLY)
     @_report_errors

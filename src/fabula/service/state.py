@@ -26,7 +26,6 @@ from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
 from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
-from fabula.service.core.errors import describe_failures
 from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.recipes import Recipes
 from fabula.service.core.jobs.runner import JobServices, Runner
@@ -223,15 +222,11 @@ class ServiceState:
     def collections(self, names: Sequence[str], caller: Caller) -> list[Collection]:
         """Return several collections for a caller; without names, all that the caller may see.
 
-        Those on servers that are down are among them.
-
         Raises:
             NotFound: The caller may not see one of them, or sees none.
 
         """
-        chosen = list(dict.fromkeys(names))
-        if not chosen:
-            chosen = list(filter(caller.may_see, self.app.known_collections()))
+        chosen = list(dict.fromkeys(names)) or self.visible_collections(caller)
         if not chosen:
             raise NotFound("There is no document yet that you may read.")
         for name in chosen:
@@ -257,21 +252,13 @@ class ServiceState:
         """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
 
-    def find_spaces(self, caller: Caller) -> tuple[list[Space], dict[str, str]]:
-        """Return the collections with documents that a caller may see, by name.
-
-        Returns:
-            Their embedding spaces, and why others are left out: their servers do not answer.
-
-        """
-        found = self.app.find_spaces()
-        spaces = [
+    def spaces(self, caller: Caller) -> list[Space]:
+        """Return the embedding spaces of the collections with documents that a caller may see."""
+        return [
             space
-            for space in found.spaces
+            for space in self.app.spaces()
             if space.has_documents and caller.may_see(space.collection)
         ]
-        failures = {name: error for name, error in found.failures.items() if caller.may_see(name)}
-        return spaces, describe_failures(failures)
 
 
 def make_schema(store: Store) -> None:

@@ -34,7 +34,7 @@ from fabula.store.embedding_space import (
     refuse_reembedding,
     refuse_unknown,
 )
-from fabula.store.locks import ProcessLock, process_lock, refuse_moved, refuse_moved_in
+from fabula.store.locks import ProcessLock, process_lock
 from fabula.store.part_versions import PartVersions
 from fabula.store.parts import (
     NOTHING_STAGED,
@@ -142,10 +142,6 @@ class Store(Database):
                 self._spaces[collection] = space
         return space
 
-    def collections(self) -> list[str]:
-        """Return the names of the collections that hold documents, in order."""
-        return [row["name"] for row in self.rows("core/find_collections")]
-
     def documents(
         self,
         collection: str,
@@ -176,10 +172,9 @@ class Store(Database):
         [row] = self.rows("core/count_documents", collection=collection, limit=limit)
         return row["documents"], row["all"]
 
-    def latest_collections(self) -> list[tuple[str, str]]:
-        """Return when each collection's last document was written, and its name, in order."""
-        rows = self.rows("servers/find_written")
-        return [(row["written"], row["collection"]) for row in rows]
+    def latest_collections(self) -> list[str]:
+        """Return the names of collections, first the one whose document was written last."""
+        return [row["collection"] for row in self.rows("core/find_written")]
 
     def count_passages(self, collection: str = "") -> int:
         """Return how many passages a collection has, or all have together."""
@@ -830,7 +825,6 @@ class Store(Database):
         refuse_dimensions(model, dimensions)
         self.check_disk_space()
         self.make_schema()
-        refuse_moved(self, collection)
         space = self.space(collection)
         if space is None:
             refuse_collection(collection)
@@ -840,7 +834,6 @@ class Store(Database):
             def take(transaction: neo4j.ManagedTransaction) -> None:
                 # A document of another model may just be coming in.
                 lock_collection(transaction, collection)
-                refuse_moved_in(transaction, collection)
                 transaction.run(read_statement("core/save_space"), new_space).consume()
 
             with self.session() as session:
@@ -1001,7 +994,6 @@ class Store(Database):
         """Return the space of a collection that a writer found a moment ago."""
         space = read_space(self.rows("core/find_space", collection=collection))
         if space is None:
-            refuse_moved(self, collection)
             raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
         return space
 
@@ -1045,8 +1037,6 @@ class Store(Database):
 
         def take_out(transaction: neo4j.ManagedTransaction) -> int:
             lock_owners(transaction, [*owners, *map(_collection_owner, owners)])
-            for collection in {owner.collection for owner in owners}:
-                refuse_moved_in(transaction, collection)
             removed = 0
             for owner in owners:
                 if owner.document:
@@ -1073,7 +1063,6 @@ class Store(Database):
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
             lock_owners(transaction, [owner, _collection_owner(owner)])
-            refuse_moved_in(transaction, collection)
             place = {"collection": collection, "document": document}
             transaction.run(
                 read_statement("core/switch_out_collection_part"), place, graph=""
@@ -1113,7 +1102,6 @@ class Store(Database):
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             # A document that is being replaced must not be changed on its way out.
             lock_owners(transaction, [owner])
-            refuse_moved_in(transaction, owner.collection)
             description = {"title": title, "title_key": fold_name(title), "author": author}
             description |= {"author_key": fold_name(author), "published": date}
             place = {"collection": owner.collection, "document": owner.document}
@@ -1146,7 +1134,6 @@ class Store(Database):
 
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             lock_owners(transaction, [owner])
-            refuse_moved_in(transaction, owner.collection)
             same = {"collection": owner.collection, "ids": [document.id], "sha256": []}
             rows = transaction.run(read_statement("core/find_same"), same).data()
             if not any(row["document"]["sha256"] == document.sha256 for row in rows):

@@ -15,7 +15,6 @@ from fabula.graph.annotations import (
     LayerRecord,
 )
 from fabula.graph.queries import read_statement
-from fabula.store.locks import refuse_moved_in
 from fabula.store.parts import lock_collection, refuse_long_line
 from fabula.text.ids import digest
 from fabula.text.names import quote_name
@@ -82,7 +81,6 @@ def edit_layer(
 
     Raises:
         BadValue: The name is too long, or there are too many annotations.
-        CollectionMoved: The collection is being moved to another server, or was.
         NotFound: The document was removed.
 
     """
@@ -94,7 +92,6 @@ def edit_layer(
 
     def save(transaction: neo4j.ManagedTransaction) -> AnnotationLayer | None:
         lock_collection(transaction, collection)
-        refuse_moved_in(transaction, collection)
         previous = next(_read(transaction, place, name), None)
         layer = edit(previous)
         if layer == previous:

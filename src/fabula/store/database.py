@@ -62,10 +62,6 @@ class Database:
         # 29 to 109 s while a large book came in.
         self._bookmarks: neo4j.BookmarkManager | None = None
         self._is_closed = False
-        self.server = ""
-        """What messages call the server, where it is not the home server."""
-        self.has_servers = False
-        """Whether the graph knows other servers, as when its schema was last read."""
 
     @classmethod
     def connect(
@@ -186,7 +182,7 @@ class Database:
         routing = neo4j.RoutingControl.READ if is_reading else neo4j.RoutingControl.WRITE
         with (
             tracing.span(name, attributes, client=True),
-            explain_errors(name, self.server),
+            explain_errors(name),
             self.driver() as driver,
         ):
             result = driver.execute_query(
@@ -202,7 +198,7 @@ class Database:
     def session(self) -> Iterator[neo4j.Session]:
         """Yield a session for several statements; its errors are translated as well."""
         with (
-            explain_errors("writing", self.server),
+            explain_errors("writing"),
             self.driver() as driver,
             driver.session(database=self._database, bookmark_manager=self._bookmarks) as session,
         ):

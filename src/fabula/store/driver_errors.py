@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from neo4j.exceptions import (
     AuthError,
-    ConfigurationError,
     DriverError,
     Neo4jError,
     ServiceUnavailable,
@@ -24,22 +23,6 @@ CONNECTION_LOST = (
     "own server is then started again."
 )
 """It is shown by commands, by logs and to clients of the service, so it names no command."""
-
-
-def lost_connection_message(server: str = "") -> str:
-    """Return a message for a connection that was lost.
-
-    Args:
-        server: The server in words, as "server 'server2' at bolt://10.0.0.2:7687"; '' for the home
-            server.
-
-    """
-    if not server:
-        return CONNECTION_LOST
-    return (
-        f"The connection to {server} was lost; nothing is half written. Start Neo4j there if it "
-        "does not run, and try again."
-    )
 
 
 def refuse_old_server(components: Sequence[tuple[str, str]], uri: str) -> None:
@@ -71,38 +54,6 @@ MEMORY_ADVICE = (
     "your own raise server.memory.heap.max_size"
 )
 """How to give a server more memory, without a full stop."""
-
-
-def describe_connecting(error: StoreError, name: str, uri: str, username: str) -> StoreError:
-    """Return the error of a first connection to another server of a library.
-
-    `explain_connecting` names the settings of the home server, which have nothing to do with it.
-
-    Args:
-        error: What `explain_connecting` raised.
-        name: The name of the server.
-        uri: Its address.
-        username: The user at that server.
-
-    """
-    cause = error.__cause__
-    if isinstance(cause, AuthError):
-        return StoreError(
-            f"the Neo4j at {uri} refuses user {username!r} with this password.",
-            advice=f"Run `fabula servers add {name} {uri}` again, or set "
-            f'FABULA_SERVER_PASSWORDS=\'{{"{name}": "..."}}\'.',
-        )
-    if isinstance(cause, ServiceUnavailable):
-        return StoreError(
-            f"no Neo4j answers at {uri}.",
-            advice="Check the address, and that the server runs and can be reached from here.",
-        )
-    if isinstance(cause, ValueError | ConfigurationError):
-        return StoreError(
-            f"{uri} is not an address of a Neo4j server; an address looks like bolt://host:7687 or "
-            "neo4j+s://host."
-        )
-    return error
 
 
 @contextmanager
@@ -141,12 +92,11 @@ def explain_connecting(uri: str, username: str, database: str) -> Iterator[None]
 
 
 @contextmanager
-def explain_errors(name: str, server: str = "") -> Iterator[None]:
+def explain_errors(name: str) -> Iterator[None]:
     """Raise errors of a statement as errors of ours, in words.
 
     Args:
         name: The name of the statement.
-        server: The server in words, where it is not the home server.
 
     Raises:
         BadValue: A parameter is a number or a text that Neo4j can't be sent.
@@ -163,13 +113,8 @@ def explain_errors(name: str, server: str = "") -> Iterator[None]:
             f"A value given to {name} has {what}{limit}, which Neo4j can't hold."
         ) from error
     except (ServiceUnavailable, SessionExpired) as error:
-        raise StoreError(lost_connection_message(server)) from error
+        raise StoreError(CONNECTION_LOST) from error
     except Neo4jError as error:
-        if error.code in DatabaseDown.CODES and server:
-            raise DatabaseDown(
-                f"The database of {server} stopped at an error while this ran, as it does when its "
-                "disk is full; nothing is half written. Its log says why; restart it there."
-            ) from error
         if error.code in DatabaseDown.CODES:
             raise DatabaseDown(
                 "The database stopped at an error while this ran, as it does when its disk is "

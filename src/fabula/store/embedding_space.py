@@ -10,6 +10,9 @@ from fabula.graph import queries
 from fabula.models.prefixes import known_prefixes, split_space_name
 from fabula.text.names import collection_problem, quote_name
 
+IMPORTING = "importing"
+"""The phase of a collection that is being imported."""
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -31,7 +34,8 @@ class Space:
         next_dimensions: How many numbers an embedding of that model has.
         former_dimensions: How many those in the unused slot have.
         phase: Empty unless the collection is re-embedded; 'writing' while the next embeddings are
-            written, 'clearing' while those that are not used any more are deleted.
+            written, 'clearing' while those that are not used any more are deleted; IMPORTING while
+            the collection is imported, when it has no documents yet.
 
     """
 
@@ -74,6 +78,13 @@ class Space:
         return 3 - self.slot
 
     @property
+    def state(self) -> str:
+        """Return what is being done to it, in words; '' for nothing."""
+        if self.phase == IMPORTING:
+            return "being imported"
+        return f"being re-embedded with {self.target}" if self.phase else ""
+
+    @property
     def target(self) -> str:
         """Return the model that the collection has once its re-embedding has ended."""
         return self.model if self.phase == "clearing" else self.next_model
@@ -100,8 +111,21 @@ def refuse_other_model(space: Space, model: str) -> None:
         raise other_space_error(space, model)
 
 
+def refuse_importing(space: Space) -> None:
+    """Raise SpaceError while the collection is imported."""
+    if space.phase == IMPORTING:
+        raise SpaceError(
+            f"Collection {space.collection!r} is being imported, and is there once that has ended.",
+            advice="If it was stopped, run `fabula import FILE` again.",
+        )
+
+
 def refuse_reembedding(space: Space) -> None:
-    """Raise SpaceError while the collection is re-embedded: new documents would be left out."""
+    """Raise SpaceError while the collection is re-embedded: new documents would be left out.
+
+    Neither can there be documents while it is imported.
+    """
+    refuse_importing(space)
     if space.phase != "writing":
         return
     raise SpaceError(

@@ -149,31 +149,6 @@ class ExportReader:
                         )
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedReader:
-    """Reads the graphs of collections on several servers, one after the other, as one graph."""
-
-    readers: Sequence[ExportReader]
-
-    def nodes(self, *, embeddings: bool = False) -> Iterator[ExportedNode]:
-        """Yield all nodes of every document, as `ExportReader.nodes` does."""
-        for reader in self.readers:
-            yield from reader.nodes(embeddings=embeddings)
-
-    def relationships(self) -> Iterator[ExportedRelationship]:
-        """Yield every relationship between those nodes."""
-        for reader in self.readers:
-            yield from reader.relationships()
-
-    def types(self) -> dict[str, set[str]]:
-        """Return the Cypher types of each property of the nodes, ids and embeddings left out."""
-        types: dict[str, set[str]] = {}
-        for reader in self.readers:
-            for name, found in reader.types().items():
-                types.setdefault(name, set()).update(found)
-        return types
-
-
 def _place(space: Space | None) -> tuple[object, ...]:
     """Return where a collection's embeddings are, and of which model."""
     return (space.kind, space.slot) if space else ()

@@ -236,7 +236,7 @@ def _warnings(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterato
 def _state_notes(store: Store, collection: str, document: str) -> Iterator[str]:
     for space in store.spaces():
         if space.phase and collection in ("", space.collection):
-            yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
+            yield f"Collection {space.collection!r} is {space.state}."
     runs = store.find_abandoned_runs(collection)
     [left] = store.rows("core/count_left_over", collection=collection, document=document, runs=runs)
     if left["nodes"]:

@@ -2,26 +2,22 @@
 
 A lock is an open transaction that holds locks of Neo4j and is never committed. The server ends it
 with the connection, and so with the process, however that ends.
-
-A collection that is being moved to another server, or was, is closed to writers by a node instead
-(`refuse_moved`), as it stays closed whoever ends.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
-from fabula.errors import CollectionMoved, StoreError
+from fabula.errors import StoreError
 from fabula.graph.queries import read_statement
 from fabula.store.database import Database
-from fabula.store.driver_errors import lost_connection_message
 
 ATTEMPT_SECONDS = 1.0
 """How long to wait for a lock, which may just be released, before it counts as held."""
@@ -43,12 +39,11 @@ class ProcessLock:
 
     Attributes:
         run: The name of a run of staging that the lock holds as well; '' for none.
-        server: What messages call the server, where it is not the home server.
 
     """
 
-    def __init__(self, transaction: neo4j.Transaction, run: str = "", server: str = "") -> None:
-        self.run, self.server = run, server
+    def __init__(self, transaction: neo4j.Transaction, run: str = "") -> None:
+        self.run = run
         self._transaction = transaction
         self._using = threading.Lock()
         self._seen = time.monotonic()
@@ -65,8 +60,6 @@ class ProcessLock:
             try:
                 rows = self._transaction.run(read_statement(name), parameters).data()
             except (Neo4jError, DriverError) as error:
-                if self.server:
-                    raise StoreError(lost_connection_message(self.server)) from error
                 raise StoreError(
                     "The connection to Neo4j was lost, or the server restarted, while this went "
                     "on; nothing is half written. Try again in a moment: Fabula's own server is "
@@ -118,7 +111,7 @@ def process_lock(
         with _enter(store, session, names, wait) if wait else nullcontext():
             # 0 is no limit: a lock may be held longer than a server allows a transaction to last.
             transaction = session.begin_transaction(metadata={NAMES_TAG: held}, timeout=0)
-            lock = ProcessLock(transaction, run, store.server)
+            lock = ProcessLock(transaction, run)
             try:
                 _take(transaction, held)
             except BaseException:
@@ -196,40 +189,3 @@ def find_held_names(session: neo4j.Session) -> set[str]:
 
 def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
     transaction.run(read_statement("core/take_locks"), locks=list(names)).consume()
-
-
-def refuse_moved(store: Database, collection: str) -> None:
-    """Raise CollectionMoved if a collection takes no changes here, before anything is paid for.
-
-    Readers of a collection go where the home server says. Writers are refused by the server that
-    they write to: a process may have learned an hour ago where the collection lives.
-    """
-    _refuse_moved(store.rows("servers/find_moved", collection=collection), collection)
-
-
-def refuse_moved_in(
-    transaction: neo4j.ManagedTransaction | neo4j.Transaction, collection: str
-) -> None:
-    """Raise CollectionMoved if a collection takes no changes here, in the transaction of a writer.
-
-    The writer has the collection's lock or its document's, so that no move begins meanwhile.
-    """
-    rows = transaction.run(read_statement("servers/find_moved"), collection=collection).data()
-    _refuse_moved(rows, collection)
-
-
-def _refuse_moved(rows: Sequence[Mapping[str, Any]], collection: str) -> None:
-    if not rows:
-        return
-    server = rows[0]["server"]
-    if not rows[0]["is_moving"]:
-        raise CollectionMoved(
-            f"Collection {collection!r} has been moved to server {server!r}: try again, and it is "
-            "changed there."
-        )
-    raise CollectionMoved(
-        f"Collection {collection!r} is being moved to server {server!r}: questions are answered "
-        "meanwhile, and changes are taken again once it is there.",
-        advice=f"If the move was stopped, `fabula collections move {collection} --to {server}` "
-        "continues it.",
-    )

@@ -73,7 +73,6 @@ def record(store: Database) -> None:
 def _version(store: Database) -> int | None:
     """Return the version of the graph's schema, None for a new graph, or refuse an unknown one."""
     [row] = store.rows("core/find_schema")
-    store.has_servers = row["has_servers"]
     version = row["version"]
     if version is None:
         if row["has_documents"]:

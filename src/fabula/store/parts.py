@@ -20,7 +20,6 @@ from fabula.graph.hits import NEVER
 from fabula.graph.queries import read_statement
 from fabula.store import locks
 from fabula.store.embedding_space import Space, other_space_error, refuse_reembedding
-from fabula.store.locks import refuse_moved_in
 from fabula.store.rows import encode_vector, part_id, part_properties, read_space
 from fabula.store.search_index import search_properties
 from fabula.text.names import MAX_LINE_BYTES, MAX_NAME_BYTES, name_problem, quote_name
@@ -323,7 +322,7 @@ def switch(
     owners = [part.owner for part in parts]
     # All checks come after the lock: what they find stays true until the transaction ends.
     lock_owners(transaction, owners)
-    _refuse_moved(transaction, space)
+    _refuse_other_space(transaction, space)
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created: dict[str, str] = {}
@@ -417,8 +416,7 @@ def _digest(name: str) -> str:
     return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
-    refuse_moved_in(transaction, space.collection)
+def _refuse_other_space(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     rows = transaction.run(read_statement("core/find_space"), collection=space.collection).data()
     now = read_space(rows)
     if now is None:

@@ -27,7 +27,6 @@ from fabula.graph.queries import (
 from fabula.store import Store, locks, schema
 from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import Space
-from fabula.store.locks import refuse_moved_in
 from fabula.store.parts import lock_collection
 from fabula.store.rows import encode_vector, read_space
 from fabula.text.document import Vectors
@@ -75,7 +74,6 @@ def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
 
     def record(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, collection)
-        refuse_moved_in(transaction, collection)
         next_space = {"collection": collection, "model": model, "dimensions": dimensions}
         transaction.run(read_statement("core/reembed_begin"), next_space).consume()
 
@@ -157,7 +155,6 @@ def flip(store: Store, space: Space) -> None:
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
-        refuse_moved_in(transaction, space.collection)
         parameters = {"model": space.next_model, "dimensions": space.next_dimensions}
         parameters |= {"collection": space.collection, "slot": space.slot}
         [row] = transaction.run(read_statement("core/reembed_flip"), parameters)

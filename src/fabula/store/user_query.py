@@ -140,7 +140,7 @@ def run_user_query(
     limit = _Limit(timeout_seconds or PLANNING_SECONDS)
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
-        explain_errors("the query", store.server),
+        explain_errors("the query"),
         store.driver() as driver,
         driver.session(database=store._database, default_access_mode=access) as session,
     ):

@@ -20,8 +20,7 @@ from fabula.cli.shared.screen import echo
 from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.connect import private_server
 from fabula.config.settings import Settings
-from fabula.errors import FabulaError, ServerError
-from fabula.models.address import redact_url
+from fabula.errors import ServerError
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
@@ -153,12 +152,10 @@ def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
     """Write all graphs to FILE, in Neo4j's dump format.
 
     The server is stopped for this, and started again if it was running. FILE has no passwords.
-    Collections on other servers (`fabula servers`) are not in it: back those servers up where they
-    run, or move a collection home first.
+    Collections that tables [collections.NAME] put into another graph are not in it.
     """
     _mention_other(settings)
     server = private_server(settings)
-    elsewhere = list_elsewhere(server)
     server.refuse_unwritable(file, overwrite=force)
     _confirm_stop(
         server,
@@ -167,16 +164,9 @@ def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
     )
     with show_server_progress() as report:
         server.dump(file, overwrite=force, report=report)
-    whose = "All graphs of Fabula's own server" if elsewhere else "All graphs"
-    click.echo(f"{whose} are in {file} ({file.stat().st_size / 1e6:.1f} MB).")
-    for collection, name, uri in elsewhere:
-        echo(
-            f"Not in it: collection {collection} on server {name!r} at {uri}. Back that server up "
-            "where it runs (with Neo4j stopped: neo4j-admin database dump neo4j "
-            f"--to-path=FOLDER), or run `fabula collections move {collection} --to home` and dump "
-            "again.",
-            err=True,
-        )
+    click.echo(f"All graphs are in {file} ({file.stat().st_size / 1e6:.1f} MB).")
+    if settings.collections:
+        echo(f"Not in it: {', '.join(settings.collections)}; see [collections].", err=True)
 
 
 @command.command(examples=("db load backup.dump",))
@@ -263,29 +253,6 @@ def _load(server: PrivateServer, file: Path) -> None:
             f"{are} paused. `fabula jobs` lists the jobs, `fabula jobs resume` lets those that are "
             "paused go on, and `fabula jobs cancel` drops them."
         )
-
-
-def list_elsewhere(server: PrivateServer) -> list[tuple[str, str, str]]:
-    """Return the collections on other servers, each with the server's name and address.
-
-    A private server that does not run is not started for this.
-    """
-    from fabula.store import Store
-    from fabula.store.server_registry import HOME_SERVER, read_registry
-
-    address = server.status().address
-    if address is None:
-        return []
-    try:
-        with Store.connect(address.uri, address.username, address.password, "neo4j") as store:
-            registry = read_registry(store)
-    except FabulaError:
-        return []
-    return sorted(
-        (place.collection, place.server, redact_url(registry.servers[place.server].uri))
-        for place in registry.places.values()
-        if place.server != HOME_SERVER and place.server in registry.servers
-    )
 
 
 def _describe_dumps(dumps: Sequence[Path], with_dumps: bool) -> str:

@@ -24,6 +24,7 @@ OTHERS = export_formats()
         'export "A Christmas Carol" --out carol.jsonl',
         "export --all --out everything.graphml",
         'export "A Christmas Carol" --out carol.ttl',
+        "export --whole --collection novels --out novels.jsonl",
         'export "A Christmas Carol" --format obsidian --out vault',
     ),
 )
@@ -39,6 +40,9 @@ OTHERS = export_formats()
 )
 @click.option("--embeddings", is_flag=True, help="include the embeddings, as lists; only in JSONL")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
+@click.option(
+    "--whole", is_flag=True, help="all that the collection holds, for `fabula import`; only JSONL"
+)
 @until_flag
 @settings_flags(*GRAPH)
 def command(
@@ -48,6 +52,7 @@ def command(
     format: str | None,
     embeddings: bool,
     everywhere: bool,
+    whole: bool,
     settings: Settings,
 ) -> None:
     """Write the graph of the collection, or of DOCUMENT (its id, title or file), to a file.
@@ -55,14 +60,19 @@ def command(
     JSONL has one object per line: all nodes, then all relationships, in the format of Neo4j's
     apoc.export.json. GraphML is for Gephi, yEd and NetworkX; it has no embeddings, and no control
     characters, which XML can't contain. RDF (.ttl, .nt) needs fabula[rdf]. An existing file is
-    replaced.
+    replaced. --whole writes what `fabula import` takes in: all of one collection, with its
+    embeddings, corrections and annotations, as it is.
     """
+    if whole and (document or everywhere or until or embeddings or format not in (None, "jsonl")):
+        raise click.UsageError("--whole is all of one collection, as JSONL: leave the rest out.")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     if until and everywhere:
         raise click.UsageError("--until is a place in one document: leave --all out.")
     with (open_collection if everywhere else open_for_reading)(settings) as fabula:
-        if everywhere:
+        if whole:
+            written = fabula.export_whole(out)
+        elif everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
             written = fabula.export(

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="print JSON: what became of each source")
 @batch_flags
 @worker_flags
-@settings_flags(*GRAPH, "server", *BUILDING)
+@settings_flags(*GRAPH, *BUILDING)
 def command(
     paths: tuple[str, ...],
     rebuild: bool,

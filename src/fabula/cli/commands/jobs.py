@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.commands.servers import HOME_FLAGS
 from fabula.cli.shared.help import Command, CommandWithActions
 from fabula.cli.shared.opening import open_collection
+from fabula.cli.shared.options import HOME_FLAGS
 from fabula.cli.shared.screen import echo, print_json
 from fabula.cli.shared.tables import print_table
 from fabula.config.settings import Settings

@@ -82,9 +82,7 @@ GROUPS = {
     ),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *FLAT),
     "Ways to ask": (*RANKING, "history_tokens", "question_history"),
-    "Neo4j": tuple(
-        name for name in (*GRAPH, "dumps", "server") if name not in ("collection", "preset")
-    ),
+    "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }
 """What flags are about, in the order that help shows them."""
 COMMON = (
@@ -111,6 +109,9 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 
     return decorate
 
+
+HOME_FLAGS = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
+"""The flags of commands that are about no single collection."""
 
 until_flag = click.option(
     "--until",

@@ -133,8 +133,8 @@ async def search_across(
 ) -> SearchView:
     """Return the passages of several collections that best answer the question, merged by rank.
 
-    Each passage names its `collection`. A collection that can't be searched, as its server is down,
-    is in `left_out`.
+    Each passage names its `collection`. A collection that can't be searched, as its model can't be
+    used, is in `left_out`.
     """
     stop = Stop()
 

@@ -59,27 +59,21 @@ class DocumentChange(BaseModel):
     published: str | None = Field(None, max_length=100, description="the date or year of the text")
 
 
-class CollectionPage(Page[CollectionView]):
-    """A page of collections; `left_out` are all those whose servers do not answer, and why."""
-
-    left_out: dict[str, str] = Field({})
-
-
 @router.get("/collections", summary="List collections")
 def list_collections(
     state: State, caller: Reader, limit: Limit = 50, after: After = ""
-) -> CollectionPage:
+) -> Page[CollectionView]:
     """List the collections that your key may see, by name."""
     [begin] = read_cursor(after, str) or ("",)
-    spaces, left_out = state.find_spaces(caller)
-    page, more = take_page([space for space in spaces if space.collection > begin], limit)
+    spaces = [space for space in state.spaces(caller) if space.collection > begin]
+    page, more = take_page(spaces, limit)
     next = make_cursor(page[-1].collection) if more else None
     collections = [state.app.collection(space.collection) for space in page]
     items = [
-        CollectionView.of(space, len(collection.documents()), collection.server)
+        CollectionView.of(space, len(collection.documents()))
         for space, collection in zip(page, collections, strict=True)
     ]
-    return CollectionPage(items=items, next=next, left_out=left_out)
+    return Page(items=items, next=next)
 
 
 @router.get("/collections/{collection}", summary="A collection")
@@ -92,7 +86,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     graphs = collection.collection_graphs()
     if caller.is_visitor:
         graphs = [replace(graph, record=public_record(graph.record)) for graph in graphs]
-    view = CollectionView.of(space, len(collection.documents()), collection.server)
+    view = CollectionView.of(space, len(collection.documents()))
     views = [CollectionGraphView.of_graph(graph) for graph in graphs]
     return CollectionWhole(**view.model_dump(), settled=views)
 

@@ -19,15 +19,10 @@ async def livez() -> dict[str, str]:
 
 @router.get("/readyz", include_in_schema=False)
 async def readyz(state: State) -> Response:
-    """Report whether questions can be answered now. No model is called; details are in the log.
-
-    Without the home server nothing can be. Where another server that has collections does not
-    answer, the service is ready, and `degraded` names the server.
-    """
+    """Report whether questions can be answered now. No model is called; details are in the log."""
     if problem := await state.readiness.problem():
         return JSONResponse({"status": "not ready", "why": problem}, 503)
-    down = await state.readiness.degraded()
-    return JSONResponse({"status": "ready"} | ({"degraded": down} if down else {}))
+    return JSONResponse({"status": "ready"})
 
 
 @router.get("/metrics", include_in_schema=False)

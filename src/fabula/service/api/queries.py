@@ -26,7 +26,7 @@ class QueryParameters(BaseModel):
 class CypherStatement(QueryParameters):
     """A Cypher statement, a value for each `$name` in it, and where it is run.
 
-    It is run on the Neo4j server that `collection` lives on; without one, on the home server.
+    It is run on the graph that `collection` is in; without one, on that of the settings.
     """
 
     collection: str = Field("", max_length=1000)

@@ -14,7 +14,6 @@ from fabula.errors import (
     BadValue,
     BudgetSpent,
     Changed,
-    CollectionMoved,
     DataError,
     FabulaError,
     InvalidPlace,
@@ -41,7 +40,6 @@ STATUS: Mapping[type[FabulaError], int] = {
     TooLarge: 413,
     SpaceError: 409,
     Changed: 409,
-    CollectionMoved: 409,
     Refused: 400,
     BudgetSpent: 402,
     ModelError: 502,
@@ -203,8 +201,7 @@ def describe_failures(failures: Mapping[str, FabulaError]) -> dict[str, str]:
 
 
 def _describe_failure(error: FabulaError) -> str:
-    # These are about the collection, and name no server.
-    is_of_collection = isinstance(error, SpaceError | CollectionMoved)
-    if isinstance(error, ServerError | StoreError) and not is_of_collection:
+    # A SpaceError is about the collection, and names no server.
+    if isinstance(error, ServerError | StoreError) and not isinstance(error, SpaceError):
         return "Its Neo4j server does not answer."
     return public_message(error)

@@ -11,21 +11,14 @@ from anyio import CapacityLimiter, to_thread
 
 from fabula.app import App
 from fabula.errors import FabulaError, StoreError
-from fabula.graph.queries import read_statement
 from fabula.service.core.maintenance import Outage
-from fabula.store import Store, schema
-from fabula.store.server_registry import HOME_SERVER
+from fabula.store import schema
 
 PATIENCE_SECONDS = 1.0
 """How long an answer waits for Neo4j."""
 BUSY_SECONDS = 5.0
 """How long a Neo4j that has just answered may be silent before it counts as down. While it commits
 a large document it may answer nobody for a second or two; one that died is noticed otherwise."""
-OTHERS_SECONDS = 5.0
-"""How often servers other than the home server are checked while somebody asks."""
-OTHERS_PATIENCE_SECONDS = 0.2
-"""How long an answer waits for that check. A server that is cut off is silent for ten seconds, and
-a probe of Kubernetes gives up after one: it must not end a service that answers questions."""
 KEEP_SECONDS = 1.0
 KEEP_FACTOR = 10
 """The result of a check is kept for KEEP_SECONDS, or for KEEP_FACTOR times as long as the check
@@ -42,9 +35,6 @@ class Readiness:
         self._kept_until = -math.inf
         self._check: asyncio.Task[None] | None = None
         self._check_since = -math.inf
-        self._down: list[str] = []
-        self._others: asyncio.Task[None] | None = None
-        self._others_since = -math.inf
 
     async def problem(self) -> str:
         """Return why questions can't be answered now, or "". It takes a second at most.
@@ -66,37 +56,6 @@ class Readiness:
             return f"Neo4j does not answer within {PATIENCE_SECONDS:.0f} s."
         self._check.result()
         return self._problem
-
-    async def degraded(self) -> list[str]:
-        """Return the names of other servers that have collections and do not answer.
-
-        Questions to all other collections are answered meanwhile, so the service is ready. The
-        result is that of the last check that has ended; a new one begins every OTHERS_SECONDS, and
-        is waited for OTHERS_PATIENCE_SECONDS at most: a server that is cut off is noticed after
-        ten.
-        """
-        is_due = time.monotonic() - self._others_since > OTHERS_SECONDS
-        if is_due and (self._others is None or self._others.done()):
-            self._others_since = time.monotonic()
-            self._others = asyncio.create_task(self._check_others())
-        if self._others is not None:
-            await asyncio.wait({self._others}, timeout=OTHERS_PATIENCE_SECONDS)
-        return self._down
-
-    async def _check_others(self) -> None:
-        self._down = await to_thread.run_sync(self._find_down, limiter=CapacityLimiter(1))
-
-    def _find_down(self) -> list[str]:
-        app = self._app
-        try:
-            if not app.home_store.has_servers and not app.servers.registry().servers:
-                return []
-            places = app.servers.registry().places.values()
-            names = sorted({place.server for place in places} - {HOME_SERVER})
-            reached = app.servers.reach(names)
-        except FabulaError:
-            return []  # the home server itself: that is no readiness at all
-        return [name for name in names if not _answers(reached.stores.get(name))]
 
     async def _run_check(self) -> None:
         began = time.monotonic()
@@ -121,16 +80,3 @@ class Readiness:
         except FabulaError:
             return "Neo4j can't be reached."
         return f"indexes that are missing or not ready: {len(faults)}." if faults else ""
-
-
-def _answers(store: Store | None) -> bool:
-    """Return whether a server can be reached now; it may be down since it was connected to."""
-    if store is None:
-        return False
-    try:
-        # In a session, which tries once: the driver would try for five seconds.
-        with store.session() as session:
-            session.run(read_statement("core/find_time")).consume()
-    except FabulaError:
-        return False
-    return True

@@ -175,8 +175,6 @@ class CollectionView(View):
     """A collection, and the kinds and aspects by which its passages can be searched."""
 
     name: str
-    server: str
-    """The Neo4j server that it lives on."""
     documents: int
     embedding_model: str
     dimensions: int
@@ -185,11 +183,10 @@ class CollectionView(View):
     reembedding: bool
 
     @classmethod
-    def of(cls, space: Space, documents: int, server: str) -> Self:
-        """Return the view of a collection: its space, its number of documents and its server."""
+    def of(cls, space: Space, documents: int) -> Self:
+        """Return the view of a collection: its space and its number of documents."""
         return cls(
             name=space.collection,
-            server=server,
             documents=documents,
             embedding_model=space.model,
             dimensions=space.dimensions,

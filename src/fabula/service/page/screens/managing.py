@@ -505,7 +505,6 @@ def _formats() -> list[tuple[Format, str, str]]:
 
 
 def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
-    spaces, left_out = state.find_spaces(caller)
     return {
         "spaces": [
             {
@@ -513,9 +512,8 @@ def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
                 "documents": len(state.app.collection(space.collection).documents()),
                 "embedded_by": split_space_name(space.model)[0],
             }
-            for space in spaces
+            for space in state.spaces(caller)
         ],
-        "left_out": left_out,
         "may_write": caller.may("write"),
     }
 

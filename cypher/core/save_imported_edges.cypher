@@ -1,13 +1,13 @@
-// Creates a slice of copied relationships, unless the slice was created before; returns whether it was
-// now, and how many it has.
+// Creates a slice of imported relationships, unless the slice was created before; returns how many it
+// has. Documents are staged until all is imported.
 // $collection  the collection
 // $slice       the number of the slice
-// $cursor      how far the collection is copied with it: phase, document, after
-// $rows        {type, start, end, properties} of each
+// $run         the name of the run that stages the documents
+// $rows        {label, start, end, properties} of each
 CYPHER 25
-MATCH (copy:CollectionCopy {name: $collection, slice: $slice})
-SET copy += $cursor, copy.slice = $slice + 1
-WITH copy
+MATCH (space:Collection {name: $collection, phase: 'importing', slices: $slice})
+SET space.slices = $slice + 1
+WITH space
 CALL () {
   UNWIND $rows AS row
   CALL (row) {
@@ -17,7 +17,7 @@ CALL () {
     UNION ALL
     MATCH (n:Part {id: row.start}) RETURN n AS start
     UNION ALL
-    MATCH (n:Document {id: row.start}) RETURN n AS start
+    MATCH (n:Staged {run: $run, id: row.start}) RETURN n AS start
   }
   CALL (row) {
     MATCH (n:Passage {id: row.end}) RETURN n AS end
@@ -26,12 +26,12 @@ CALL () {
     UNION ALL
     MATCH (n:Part {id: row.end}) RETURN n AS end
     UNION ALL
-    MATCH (n:Document {id: row.end}) RETURN n AS end
+    MATCH (n:Staged {run: $run, id: row.end}) RETURN n AS end
   }
   WITH row, start, end
   WHERE start.collection = $collection AND end.collection = $collection
-  CREATE (start)-[edge:$(row.type)]->(end)
+  CREATE (start)-[edge:$(row.label)]->(end)
   SET edge += row.properties
   RETURN count(edge) AS edges
 }
-RETURN count(copy) AS slices, sum(edges) AS edges
+RETURN edges

@@ -1,13 +1,12 @@
-// Creates a slice of copied nodes, unless the slice was created before; returns whether it was now.
+// Creates a slice of imported nodes, unless the slice was created before.
 // $collection  the collection
 // $slice       the number of the slice
-// $cursor      how far the collection is copied with it: phase, document, after
 // $embedding   the property of the embeddings
 // $rows        {labels, properties, embedding} of each
 CYPHER 25
-MATCH (copy:CollectionCopy {name: $collection, slice: $slice})
-SET copy += $cursor, copy.slice = $slice + 1
-WITH copy
+MATCH (space:Collection {name: $collection, phase: 'importing', slices: $slice})
+SET space.slices = $slice + 1
+WITH space
 CALL () {
   UNWIND $rows AS row
   CREATE (n:$(row.labels))
@@ -17,4 +16,4 @@ CALL () {
   CALL db.create.setNodeVectorProperty(n, $embedding, row.embedding)
   RETURN count(*) AS embedded
 }
-RETURN count(copy) AS slices
+RETURN embedded
