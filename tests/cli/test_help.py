@@ -47,7 +47,7 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("words", ["jobs list", "collections list"])
+@pytest.mark.parametrize("words", ["jobs list", "keys lost"])
 def test_an_action_that_there_is_not_is_refused_with_those_that_there_are(words: str) -> None:
     """Whoever knows `fabula keys list` and `history list` types it here, too."""
     result = CliRunner().invoke(main, words.split())

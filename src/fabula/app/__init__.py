@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fabula.models.progress import Progress
     from fabula.models.stop import Stop
     from fabula.server import ProgressReport
-    from fabula.store import Store
 
 
 class App(Resources):

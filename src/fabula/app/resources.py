@@ -26,8 +26,6 @@ POLL_SECONDS = 0.1
 """How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
 
 
-
-
 class Resources:
     """Settings, the connection to Neo4j, and the models with their common limiter.
 
