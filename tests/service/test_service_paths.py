@@ -310,7 +310,7 @@ def test_sections_that_are_newly_known_name_all_nodes(novels: Collection) -> Non
         "ELSE head(names) + ' – ' + last(names) END END",
         id=entry.id,
     )
-    cypher(novels.store, "MATCH (d:Document {id: $id}) SET d.reading = 1", id=entry.id)
+    cypher(novels.store, "MATCH (d:Document {id: $id}) SET d.reading = 0", id=entry.id)
     again = novels.ingest_text(novel(), source="war.txt", title="War and Peace")
     assert again.status == "unchanged"
     after = {row["id"]: row["section"] for row in novels.cypher(nodes, document=entry.id)}
