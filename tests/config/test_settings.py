@@ -83,7 +83,7 @@ def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
 
 @pytest.mark.parametrize("name", ["adaptive", "routed"])
 def test_a_removed_mode_says_what_to_use(name: str) -> None:
-    with pytest.raises(SettingsError, match=rf"The mode `{name}` was removed in 0\.2: use `auto`"):
+    with pytest.raises(SettingsError, match=rf"`{name}` was removed in 0\.2: use `hybrid`"):
         assert Query.of("Who came?", Settings(), mode=name).modes
 
 
@@ -380,11 +380,11 @@ def test_an_old_file_that_names_a_removed_mode_is_read_with_a_warning(
 ) -> None:
     (tmp_path / "fabula.toml").write_text('mode = "routed"\ntop_k = 7\n[adaptive]\nwidth = 9\n')
     settings = Settings.read()
-    assert (settings.mode, settings.top_k) == ("auto", 7)
+    assert (settings.mode, settings.top_k) == ("hybrid", 7)
     messages = [record.getMessage().partition("fabula.toml: ")[2] for record in caplog.records]
     assert messages == [
         "adaptive.width is ignored: that mode was removed in 0.2.",
-        "mode: routed was removed in 0.2; auto is used.",
+        "mode: routed was removed in 0.2; hybrid is used.",
     ]
 
 

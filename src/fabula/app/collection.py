@@ -15,10 +15,10 @@ from fabula.app.catalogue import Documents, empty_collection_error, find_documen
 from fabula.app.resources import Resources, warn_of_old_name
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
-from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest_turns
+from fabula.ask.mode_runs import count_parts
 from fabula.ask.modes import mode
-from fabula.ask.query import AUTO, Query
+from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
@@ -1615,11 +1615,9 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        required = {name: mode(name).graph for name in query.modes if name != AUTO}
+        required = {name: mode(name).graph for name in query.modes}
         counts = count_parts(self.store, set(required.values()), filters)
-        if not required or any(name in counts for name in required.values()):
-            return
-        if not all(required.values()):  # some mode needs no graph
+        if any(not name or name in counts for name in required.values()):
             return
         name, walked = next(iter(required.items()))
         document = self.document(query.document) if query.document else None

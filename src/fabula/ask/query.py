@@ -24,11 +24,13 @@ from fabula.errors import FabulaError, SettingsError, did_you_mean, first_proble
 if TYPE_CHECKING:
     from fabula.graph.hits import Filters
 
-AUTO = "auto"
-"""In the place of a mode's name: the usual mode, unless another one was measured to be better."""
+USUAL_MODE = "hybrid"
+"""The mode of a question that names none, with and without a chat model. No other was measured to
+be better by more than noise (docs/modes.md)."""
 REMOVED_MODES = frozenset({"adaptive", "routed"})
 """Modes of version 0.1 that were removed: neither found more than others (docs/experiments.md). A
-setting that names one is read as `auto`, with a warning; a question that does is refused."""
+setting that names one is read as the usual mode, with a warning; a question that does is
+refused."""
 ANY_LEVEL = (0, 99)
 """The levels of a question that does not restrict them, both inclusive."""
 MIN_CANDIDATES, MAX_CANDIDATES = 50, 1000
@@ -97,12 +99,9 @@ class Query:
     question: str
     mode: Annotated[
         str,
-        Field(
-            description="how passages are found; several modes, as hippo,hybrid, are fused; auto "
-            "is hybrid, unless another mode was measured to be better for the kind of question"
-        ),
+        Field(description="how passages are found; several modes, as hippo,hybrid, are fused"),
         DefaultFrom("mode"),
-    ] = AUTO
+    ] = USUAL_MODE
     k: Annotated[
         int,
         Field(ge=1, description="number of passages that are shown"),
@@ -224,7 +223,7 @@ class Query:
             raise TypeError(f"A question has no option {unknown[0]!r}. {hint}")
         values = {name: value for name, value in options.items() if value is not None}
         for name in ("context", "order", "context_tokens"):
-            if values.get(name) == AUTO:
+            if values.get(name) == "auto":
                 del values[name]
         for name in ("aspects", "kinds"):
             if isinstance(values.get(name), str):
@@ -278,15 +277,10 @@ class Query:
         names = tuple(dict.fromkeys(filter(None, map(str.strip, self.mode.split(",")))))
         if not names:
             raise SettingsError(f"There is no mode {self.mode!r}: name one, as hybrid.")
-        if AUTO in names and len(names) > 1:
-            raise SettingsError(
-                f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
-            )
         for name in names:
             if name in REMOVED_MODES:
-                raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
-            if name != AUTO:
-                mode(name)
+                raise SettingsError(f"The mode `{name}` was removed in 0.2: use `{USUAL_MODE}`.")
+            mode(name)
         return names
 
     @property
@@ -329,11 +323,11 @@ def _read_defaults(settings: Defaults) -> dict[str, Any]:
         for option in query_options().values()
         if option.setting
     }
-    if defaults["context"] == AUTO and settings.offline:
+    if defaults["context"] == "auto" and settings.offline:
         defaults["context"] = "sentences"
-    if defaults["order"] == AUTO:
+    if defaults["order"] == "auto":
         defaults["order"] = "rank" if settings.offline else "text"
-    if defaults["context_tokens"] == AUTO and settings.offline:
+    if defaults["context_tokens"] == "auto" and settings.offline:
         defaults["context_tokens"] = USUAL_TOKENS
     return defaults
 

@@ -36,8 +36,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from fabula.ask.query import (
-    AUTO,
     REMOVED_MODES,
+    USUAL_MODE,
     Context,
     ContextTokens,
     Expand,
@@ -646,8 +646,9 @@ def _gather(
         for path in resolve_name(name) or [_refuse_unknown(name, place)]:
             values[path], origin[path] = value, place
     if removed := REMOVED_MODES.intersection(str(values.get("mode", "")).split(",")):
-        LOG.warning("%s: %s was removed in 0.2; auto is used.", origin["mode"], ", ".join(removed))
-        values["mode"] = AUTO
+        names = ", ".join(removed)
+        LOG.warning("%s: %s was removed in 0.2; hybrid is used.", origin["mode"], names)
+        values["mode"] = USUAL_MODE
     return values, origin
 
 

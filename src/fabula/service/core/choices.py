@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from fabula.app.collection import Collection
-from fabula.ask.choosing import count_parts
+from fabula.ask.mode_runs import count_parts
 from fabula.ask.modes import modes
 from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, Settings, setting_fields

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
-from fabula.ask.choosing import count_parts
+from fabula.ask.mode_runs import count_parts
 from fabula.errors import BadValue, FabulaError
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
