@@ -27,7 +27,7 @@ from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Passage, Source
-from fabula.graph.installed import graph, graphs
+from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement
 from fabula.graph.recipes import (
@@ -477,7 +477,7 @@ class Collection:
 
         Raises:
             NotFound: There is no such document, or the collection is empty.
-            SettingsError: There is no such graph.
+            SettingsError: There is no such graph, or it needs a chat model and there is none.
 
         """
         requested = graph(name)
@@ -1659,6 +1659,8 @@ class Collection:
                 f"{of_collection[0]} belongs to the whole collection, and no ingest builds it: run "
                 f"`fabula build {of_collection[0]}` once the documents are there."
             )
+        if models.offline:
+            refuse_without_model(requested)
         self.app.store_of(self.name, stop)
         space = self.space()
         if not dry and not (space and (space.has_documents or space.phase)):
