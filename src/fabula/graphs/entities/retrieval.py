@@ -94,7 +94,6 @@ def _read(filters: Filters, tools: Tools) -> Network:
         links.get("relation", none),
         facts,
         languages[0][0] if languages else "",
-        links.get("few", none),
         {} if filters.document else _read_identities(filters, tools),
     )
     without = sum(
