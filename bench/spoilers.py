@@ -344,10 +344,9 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     yield "export", "\n".join(lines)
     annotated = annotate(collection, entry.id, until=until)
     for format in FORMATS.values():
-        if format.write:
-            with suppress(NotFound):  # nothing is marked before the place
-                files = write_annotations(annotated, format, ())
-                yield f"annotations as {format.name}", "\n".join(files.values())
+        with suppress(NotFound):  # nothing is marked before the place
+            files = write_annotations(annotated, format, ())
+            yield f"annotations as {format.name}", "\n".join(files.values())
     with suppress(NotFound):
         vault = vault_notes(annotated, collection.structure(entry.id))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])

@@ -14,8 +14,6 @@ from fabula.export import web_annotation
 from fabula.export.annotated_text import AnnotatedText
 from fabula.export.booknlp import read_booknlp, write_booknlp
 from fabula.export.catma import read_catma, write_catma
-from fabula.export.conll import read_conll, write_conll
-from fabula.export.dracor import write_dracor
 from fabula.export.files import replace_file
 from fabula.export.tei_annotated import write_tei
 from fabula.export.tei_marks import read_tei
@@ -43,7 +41,7 @@ class AnnotationFormat:
         about: What it is, for lists.
         suffixes: The ends of its files' names, by which it is recognised; the first one is that of
             a file that is written.
-        read: Reads annotations of a document from files by their names; None if it is written only.
+        read: Reads annotations of a document from files by their names.
         write: Writes what is marked in a text, as files by the ends of their names.
         media: The media type of a single file.
 
@@ -52,8 +50,8 @@ class AnnotationFormat:
     name: str
     about: str
     suffixes: tuple[str, ...]
-    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]] | None = None
-    read: Callable[[Files, Document], Sequence[Annotation]] | None = None
+    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]]
+    read: Callable[[Files, Document], Sequence[Annotation]]
     media: str = "text/plain; charset=utf-8"
 
 
@@ -89,13 +87,6 @@ FORMATS: Mapping[str, AnnotationFormat] = {
             read_booknlp,
         ),
         AnnotationFormat(
-            "conll",
-            "coreference as in CoNLL-2012",
-            (".conll", ".v4_gold_conll", ".v4_auto_conll"),
-            write_conll,
-            read_conll,
-        ),
-        AnnotationFormat(
             "catma",
             "an annotation collection of CATMA, with the text that it is of",
             (".catma.xml",),
@@ -109,15 +100,6 @@ FORMATS: Mapping[str, AnnotationFormat] = {
             write_tei,
             read_tei,
             "application/tei+xml",
-        ),
-        AnnotationFormat(
-            "dracor",
-            "/characters and /networkdata as DraCor has them",
-            (
-                *(".characters.json", ".characters.csv"),
-                *(".networkdata.csv", ".networkdata.gexf", ".networkdata.graphml"),
-            ),
-            write_dracor,
         ),
     )
 }
@@ -137,7 +119,7 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
         return FORMATS[name]
     lower = file.name.lower() if file else ""
     ends = {end: format for format in FORMATS.values() for end in format.suffixes}
-    # The longest end decides: .characters.json is not .json.
+    # The longest end decides: .catma.xml is not .xml.
     for end in sorted(ends, key=len, reverse=True):
         if lower.endswith(end):
             return ends[end]
@@ -233,12 +215,9 @@ def write_annotations(
     """Return the files of what is marked in a text, by the ends of their names.
 
     Raises:
-        LoadError: The format is only read.
         NotFound: Nothing is marked.
 
     """
-    if format.write is None:
-        raise LoadError(f"{format.name} is only read, and not written.")
     if not text.annotations(what):
         more = ", …" if len(what) > MAX_NAMED else ""
         named = ", ".join(map(quote_name, what[:MAX_NAMED]))

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabula.app.annotating import refuse_import
+from fabula.app.annotating import refuse_layer_name
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.errors import FabulaError, LoadError, SettingsError
@@ -183,11 +183,12 @@ class ImportOptions:
 
         Raises:
             BadValue: The name can't be one of a layer.
-            LoadError: The name is that of the reader's own notes, or the format is only written.
+            LoadError: The name is that of the reader's own notes.
             SettingsError: There is no such format.
 
         """
-        refuse_import(self.layer, find_format(self.format))
+        refuse_layer_name(self.layer)
+        find_format(self.format)
 
 
 def begin_import(
