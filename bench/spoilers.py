@@ -46,7 +46,7 @@ from fabula.store.part_reader import read_part
 
 PROBES = 10_000
 GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
-PICTURES = ("trees", "network", "communities", "story", "speech")
+PICTURES = ("trees", "network", "communities", "story")
 RESTATED = ("Term", "Triple")
 MIN_TEXT = 25
 """Characters of a text that are enough to know it again."""
