@@ -16,7 +16,6 @@ from pathlib import Path
 import click
 
 from bench import (
-    choosing,
     cost,
     coverage,
     cpu,
@@ -54,7 +53,6 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "faults": faults.measure,
     "retrieval": retrieval.measure,
     "coverage": coverage.measure,
-    "choosing": choosing.measure,
     "writing": writing.measure,
     "pieces": pieces.measure,
     "writers": writers.measure,
@@ -83,7 +81,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage and choosing, with squality/ and quality/, or graphrag-bench/, beside it; for "
+    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it; for "
     "gold, with litbank/ and poldracor/ beside it",
 )
 @click.option(

@@ -117,7 +117,7 @@ def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str)
     return f"{interval.mean:+.1f} [{interval.low:+.1f}, {interval.high:+.1f}] against {other}"
 
 
-def _settings(address: Address, label: str = "auto") -> Settings:
+def _settings(address: Address, label: str = "hybrid") -> Settings:
     mode, _, width = label.partition(" ")
     return Settings.read(
         model=OFFLINE,

@@ -24,7 +24,7 @@ from bench.graphs import offline
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
-from fabula.ask.choosing import choose_modes
+from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.model_factory import ModelFactory
@@ -117,7 +117,7 @@ def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     names = _write(store, size)
     filters = Filters(collection=COLLECTION)
     query = Query.of("?", offline(), mode="hybrid")
-    [way] = choose_modes(query, filters, store, kit, Meter(), Steps())
+    [way] = prepare_modes(query, filters, store, kit, Meter(), Steps())
     tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)

@@ -24,9 +24,9 @@ from bench.graphs import Library, offline
 from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.startup import seconds
-from fabula.ask.choosing import choose_modes
+from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
-from fabula.ask.query import AUTO, Query
+from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
@@ -133,7 +133,7 @@ def _modes(bench: Bench) -> Iterator[Figure]:
     counted = _Counted(bench.store._driver)
     store = Store(cast(neo4j.Driver, counted), "neo4j")
     filters = Filters(collection=COLLECTIONS[0])
-    for name in (*modes(), AUTO):
+    for name in modes():
         ask = partial(_search, Query.of("?", offline(), mode=name), filters, store, bench.kit)
         yield from _times(bench, f"mode {name}", ask, bench.questions, None)
         before = counted.statements
@@ -147,7 +147,7 @@ def _search(
     query: Query, filters: Filters, store: Store, kit: ModelFactory, question: str
 ) -> list[Hit]:
     query = replace(query, question=question)
-    runs = choose_modes(query, filters, store, kit, Meter(), Steps())
+    runs = prepare_modes(query, filters, store, kit, Meter(), Steps())
     return [*retrieve(query, filters, runs).hits]
 
 

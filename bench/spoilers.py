@@ -46,7 +46,7 @@ from fabula_scholar.words.corpus import make_concordance, read_corpus
 
 PROBES = 10_000
 GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
-PICTURES = ("trees", "network", "communities", "story", "speech")
+PICTURES = ("trees", "network", "communities", "story")
 RESTATED = ("Term", "Triple")
 MIN_TEXT = 25
 """Characters of a text that are enough to know it again."""
@@ -344,10 +344,9 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     yield "export", "\n".join(lines)
     annotated = annotate(collection, entry.id, until=until)
     for format in annotation_formats().values():
-        if format.write:
-            with suppress(NotFound):  # nothing is marked before the place
-                files = write_annotations(annotated, format, ())
-                yield f"annotations as {format.name}", "\n".join(files.values())
+        with suppress(NotFound):  # nothing is marked before the place
+            files = write_annotations(annotated, format, ())
+            yield f"annotations as {format.name}", "\n".join(files.values())
     with suppress(NotFound):
         vault = vault_notes(annotated, collection.structure(entry.id))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])

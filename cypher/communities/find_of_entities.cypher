@@ -20,5 +20,5 @@ MATCH (document:Document {id: report.document})
 RETURN report.id AS id, document.id AS document, document.title AS title,
   document.language AS language, report.section AS section, report.level AS level,
   report.start AS start, report.end AS end, report.title AS heading, report.text AS text,
-  report.by AS by, inside
+  inside
 ORDER BY inside DESC, report.importance DESC, id

@@ -29,5 +29,5 @@ RETURN community.id AS community, community.chunks AS chunks, head(COLLECT {
   document.language AS language, chunk.section AS section, community.level AS level,
   chunk.start AS start, chunk.end AS end, report.title AS heading, report.summary AS summary,
   report.text AS text, report.findings AS findings, report.importance AS importance,
-  report.sources AS sources, report.by AS by
+  report.sources AS sources
 ORDER BY level, id, community

@@ -9,7 +9,7 @@ MATCH (event:Element {document: document.id, kind: 'event'})
 WHERE event.collection = $collection AND event.last <= $until
 RETURN event.id AS id, document.id AS document, document.title AS title,
   document.language AS language, event.sources[0] AS chunk, event.text AS text,
-  event.section AS section, event.start AS start, event.end AS end, event.by AS by,
+  event.section AS section, event.start AS start, event.end AS end,
   event {.who, .predicate, .what, .when, .where, .why, .how} AS slots,
   COLLECT {
     MATCH (event)-[slot:WHO|WHERE]->(:Term)-[:IS]->(entity:Entity {collection: $collection})

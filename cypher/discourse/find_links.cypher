@@ -10,5 +10,5 @@ WHERE link.collection = $collection AND link.last <= $until
 RETURN link.id AS id, document.id AS document, document.title AS title,
   document.language AS language, link.sources[0] AS arg1, link.sources[1] AS arg2,
   link.sense AS sense, link.form AS form, link.connective AS connective, link.cause AS cause,
-  link.section AS section, link.start AS start, link.end AS end, link.by AS by
+  link.section AS section, link.start AS start, link.end AS end
 ORDER BY title, document, start, id

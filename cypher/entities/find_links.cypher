@@ -1,6 +1,6 @@
 // The relations, triples and facts of a collection or of a document as columns: a row of lists for
-// each kind; 'few' are the facts that rules found. Where only one end of a triple or a fact is an
-// entity, it is both ends here; where none is, the triple or fact is left out.
+// each kind. Where only one end of a triple or a fact is an entity, it is both ends here; where
+// none is, the triple or fact is left out.
 // $collection                      name of the collection
 // $first_document, $last_document  the id of a document twice, or '' and the last character for all
 // $until       how many characters of the document the reader has read
@@ -10,8 +10,8 @@ MATCH (n:Element {collection: $collection, kind: kind})
 WHERE n.document >= $first_document AND n.document <= $last_document AND n.since <= $until
 OPTIONAL MATCH (n)-[:SOURCE|SUBJECT]->(source:Entity {collection: $collection})
 OPTIONAL MATCH (n)-[:TARGET|OBJECT]->(target:Entity {collection: $collection})
-WITH CASE WHEN kind = 'fact' AND n.by = 'rules' THEN 'few' ELSE kind END AS kind, n,
-  coalesce(source.id, target.id) AS start, coalesce(target.id, source.id) AS end
+WITH kind, n, coalesce(source.id, target.id) AS start,
+  coalesce(target.id, source.id) AS end
 WHERE start IS NOT NULL
 RETURN kind, collect(n.id) AS ids, collect(start) AS starts, collect(end) AS ends,
   collect(n.count) AS counts, collect(n.sources) AS sources,

@@ -24,6 +24,6 @@ CALL (one) {
 }
 RETURN document.title AS title, one.level AS level, coalesce(report.title, one.title) AS community,
   one.size AS size, one.chunks AS chunks, round(one.weight, 2) AS weight,
-  report.importance AS importance, report.by AS report_by, members, one.id AS id
+  report.importance AS importance, members, one.id AS id
 ORDER BY level, one.weight DESC, size DESC, id
 LIMIT $limit

@@ -19,6 +19,6 @@ MATCH (fact:Element&Fact {collection: $collection, document: document.id})
 WHERE fact.predicate IN ['lives_in', 'born_in', 'died_in', 'comes_from', 'travels_to']
   AND toLower($name) IN ['', toLower(fact.subject), toLower(fact.object)]
 RETURN document.title AS title, fact.object AS place, fact.predicate AS how, fact.subject AS who, fact.count AS chunks,
-  fact.section AS section, fact.start AS start, fact.proof AS proof, fact.by AS by
+  fact.section AS section, fact.start AS start, fact.proof AS proof
 ORDER BY place, how, who, chunks DESC, start, fact.id
 LIMIT $limit

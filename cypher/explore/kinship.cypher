@@ -19,6 +19,6 @@ MATCH (fact:Element&Fact {collection: $collection, document: document.id})
 WHERE fact.predicate IN ['parent_of', 'sibling_of', 'spouse_of', 'serves', 'friend_of']
   AND toLower($name) IN ['', toLower(fact.subject), toLower(fact.object)]
 RETURN document.title AS title, fact.subject AS one, fact.predicate AS is, fact.object AS of, fact.count AS chunks,
-  fact.section AS section, fact.start AS start, fact.proof AS proof, fact.by AS by
+  fact.section AS section, fact.start AS start, fact.proof AS proof
 ORDER BY one, is, of, chunks DESC, start, fact.id
 LIMIT $limit

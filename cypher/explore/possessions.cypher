@@ -19,6 +19,6 @@ MATCH (fact:Element&Fact {collection: $collection, document: document.id})
 WHERE fact.predicate IN ['owns', 'gives', 'wants', 'wrote']
   AND toLower($name) IN ['', toLower(fact.subject), toLower(fact.object)]
 RETURN document.title AS title, fact.subject AS who, fact.predicate AS how, fact.object AS what, fact.count AS chunks,
-  fact.section AS section, fact.start AS start, fact.proof AS proof, fact.by AS by
+  fact.section AS section, fact.start AS start, fact.proof AS proof
 ORDER BY who, how, what, chunks DESC, start, fact.id
 LIMIT $limit

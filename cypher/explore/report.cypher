@@ -32,7 +32,7 @@ CALL (report) {
 RETURN what, title,
   CASE turn WHEN 0 THEN text ELSE left(replace(text, '\n', ' '), 160) END AS text,
   node.section AS section, node.start AS first_character,
-  node.end AS last_character, report.importance AS importance, report.by AS written_by,
+  node.end AS last_character, report.importance AS importance,
   node.id AS id
 ORDER BY turn, first_character, id
 LIMIT $limit

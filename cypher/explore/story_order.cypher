@@ -1,5 +1,4 @@
 // The events of a book in the order in which it tells them, with who, when and where.
-// Those by rules were found without a model: read them as what may be there, and the text for what is.
 // No rows: no such document, nobody of that name, or it has no graph of discourse; `fabula build
 // discourse` makes one.
 // :param collection => 'default';
@@ -39,6 +38,6 @@ RETURN document.title AS title,
   event.predicate AS predicate, event.what AS what, event.when AS when,
   CASE WHEN places = [] THEN event.where ELSE reduce(
     all = head(places), name IN tail(places) | all + ', ' + name) END AS where,
-  event.why AS why, event.how AS how, event.start AS start, event.end AS end, event.by AS by
+  event.why AS why, event.how AS how, event.start AS start, event.end AS end
 ORDER BY start, event.ordinal, event.id
 LIMIT $limit

@@ -28,6 +28,6 @@ RETURN fact.id AS id, document.id AS document, document.title AS title,
   document.language AS language, fact.subject AS subject, fact.predicate AS predicate,
   fact.object AS object, fact.subject_type AS subject_type, fact.object_type AS object_type,
   subject.id AS subject_id, object.id AS object_id, fact.text AS text, fact.proof AS proof,
-  fact.section AS section, fact.start AS start, fact.end AS end, fact.count AS chunks, fact.by AS by
+  fact.section AS section, fact.start AS start, fact.end AS end, fact.count AS chunks
 ORDER BY chunks DESC, title, start, id
 LIMIT $limit

@@ -71,7 +71,7 @@ EXTENSION = (
     *("fabula.graph.method.Built", "fabula.graph.method.BuildWork"),
     *("fabula.graph.method.PartReader", "fabula.graph.method.LazyFunction"),
     *("fabula.graph.Node", "fabula.graph.Edge", "fabula.graph.Part", "fabula.graph.Owner"),
-    *("fabula.graph.mode.Mode", "fabula.graph.mode.Tools", "fabula.graph.mode.MeasuredGain"),
+    *("fabula.graph.mode.Mode", "fabula.graph.mode.Tools"),
     *("fabula.graph.decisions.DecisionRules", "fabula.models.roles.Models"),
 )
 

@@ -37,7 +37,7 @@ STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links
 BASE = "urn:fabula:"
 COLUMNS = (
     *("subject", "predicate", "object", "subject_type", "object_type", "proof", "section"),
-    *("start", "end", "chunks", "by", "title", "document", "subject_id", "object_id", "id"),
+    *("start", "end", "chunks", "title", "document", "subject_id", "object_id", "id"),
 )
 
 
@@ -176,7 +176,6 @@ def _add_events(graph: Graph, events: Iterable[Mapping[str, Any]], collection: s
         event = _iri(*within, "event", row["id"])
         graph.add((event, RDF.type, _word("Event")))
         graph.add((event, RDFS.label, Literal(_clean(row["text"]))))
-        graph.add((event, _word("by"), Literal(row["by"])))
         graph.add((event, PROV.wasDerivedFrom, _passage(graph, row, row["chunk"], within)))
         for slot, value in row["slots"].items():
             if value:
@@ -205,7 +204,6 @@ def _add_links(graph: Graph, links: Iterable[Mapping[str, Any]], collection: str
             (_word("form"), Literal(row["form"])),
             (_word("start"), Literal(row["start"])),
             (_word("end"), Literal(row["end"])),
-            (_word("by"), Literal(row["by"])),
         ):
             graph.add((link, name, value))
         for field in ("connective", "cause"):
@@ -259,7 +257,6 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
             (_word("start"), Literal(row["start"])),
             (_word("end"), Literal(row["end"])),
             (_word("chunks"), Literal(row["chunks"])),
-            (_word("by"), Literal(row["by"])),
         ):
             graph.add((fact, name, value))
         if row["proof"]:

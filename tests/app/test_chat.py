@@ -240,15 +240,15 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert CliRunner().invoke(main, ["ingest", str(other)]).exit_code == 0
     asked = "Where did Boris sleep?"
     result = chat(
-        "/document summer", asked, "/document all", "/mode naive", "/mode", "/mode auto", asked
+        "/document summer", asked, "/document all", "/mode naive", "/mode", "/mode hybrid", asked
     )
     first, second = (one.partition("> /")[0] for one in result.stdout.split(asked)[1:])
     assert "Summer" in first
     assert "Winter ·" not in first
     assert "Asking Summer." in result.stderr
     assert "Asking all documents." in result.stderr
-    assert result.stderr.count("Mode: naive. Available: auto, agent, annotations, bottom-up, ") == 2
-    assert "Mode: auto." in result.stderr
+    assert result.stderr.count("Mode: naive. Available: agent, annotations, bottom-up, ") == 2
+    assert "Mode: hybrid." in result.stderr
     assert "Winter ·" in second
 
 

@@ -78,7 +78,7 @@ def total(steps: dict[str, Usage]) -> Usage:
     return sum(steps.values(), Usage())
 
 
-@pytest.mark.parametrize("mode", ["auto", *modes()])
+@pytest.mark.parametrize("mode", modes())
 def test_a_dry_run_calls_nothing_and_expects_what_is_then_called(
     mode: str, endpoint: Endpoint
 ) -> None:

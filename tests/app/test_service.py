@@ -234,7 +234,7 @@ def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
 ) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)
-        query = Query.of("Who walked?", fabula.settings, mode="auto", k=3)
+        query = Query.of("Who walked?", fabula.settings, mode="hybrid", k=3)
         assert len(fabula.retrieve(query)) == 3
         assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
         assert len(fabula.retrieve(query, k=2)) == 2

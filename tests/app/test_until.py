@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from cases import for_each
 from database import connect, cypher, wipe
 from fabula import App, Collection
-from fabula.ask.choosing import choose_modes
+from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
@@ -293,7 +293,7 @@ def test_what_a_mode_that_knows_no_places_finds_is_left_out(
     assert all(isinstance(hit.since, int) for hit in everything) is is_told
     query = Query(question="Who is the convict?", mode="naive", k=500)
     filters = story.known_filters("Part One", entry.id)
-    [run] = choose_modes(query, filters, story.store, story.models, Meter(), Trace())
+    [run] = prepare_modes(query, filters, story.store, story.models, Meter(), Trace())
     careless = Mode(lambda *_: everything, "all that there is, whatever was read")
     shown = {hit.id for hit in retrieve(query, filters, [replace(run, mode=careless)]).hits}
     read = "MATCH (n:Passage) WHERE n.collection = 'story' AND n.last <= $end RETURN n.id AS id"

@@ -369,14 +369,6 @@ def test_without_a_model_the_closest_passages_are_shown(library: Settings) -> No
     assert answer.quotes
 
 
-def test_auto_never_chooses_it(library: Settings) -> None:
-    path = Trace()
-    model = ReadingModel([[END]])
-    with model.endpoint() as endpoint, Fabula(asking(library, endpoint, mode="auto")) as fabula:
-        fabula.query("Compare everything that Elias and Anna do, step by step.", path=path)
-    assert "agent" not in next(s.note for s in path.root.steps if s.name == "retrieve")
-
-
 @pytest.mark.parametrize(("effort", "rounds"), [("low", 1), ("medium", 5), ("high", 15)])
 def test_a_dry_run_counts_the_most_calls(library: Settings, effort: str, rounds: int) -> None:
     model = ReadingModel([[END]])

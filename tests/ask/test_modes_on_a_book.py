@@ -11,8 +11,8 @@ import pytest
 import fabula
 from database import connect, wipe
 from fabula import Fabula
-from fabula.ask.choosing import choose_modes
 from fabula.ask.context import fill_with_passages
+from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
@@ -93,7 +93,7 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = choose_modes(query, filters, fabula.store, fabula.models, Meter(), path)
+        [way] = prepare_modes(query, filters, fabula.store, fabula.models, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]

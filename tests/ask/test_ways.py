@@ -1,22 +1,18 @@
-"""Several modes at once, and one chosen by the question, on a real Neo4j."""
+"""Several modes at once, on a real Neo4j."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from casts import Cast, put_cast
 from database import connect, wipe
-from endpoint import Endpoint
 from fabula import Fabula
-from fabula.ask.modes import modes
 from fabula.cli import main
 from fabula.errors import NotFound, SettingsError
-from fabula.graph.mode import MeasuredGain
 from fabula.graph.trace import Trace as Steps
 from fabula.server import Address
 from fabula.text import tokens
@@ -60,8 +56,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         with Fabula(collection="two", graphs=(), cache=False) as fabula:
             fabula.ingest(folder)
             put_cast(fabula, "Mill", CAST, TIES)
-        with Fabula(collection="built", graphs=("entities",), cache=False) as fabula:
-            fabula.ingest(folder / "Mill.txt")
         yield
         wipe(store)
 
@@ -139,77 +133,7 @@ def test_the_command_line_and_the_chat_take_several() -> None:
     assert told["quotes"]
     assert [one["step"] for one in told["path"]] == ["retrieve", "context"]
     chat = CliRunner().invoke(main, ["chat", "-c", "one"], input=f"/mode hippo, hybrid\n{FACT}\n")
-    assert "Mode: hippo,hybrid. Available: auto, agent, annotations, bottom-up, " in chat.stderr
+    assert "Mode: hippo,hybrid. Available: agent, annotations, bottom-up, " in chat.stderr
     assert "[1] Mill" in chat.stdout
     wrong = CliRunner().invoke(main, ["query", FACT, "-c", "one", "--mode", "hippo,hybrd"])
     assert "There is no mode 'hybrd'. Did you mean hybrid?" in wrong.stderr
-
-
-# One that is chosen
-
-
-USUAL = "choose: hybrid: no other mode was measured to be better"
-
-
-def better(patch: pytest.MonkeyPatch, **options: object) -> None:
-    """Let `fast` be measured to be better for facts, over graphs with these options."""
-    gain = MeasuredGain("fact", "hybrid", 5.0, (1.0, 9.0), True, "measured", options)
-    installed = modes() | {"fast": replace(modes()["fast"], gains=(gain,))}
-    patch.setattr("fabula.ask.choosing.modes", lambda: installed)
-
-
-def test_a_graph_that_is_built_besides_changes_no_choice_without_a_measured_gain() -> None:
-    """With entities beside the text, `auto` once asked `fast` or, with a model, `hippo`."""
-    for question in (FACT, WHY):
-        assert asked("one", question, "auto") == [USUAL, "retrieve: hybrid"]
-        with Fabula(collection="one") as fabula:
-            hits, expected = fabula.retrieve(question), fabula.retrieve(question, mode="hybrid")
-        assert rounded(hits) == rounded(expected)
-
-
-def test_a_mode_with_a_gain_is_chosen_where_all_documents_have_its_graph(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    better(monkeypatch)
-    fact = "choose: fast: it is a question for a fact, by rules (fast +5.0 points)"
-    assert asked("one", FACT, "auto") == [fact, "retrieve: fast"]
-    assert asked("two", FACT, "auto", "Mill") == [fact, "retrieve: fast"]
-    why = "it is one that takes several passages, by rules (no gain was measured)"
-    assert asked("one", WHY, "auto") == [f"choose: hybrid: {why}", "retrieve: hybrid"]
-    assert asked("two", FACT, "auto") == [USUAL, "retrieve: hybrid"]
-    assert asked("two", FACT, "auto", "Bare") == [USUAL, "retrieve: hybrid"]
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "mode"),
-    [
-        ("entities.keep_apart", [], "fast"),
-        ("entities.keep_apart", [["Anna", "Clara"]], "hybrid"),
-        # Without a model there are no triples, and no graph `facts` here.
-        ("entities.triples", True, "hybrid"),
-        ("facts.strict", True, "hybrid"),
-    ],
-)
-def test_a_gain_counts_only_for_graphs_that_were_built_as_it_was_measured(
-    option: str, value: object, mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    better(monkeypatch, **{option: value})
-    assert asked("built", FACT, "auto")[1] == f"retrieve: {mode}"
-
-
-def test_filters_that_ask_for_some_passages_are_asked_as_ever() -> None:
-    path = Steps()
-    with Fabula(collection="one") as fabula:
-        fabula.retrieve(FACT, kinds=["chunk"], path=path)
-    assert path.root.steps[0].note == "hybrid: the question is restricted to some passages"
-
-
-def test_a_model_is_not_asked_where_every_kind_leads_to_one_mode(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with Endpoint() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        for collection in ("one", "two"):
-            assert asked(collection, WHY, "auto") == [USUAL, "retrieve: hybrid"]
-        assert not [body for body in endpoint.bodies if "Which kind is it" in str(body)]

@@ -151,7 +151,7 @@ def test_a_run_leaves_results_a_record_and_a_report_that_can_be_written_again(ta
     assert run["systems"][0]["settings"]["chunk_tokens"] == 32
     assert not {"api_key", "neo4j_password"} & run["systems"][0]["settings"].keys()
     files = {file.name for file in Path("runs/tiny").iterdir()}
-    assert {"report.md", "report.html", "summary.csv"} <= files
+    assert {"report.md", "summary.csv"} <= files
 
 
 def test_texts_are_apart_a_second_run_asks_nothing_and_documents_serve_other_runs(

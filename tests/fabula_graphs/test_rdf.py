@@ -20,7 +20,6 @@ PLACE: dict[str, Any] = {
     "section": "I",
     "start": 10,
     "end": 90,
-    "by": "model",
 }
 EVENT: dict[str, Any] = {
     **PLACE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from database import connect, cypher, wipe
+from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph import CHUNK
@@ -16,12 +17,10 @@ from fabula.server import Address
 from served import server_of
 from stories import CONVICT
 
-NAMES = (
-    *("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech"),
-    *("identities", "collection_communities"),
-)
+BY_RULES = ("aspects", "entities", "episodes", "speech", "identities")
+BY_A_MODEL = ("communities", "discourse", "facts", "collection_communities")
 EDGES = """
-MATCH (start {collection: 'story'})-[edge]->(end {collection: 'story'})
+MATCH (start {collection: $collection})-[edge]->(end {collection: $collection})
 WHERE NOT start:Gap AND NOT start:Part AND NOT start:Document AND NOT end:Document
 RETURN DISTINCT start.graph AS graph, labels(start) AS starts, type(edge) AS type,
   labels(end) AS ends
@@ -36,17 +35,28 @@ def test_edges_connect_what_their_graph_declares(address: Address, tmp_path: Pat
     }
     with connect(address) as store:
         wipe(store)
-        with App(**server_of(address), model=OFFLINE, embedding_model=STATIC) as app:
-            story = app.collection("story")
-            story.ingest_text(CONVICT, source="convict.txt")
-            for name in NAMES:
-                story.build(name)
+        with Endpoint() as endpoint:
+            for collection, model, names in (
+                ("rules", OFFLINE, BY_RULES),
+                ("model", "m", BY_A_MODEL),
+            ):
+                with App(
+                    **server_of(address),
+                    model=model,
+                    base_url=endpoint.url,
+                    embedding_model=STATIC,
+                ) as app:
+                    story = app.collection(collection)
+                    story.ingest_text(CONVICT, source="convict.txt")
+                    for name in names:
+                        story.build(name)
         found: dict[str, set[tuple[str, str, str]]] = {}
-        for row in cypher(store, EDGES):
-            [start] = labels.intersection(row["starts"])
-            [end] = labels.intersection(row["ends"])
-            if row["graph"] != "text":
-                found.setdefault(row["graph"], set()).add((start, row["type"], end))
-    assert found.keys() >= set(NAMES) - {"identities", "facts"}
+        for collection in ("rules", "model"):
+            for row in cypher(store, EDGES, collection=collection):
+                [start] = labels.intersection(row["starts"])
+                [end] = labels.intersection(row["ends"])
+                if row["graph"] != "text":
+                    found.setdefault(row["graph"], set()).add((start, row["type"], end))
+    assert found.keys() >= {*BY_RULES, *BY_A_MODEL} - {"identities", "facts"}
     for name, edges in found.items():
         assert edges <= {*known[name].connects}, name

@@ -246,7 +246,7 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
         (["A", "--out", "nowhere/a.html"], "nowhere/a.html can't be written: No such file"),
         (["A", "--query", " "], "The question is empty"),
         (["A", "--network", "--story"], "network and story are two pictures"),
-        (["A", "--communities", "--speech"], "communities and speech are two pictures"),
+        (["A", "--communities", "--story"], "communities and story are two pictures"),
         (["A", "--picture", "story", "--network"], "network and story are two pictures"),
         (["twin"], "'twin' could be 2 documents; name one by its id"),
     ],

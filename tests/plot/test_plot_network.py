@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabula.cli import main
-from fabula.graph import Owner, Part, Record
+from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.hits import Hit
 from fabula.graph.trace import Trace as Steps
 from fabula.plot.network.communities import (
@@ -26,10 +26,14 @@ from fabula.plot.network.communities import (
     find_groups,
     read_communities,
 )
+from fabula.plot.network.conversation import read_conversation
 from fabula.plot.network.figures import (
     MAX_FIGURES,
+    DrawnRelation,
     Figure,
+    Meeting,
     NetworkPicture,
+    add_conversation,
     first_types,
     read_figures,
     read_walked,
@@ -330,3 +334,53 @@ def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_
     assert "The Lighthouse has no graph of entities" in said
     assert "`fabula build entities " in said
     assert len(said.strip().splitlines()) == 1
+
+
+# Who speaks to whom
+
+
+def quotation(id: str, start: int, speaker: str, addressee: str, manner: str = "speech") -> Node:
+    values = {"speaker": speaker, "addressee": addressee, "text": f"“{id}!”", "start": start}
+    return Node(id, "Quotation", {**values, "manner": manner}, (f"c{start}",))
+
+
+def test_what_two_say_to_each_other_is_a_layer_of_the_network() -> None:
+    said = [
+        quotation("go", 2, "Anna", "Boris"),
+        quotation("no", 1, "Boris", "Anna"),
+        quotation("hm", 1, "Anna", "Boris", manner="thought"),
+        quotation("hey", 3, "Anna", "Clara"),
+        quotation("who", 3, "Anna", ""),
+    ]
+    ends = [("SPOKEN_BY", one.properties["speaker"]) for one in said]
+    to = [("SPOKEN_TO", one.properties["addressee"]) for one in said]
+    edges = [
+        Edge(type, one.id, name.lower())
+        for one, pair in zip(said, zip(ends, to, strict=True), strict=True)
+        for type, name in pair
+        if name
+    ]
+    conversation = read_conversation(
+        Part(Owner("c", "speech", "d"), tuple(said), tuple(edges), Record({}))
+    )
+    assert conversation == {
+        ("anna", "boris"): [("c1", "Boris to Anna: “no!”"), ("c2", "Anna to Boris: “go!”")],
+        ("anna", "clara"): [("c3", "Anna to Clara: “hey!”")],
+    }
+    met = DrawnRelation("r", (1, 0), "They meet.", (), {0: 4}, Meeting(0, ""), Meeting(0, ""))
+    rows, sections = {"anna": 0, "boris": 1, "clara": 2}, {"c1": 0, "c2": 1, "c3": 1}
+    other, both = add_conversation([met], conversation, rows, sections)
+    assert both == replace(met, quotations={0: 1, 1: 1})
+    assert (other.ends, other.chunks, other.quotations) == ((0, 2), {1: 1}, {1: 1})
+    assert other.first == other.last == Meeting(1, "Anna to Clara: “hey!”")
+
+
+def test_lines_of_those_who_speak_to_each_other_are_marked() -> None:
+    picture = sociogram(12)
+    spoken = replace(picture.relations[0], quotations={0: 3})
+    picture = replace(picture, relations=(spoken, *picture.relations[1:]))
+    drawn = ElementTree.fromstring(draw_network(picture, spots(picture), alone=False))
+    [marked] = [one for one in drawn.iter(f"{SPACE}g") if "speaks" in one.get("class", "")]
+    assert marked.get("id") == "b0"
+    page = to_network_page(picture, spots(picture))
+    assert '"quotations":[[0,3]]' in page.replace(" ", "")

@@ -27,9 +27,7 @@ def test_events_are_in_the_order_told_each_in_the_rows_of_who_and_where() -> Non
         Event(chunks[2].id, 0, {"predicate": "rained"}),
     ]
     links = [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "explicit", "so")]
-    nodes, edges = nodes_and_edges(
-        "d", events, links, chunks, str.casefold, lambda sense: "arg1", "model"
-    )
+    nodes, edges = nodes_and_edges("d", events, links, chunks, str.casefold, lambda sense: "arg1")
     she = next(one for one in nodes if one.label == TERM and one.properties["key"] == "she")
     lanes, told, ties = read_story(
         nodes, [*edges, Edge(IS, she.id, "anna")], chunks, {"anna": "Anna"}
@@ -49,7 +47,7 @@ def test_events_are_in_the_order_told_each_in_the_rows_of_who_and_where() -> Non
 def test_those_of_few_events_share_a_row() -> None:
     chunks = made_chunks(*(f"This is {number}. " for number in range(40)))
     events = [Event(one.id, 0, {"who": f"P{place % 30:02}"}) for place, one in enumerate(chunks)]
-    nodes, edges = nodes_and_edges("d", events, [], chunks, str.casefold, str, "rules")
+    nodes, edges = nodes_and_edges("d", events, [], chunks, str.casefold, str)
     lanes, told, _ = read_story(nodes, edges, chunks, {})
     assert [lane.name for lane in lanes][-1] == "others"
     assert (len(lanes), sum(lane.events for lane in lanes)) == (15, 40)
@@ -60,7 +58,7 @@ def test_who_is_called_as_the_rows_of_others_are_has_a_row() -> None:
     chunks = made_chunks("Anna came. ", "Others came. ")
     who = ("Anna", "others")
     events = [Event(chunk.id, 0, {"who": name}) for chunk, name in zip(chunks, who, strict=True)]
-    nodes, edges = nodes_and_edges("d", events, [], chunks, str.casefold, str, "model")
+    nodes, edges = nodes_and_edges("d", events, [], chunks, str.casefold, str)
     lanes, told, _ = read_story(nodes, edges, chunks, {})
     assert [(lane.name, lane.events) for lane in lanes] == [("Anna", 1), ("others", 1)]
     assert [one.lanes for one in told] == [(0,), (1,)]

@@ -112,7 +112,7 @@ def problem_of(arguments: Sequence[str], *, only_names: bool = False) -> str:
 
 def problem_of_names(context: click.Context) -> str:
     """What is wrong with the graphs and modes that a command names."""
-    known = {"graph": set(graphs()), "graphs": set(graphs()), "mode": {*modes(), "auto"}}
+    known = {"graph": set(graphs()), "graphs": set(graphs()), "mode": set(modes())}
     for parameter, names in known.items():
         value = context.params.get(parameter) or ()
         for each in value.split(",") if isinstance(value, str) else value:

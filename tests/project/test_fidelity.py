@@ -60,7 +60,7 @@ def test_a_suite_of_the_page_exists(name: str) -> None:
 
 @for_each("name", sorted(set(re.findall(r"--mode ([\w-]+)", TEXT))))
 def test_a_mode_of_the_page_exists(name: str) -> None:
-    assert name == "auto" or name in modes()
+    assert name in modes()
 
 
 @for_each("name", sorted(set(re.findall(r"`([a-z_]+\.[a-z_]+)`", TEXT))))

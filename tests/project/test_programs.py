@@ -164,7 +164,7 @@ def test_an_option_that_no_question_has_is_a_type_error() -> None:
 def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
     query = Query.of("Who?", Settings(), aspects="character", kinds="summary", mode=None, k="7")
     assert (query.aspects, query.kinds) == (("character",), ("summary",))
-    assert (query.mode, query.k) == ("auto", 7)
+    assert (query.mode, query.k) == ("hybrid", 7)
 
 
 @for_each(

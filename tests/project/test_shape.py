@@ -46,7 +46,6 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "lxml": "load/",
     "loguru": "models/local/loading.py",
     "markdown_it": ("load/", "experiments/report/page.py"),
-    "matplotlib": "experiments/report/figures.py",
     "neo4j": ("store/", "server/health.py"),
     "mcp": "service/mcp.py",
     "nltk": "experiments/metrics/overlap.py",

@@ -144,7 +144,6 @@ def test_what_no_file_could_make_succeed_is_refused_at_once(it: Served, path: st
     jobs = len(it.state.jobs.list(PERSON, limit=1000))
     for place, query, status in (
         (path, {"layer": "x", "format": "none"}, 400),
-        (path, {"layer": "x", "format": "dracor"}, 422),
         (path, {"layer": "a/b"}, 400),
         (path, {"layer": "notes"}, 422),
         (f"{BASE}/collections/books/documents/none", {"layer": "x"}, 404),
@@ -233,17 +232,7 @@ def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:
         problem = "give .tokens as well" if broken == b"x" else "again.tokens is not a valid zip"
         assert problem in item["error"]
     assert writer.delete(f"{path}/annotations/layers/again").status_code == 204
-    # The same layer is a network of one, as DraCor has it.
-    [marlow] = reader.get(f"{path}/characters").json()
-    assert (marlow["id"], marlow["name"], marlow["numOfWords"]) == ("marlow", "Marlow", 4)
-    listed = reader.get(f"{path}/characters/csv")
-    assert listed.headers["content-type"].startswith("text/csv")
-    assert listed.text.startswith("id,name,sex,")
-    assert reader.get(f"{path}/networkdata/csv").text == "Source,Type,Target,Weight\n"
-    assert reader.get(f"{path}/networkdata/gexf").text.count("<node ") == 1
-    assert reader.get(f"{path}/networkdata/pajek").status_code == 422
     assert writer.delete(f"{path}/annotations/layers/voices").status_code == 204
-    assert reader.get(f"{path}/characters").status_code == 404
 
 
 def test_an_answer_is_returned_as_web_annotations_of_what_it_cites(it: Served) -> None:

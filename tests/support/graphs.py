@@ -181,7 +181,6 @@ def small_discourse(parts: Sequence[Part]) -> Part:
         chunks,
         str.lower,
         lambda sense: "arg1",
-        "model",
     )
     anna = entity_id(document, "anna")
     edges += discourse_mapping.ties_to_entities(

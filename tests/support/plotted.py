@@ -203,7 +203,6 @@ def story(count: int = 60, words: str = "", question: str = "") -> StoryPicture:
         lanes=tuple(replace(lane, events=counts[row]) for row, lane in enumerate(lanes)),
         events=tuple(events),
         links=tuple(ties),
-        by="rules",
         question=question,
         mode="hybrid" if question else "",
         hits=(4, 9) if question else (),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import TEXT, Part
 from fabula.graph.installed import graphs
-from fabula.graph.method import Known
+from fabula.graph.method import Graph, Known
 from fabula.models.counted import Meter
 from fabula.text.document import Document
 
@@ -25,7 +27,7 @@ def build_by_rules(
         strict: Whether a rule that fails ends the build.
 
     """
-    used = [graph for graph in graphs().values() if graph.build and not graph.imports]
+    used = [graph for graph in graphs().values() if _is_made_by_rules(graph)]
     recipes = models.recipes(document.sha256, used)
     plans = tuple(
         GraphPlan(
@@ -40,3 +42,7 @@ def build_by_rules(
     plan = DocumentPlan("added", document, recipes[TEXT], (), plans, {}, strict=strict)
     built = make(plan, models, SilentProgress(), Meter())
     return {part.owner.graph: part for part in built.parts}
+
+
+def _is_made_by_rules(graph: Graph[Any]) -> bool:
+    return bool(graph.build) and not graph.imports and not graph.needs_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.build.outcome import SilentProgress
@@ -141,12 +141,14 @@ def facts_of(
     chunks: Sequence[Chunk] = STORY,
     cast: Part | None = None,
     known: Known | None = None,
-    offline: bool = False,
+    document: str = "d",
     **knobs: Any,
 ) -> Built:
-    models = Models(model.says(), offline=offline)
+    models = Models(model.says())
     text = told(chunks)
-    text = BuildText(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
+    text = BuildText(
+        replace(text.document, id=document), text.chunks, {"entities": cast or cast_of(chunks)}
+    )
     workers = Workers(8)
     try:
         with TaskGroup(workers) as job:

@@ -191,16 +191,12 @@ def read_text_of(store: Store, entry: Entry) -> Document:
     return document_of(entry, chunks, structure)
 
 
-def refuse_import(name: str, format: AnnotationFormat) -> None:
-    """Refuse an import of annotations that no file could make succeed.
-
-    Args:
-        name: The name of the layer.
-        format: The format of its files.
+def refuse_layer_name(name: str) -> None:
+    """Refuse the name of a layer that is imported.
 
     Raises:
         BadValue: The name can't be one of a layer.
-        LoadError: The name is that of the reader's own notes, or the format is only written.
+        LoadError: The name is that of the reader's own notes.
 
     """
     if problem := "has a slash in it" if "/" in name else name_problem(name):
@@ -210,8 +206,6 @@ def refuse_import(name: str, format: AnnotationFormat) -> None:
         raise LoadError(
             f"{quote_name(NOTES)} are the notes of readers: give the layer another name."
         )
-    if format.read is None:
-        raise LoadError(f"{format.name} is only written, and not read.")
 
 
 def keep_layer(
@@ -242,11 +236,11 @@ def keep_layer(
     Raises:
         BadValue: The name can't be one of a layer.
         LoadError: The files have no annotations or can't be read within limits of time and memory,
-            the name is that of the reader's own notes, or the format is only written.
+            or the name is that of the reader's own notes.
         Stopped: `stop` was set.
 
     """
-    refuse_import(name, format)
+    refuse_layer_name(name)
     document = read_text_of(store, entry)
     anchored = read_and_anchor(files, format.name, document, source, report=report, stop=stop)
     placed = anchored.items

@@ -15,10 +15,10 @@ from fabula.app.catalogue import Documents, empty_collection_error, find_documen
 from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
-from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest_turns
+from fabula.ask.mode_runs import count_parts
 from fabula.ask.modes import mode
-from fabula.ask.query import AUTO, Query
+from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
@@ -27,7 +27,7 @@ from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
-from fabula.graph.installed import graph, graphs
+from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
 from fabula.graph.recipes import (
     collection_decisions,
@@ -415,7 +415,7 @@ class Collection:
 
         Raises:
             NotFound: There is no such document, or the collection is empty.
-            SettingsError: There is no such graph.
+            SettingsError: There is no such graph, or it needs a chat model and there is none.
 
         """
         requested = graph(name)
@@ -1483,11 +1483,9 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        required = {name: mode(name).graph for name in query.modes if name != AUTO}
+        required = {name: mode(name).graph for name in query.modes}
         counts = count_parts(self.store, set(required.values()), filters)
-        if not required or any(name in counts for name in required.values()):
-            return
-        if not all(required.values()):  # some mode needs no graph
+        if any(not name or name in counts for name in required.values()):
             return
         name, walked = next(iter(required.items()))
         document = self.document(query.document) if query.document else None
@@ -1529,6 +1527,8 @@ class Collection:
                 f"{of_collection[0]} belongs to the whole collection, and no ingest builds it: run "
                 f"`fabula build {of_collection[0]}` once the documents are there."
             )
+        if models.offline:
+            refuse_without_model(requested)
         self.app.store_of(self.name, stop)
         space = self.space()
         if space and (space.has_documents or space.phase):

@@ -15,7 +15,6 @@ from fabula.ask.answer import (
     ShorterContext,
     escape_citations,
 )
-from fabula.ask.choosing import choose_modes
 from fabula.ask.context import Order, fill_with_passages, fill_with_sentences
 from fabula.ask.context_budget import (
     BRIEF_TOKENS,
@@ -24,6 +23,7 @@ from fabula.ask.context_budget import (
     settle_budget,
     shorten_context,
 )
+from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.offline_answer import ExactQuotations, answer_offline
 from fabula.ask.passage_quotes import write_quotes
 from fabula.ask.protocols import AnswerReader, QuestionModels, QuestionReader
@@ -87,7 +87,7 @@ def answer(
     """
     query = settle_budget(query, models, trace, history)
     alone = stand_alone(query, history, models, meter)
-    runs = choose_modes(alone, filters, store, models, meter, trace)
+    runs = prepare_modes(alone, filters, store, models, meter, trace)
     result = _retrieve(alone, filters, runs, store)
     return write_answer(
         query,
@@ -184,7 +184,7 @@ def find(
     trace: Trace,
 ) -> RetrievalResult:
     """Return the passages for a question, best first; takes and raises what `answer` does."""
-    runs = choose_modes(query, filters, store, models, meter, trace)
+    runs = prepare_modes(query, filters, store, models, meter, trace)
     result = _retrieve(query, filters, runs, store)
     structures = _read_structures(store, filters, result.hits)
     return replace(result, hits=tuple(locate(hit, structures) for hit in result.hits))
@@ -200,7 +200,7 @@ def read(
 ) -> list[Passage]:
     """Return what an answer would be given to read; takes and raises what `answer` does."""
     query = settle_budget(query, models, trace)
-    runs = choose_modes(query, filters, store, models, meter, trace)
+    runs = prepare_modes(query, filters, store, models, meter, trace)
     context = _fill_context(query, _retrieve(query, filters, runs, store), trace)
     structures = _read_structures(store, filters, [passage.hit for passage in context])
     return _locate_passages(context, structures)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.ask.protocols import QuestionModels
-from fabula.ask.query import AUTO, USUAL_TOKENS, Query
+from fabula.ask.query import USUAL_TOKENS, Query
 from fabula.errors import ModelError
 from fabula.graph.hits import Passage
 from fabula.graph.trace import Trace
@@ -56,9 +56,9 @@ def settle_budget(
         history: The turns of the conversation that go into the prompt, too.
 
     """
-    if query.context_tokens == AUTO:
+    if query.context_tokens == "auto":
         query = replace(query, context_tokens=_choose_budget(query, models, trace, history))
-    if query.context == AUTO:
+    if query.context == "auto":
         is_roomy = not models.offline and query.budget >= MIN_PASSAGES_TOKENS
         query = replace(query, context="passages" if is_roomy else "sentences")
     return query

@@ -73,7 +73,7 @@ def mode(name: str) -> Mode:
     """Return the mode of this name. Raises SettingsError if it is not installed."""
     if name in modes():
         return modes()[name]
-    hint = did_you_mean(name, modes(), f"There are: auto, {', '.join(modes())}.")
+    hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
     raise SettingsError(
         f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."
     )

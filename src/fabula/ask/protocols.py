@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source
 from fabula.graph.mode import GraphReader
 from fabula.graph.structure import TextStructure
-from fabula.models import Answerer, Chat, Embedder, Guide
+from fabula.models import Answerer, Embedder, Guide
 from fabula.models.counted import Meter
 from fabula.models.parallel import Workers
 from fabula.models.roles import Models
@@ -27,11 +27,6 @@ class QuestionModels(Protocol):
     @property
     def offline(self) -> bool:
         """Whether there is no chat model."""
-        ...
-
-    @property
-    def is_static(self) -> bool:
-        """Whether texts are embedded by static vectors, which need no endpoint."""
         ...
 
     @property
@@ -70,10 +65,6 @@ class QuestionModels(Protocol):
 
     def models(self, meter: Meter) -> Models:
         """Return the models with which graphs are built; some modes ask them."""
-        ...
-
-    def chat(self, meter: Meter, step: str) -> Chat:
-        """Return the chat model, its calls counted to this step."""
         ...
 
     def answerer(self, meter: Meter) -> Answerer:

@@ -24,8 +24,9 @@ from fabula.errors import FabulaError, SettingsError, did_you_mean, first_proble
 if TYPE_CHECKING:
     from fabula.graph.hits import Filters
 
-AUTO = "auto"
-"""In the place of a mode's name: the usual mode, unless another one was measured to be better."""
+USUAL_MODE = "hybrid"
+"""The mode of a question that names none, with and without a chat model. No other was measured to
+be better by more than noise (docs/modes.md)."""
 ANY_LEVEL = (0, 99)
 """The levels of a question that does not restrict them, both inclusive."""
 MIN_CANDIDATES, MAX_CANDIDATES = 50, 1000
@@ -94,12 +95,9 @@ class Query:
     question: str
     mode: Annotated[
         str,
-        Field(
-            description="how passages are found; several modes, as hippo,hybrid, are fused; auto "
-            "is hybrid, unless another mode was measured to be better for the kind of question"
-        ),
+        Field(description="how passages are found; several modes, as hippo,hybrid, are fused"),
         DefaultFrom("mode"),
-    ] = AUTO
+    ] = USUAL_MODE
     k: Annotated[
         int,
         Field(ge=1, description="number of passages that are shown"),
@@ -221,7 +219,7 @@ class Query:
             raise TypeError(f"A question has no option {unknown[0]!r}. {hint}")
         values = {name: value for name, value in options.items() if value is not None}
         for name in ("context", "order", "context_tokens"):
-            if values.get(name) == AUTO:
+            if values.get(name) == "auto":
                 del values[name]
         for name in ("aspects", "kinds"):
             if isinstance(values.get(name), str):
@@ -275,13 +273,8 @@ class Query:
         names = tuple(dict.fromkeys(filter(None, map(str.strip, self.mode.split(",")))))
         if not names:
             raise SettingsError(f"There is no mode {self.mode!r}: name one, as hybrid.")
-        if AUTO in names and len(names) > 1:
-            raise SettingsError(
-                f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
-            )
         for name in names:
-            if name != AUTO:
-                mode(name)
+            mode(name)
         return names
 
     @property
@@ -324,11 +317,11 @@ def _read_defaults(settings: Defaults) -> dict[str, Any]:
         for option in query_options().values()
         if option.setting
     }
-    if defaults["context"] == AUTO and settings.offline:
+    if defaults["context"] == "auto" and settings.offline:
         defaults["context"] = "sentences"
-    if defaults["order"] == AUTO:
+    if defaults["order"] == "auto":
         defaults["order"] = "rank" if settings.offline else "text"
-    if defaults["context_tokens"] == AUTO and settings.offline:
+    if defaults["context_tokens"] == "auto" and settings.offline:
         defaults["context_tokens"] = USUAL_TOKENS
     return defaults
 

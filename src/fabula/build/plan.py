@@ -19,6 +19,7 @@ from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs as installed_graphs
+from fabula.graph.installed import refuse_without_model
 from fabula.graph.method import Graph, Known, PartReader
 from fabula.graph.parts import chunks_of, document_of, known_of
 from fabula.graph.recipes import (
@@ -135,8 +136,11 @@ class Planner:
 
         Raises:
             NotFound: Nothing that the graph is made from has been built yet.
+            SettingsError: The graph needs a chat model, and there is none.
 
         """
+        if self.models.offline:
+            refuse_without_model([graph.name])
         collection_parts = self.store.collection_parts(self.collection)
         entries = complete_documents(graph, self.store.documents(self.collection), collection_parts)
         decisions = collection_decisions(graph, read_decisions(self.store, self.collection))
@@ -236,7 +240,12 @@ class Planner:
         *,
         is_new_text: bool = False,
     ) -> DocumentPlan:
-        """Read all that these graphs are built from. Without a document, it is the store's."""
+        """Read all that these graphs are built from. Without a document, it is the store's.
+
+        Raises SettingsError if one of them needs a chat model, and there is none.
+        """
+        if self.models.offline:
+            refuse_without_model(graph.name for graph in graphs)
         if is_new_text:
             part = self._read_previous(entry, TEXT, recipes[TEXT])
         else:

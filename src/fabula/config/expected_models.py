@@ -41,11 +41,6 @@ class ExpectedModels:
         return self.factory.offline
 
     @property
-    def is_static(self) -> bool:
-        """Whether texts are embedded by static vectors."""
-        return self.factory.is_static
-
-    @property
     def answer_tokens(self) -> int:
         """The most tokens of an answer."""
         return self.factory.answer_tokens

@@ -40,7 +40,7 @@ class AnnotationFormat:
         about: What it is, for lists.
         suffixes: The ends of its files' names, by which it is recognised; the first one is that of
             a file that is written.
-        read: Reads annotations of a document from files by their names; None if it is written only.
+        read: Reads annotations of a document from files by their names.
         write: Writes what is marked in a text, as files by the ends of their names.
         media: The media type of a single file.
 
@@ -49,8 +49,8 @@ class AnnotationFormat:
     name: str
     about: str
     suffixes: tuple[str, ...]
-    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]] | None = None
-    read: Callable[[Files, Document], Sequence[Annotation]] | None = None
+    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]]
+    read: Callable[[Files, Document], Sequence[Annotation]]
     media: str = "text/plain; charset=utf-8"
 
 
@@ -80,7 +80,7 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
         return known[name]
     lower = file.name.lower() if file else ""
     ends = {end: format for format in known.values() for end in format.suffixes}
-    # The longest end decides: .characters.json is not .json.
+    # The longest end decides: .catma.xml is not .xml.
     for end in sorted(ends, key=len, reverse=True):
         if lower.endswith(end):
             return ends[end]
@@ -176,12 +176,9 @@ def write_annotations(
     """Return the files of what is marked in a text, by the ends of their names.
 
     Raises:
-        LoadError: The format is only read.
         NotFound: Nothing is marked.
 
     """
-    if format.write is None:
-        raise LoadError(f"{format.name} is only read, and not written.")
     if not text.annotations(what):
         more = ", …" if len(what) > MAX_NAMED else ""
         named = ", ".join(map(quote_name, what[:MAX_NAMED]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -11,6 +11,7 @@ from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import GAP, TEXT
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
+from fabula.models.offline.guide import NEEDS_MODEL
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
@@ -94,6 +95,16 @@ def graph(name: str) -> Graph[Any]:
         return known[name]
     hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
     raise SettingsError(f"There is no graph {name!r}. {hint}")
+
+
+def refuse_without_model(names: Iterable[str]) -> None:
+    """Raise SettingsError if one of these graphs can't be built, as there is no chat model."""
+    for name in names:
+        if graph(name).needs_model:
+            raise SettingsError(
+                NEEDS_MODEL.format(f"The graph {name!r}"),
+                advice=f"Without a model leave it out, or remove it: `fabula drop {name}`.",
+            )
 
 
 def parent_statements() -> list[str]:

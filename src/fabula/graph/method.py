@@ -217,6 +217,7 @@ class Graph(Generic[OptionsType]):
             that of another one; '' for none.
         imports: Whether it is made of the annotations that were imported into a document
             (`BuildText.layers`): with each change of these it becomes stale.
+        needs_model: Whether it is built only where there is a chat model.
         find: Reads what a part of a document found as values that gold annotations can be compared
             with; `fabula bench run gold` builds and measures each graph that has it.
         tools: Returns what a model that reads for itself may call where the graph is built.
@@ -256,6 +257,7 @@ class Graph(Generic[OptionsType]):
     follows: str = ""
     title: str = ""
     imports: bool = False
+    needs_model: bool = False
     find: Callable[[BuildText, Part], Findings] | None = None
     join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
     tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -21,10 +21,6 @@ from fabula.text.document import Vector
 if TYPE_CHECKING:
     from fabula.models.prices import Cost
 
-Kind = Literal["fact", "reasoning", "overview", "comparison", "creative"]
-"""What a question asks for: one fact, a conclusion from several passages, what a long stretch is
-about, how two things compare, or a text of the reader's own."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
 Made = TypeVar("Made")
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -231,43 +227,6 @@ class Tools:
         return hits
 
 
-MIN_GAIN = 3.0
-"""From this many percentage points on, a measured difference is no noise, whatever its interval."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredGain:
-    """How much better a mode serves a kind of question than the usual mode, as Fabula measured it.
-
-    A figure of another implementation is no `MeasuredGain`: it says nothing about this code.
-
-    Attributes:
-        kind: The kind of question.
-        against: The usual mode that it was compared with.
-        points: The difference in percentage points if the mode is asked the questions that `auto`
-            takes for this kind, and the usual mode all others; above 0 the mode is better.
-        interval: The lowest and the highest difference, with 95 % confidence.
-        offline: Whether it was measured without a chat model; it holds only so.
-        command: What measures it, so that anybody can repeat it.
-        options: Options with which the graphs must have been built, such as
-            {"entities.triples": True}. The figure holds for no other graph.
-
-    """
-
-    kind: Kind
-    against: str
-    points: float
-    interval: tuple[float, float]
-    offline: bool
-    command: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether the mode is better by more than noise: three points, or an interval above 0."""
-        return self.points >= MIN_GAIN or self.interval[0] > 0
-
-
 Pieces = Iterator[Reply | Passage]
 """Pieces of an answer, and passages that it read besides its context, before it cites them."""
 Respond = Callable[[str, Sequence[Passage], Filters, Tools], Pieces | None]
@@ -291,9 +250,7 @@ class Mode:
         answer: Its own way to answer, if that is not one call.
         kinds: The kinds of passages that it looks for; all if there are none. Its filters let no
             others through.
-        gains: For which kinds of question it was measured to be better than the usual mode. With
-            `auto` a mode is chosen only by these; a mode without a certain one only by name.
-        uses: Graphs that it reads where they exist, and without which its gains do not hold.
+        uses: Graphs that it reads where they exist.
         sentence: What it does, in one sentence for somebody who reads books and knows nothing of
             retrieval; '' to use `about`.
 
@@ -305,7 +262,6 @@ class Mode:
     graph: str = ""
     answer: Respond | None = None
     kinds: tuple[str, ...] = ()
-    gains: tuple[MeasuredGain, ...] = ()
     uses: tuple[str, ...] = ()
     sentence: str = ""
 

@@ -1,8 +1,8 @@
 """Draw a document as a picture: a page to explore, an SVG or a PNG.
 
-Fabula has five pictures: `trees` shows summary trees, `network` entities and their relations,
-`communities` the same by communities, `speech` who speaks to whom, and `story` events in the
-order told. Other packages may bring more, by the contract in `shared.picture`.
+Fabula has four pictures: `trees` shows summary trees, `network` entities, their relations and who
+speaks to whom, `communities` the same by communities, and `story` events in the order told. Other
+packages may bring more, by the contract in `shared.picture`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,6 @@ def plot(
     network: bool = False,
     communities: bool = False,
     story: bool = False,
-    speech: bool = False,
     until: str = "",
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
@@ -109,10 +108,10 @@ def plot(
         question: Highlight what the settings' mode finds for this question, and in a network the
             entities that it visited.
         picture: The name of one of `pictures()`.
-        network: The same as the picture `network`: the document's entities and who meets whom.
+        network: The same as the picture `network`: the document's entities, who meets whom and,
+            with the graph of speech, who speaks to whom.
         communities: The same as `communities`: the network with its communities.
         story: The same as `story`: its events in the order told, and how they are linked.
-        speech: The same as `speech`: who speaks to whom.
         until: The place up to which the reader has read, as of a question: nothing of what comes
             later is drawn. '' is the end.
 
@@ -123,7 +122,7 @@ def plot(
         FabulaError: Two pictures are chosen, or the file can't be written or has another suffix.
     """
     refuse_undrawable(file)
-    flags = {"communities": communities, "network": network, "story": story, "speech": speech}
+    flags = {"communities": communities, "network": network, "story": story}
     chosen = {name for name, is_chosen in flags.items() if is_chosen} | ({picture} - {TREES})
     if "communities" in chosen:
         chosen.discard("network")  # they are drawn within it

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 
 from fabula import __version__
 from fabula.app.collection import Collection
-from fabula.ask.query import query_options
+from fabula.ask.query import USUAL_MODE, query_options
 from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
@@ -67,9 +67,7 @@ CollectionNames = Annotated[
     ),
 ]
 DocumentName = Annotated[str, Field(description="id, title or file name of the document")]
-ModeName = Annotated[
-    str, Field(description="retrieval mode; 'auto' chooses one that suits the question")
-]
+ModeName = Annotated[str, Field(description="retrieval mode; several, as hippo,hybrid, are fused")]
 QuestionOptions = Annotated[
     dict[str, Any],
     Field(
@@ -533,7 +531,7 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
             list[str], Field(description="only these kinds: chunk, summary, detail")
         ] = [],  # noqa: B006
         until: ReadUntil = "",
-        mode: ModeName = "auto",
+        mode: ModeName = USUAL_MODE,
         top_k: Annotated[int, Field(ge=1, le=MAX_HITS)] = 10,
         options: QuestionOptions = {},  # noqa: B006
     ) -> PassageList:
@@ -570,7 +568,7 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         collections: CollectionNames = [],  # noqa: B006
         document: Annotated[str, Field(description="answer only from this document")] = "",
         until: ReadUntil = "",
-        mode: ModeName = "auto",
+        mode: ModeName = USUAL_MODE,
         options: QuestionOptions = {},  # noqa: B006
     ) -> CitedAnswer:
         """Answer a question from the passages that fit it best, with the passages it cites."""

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.app.collection import Collection
 from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
-from fabula.ask.query import AUTO
+from fabula.ask.query import USUAL_MODE
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.export.markdown import describe_quotations
@@ -415,8 +415,7 @@ def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[C
         if head:
             # Where the rest of the name is a collection, what follows was meant as a mode.
             state.filled_collection(head, caller)
-            names = [AUTO, *modes()]
-            hint = did_you_mean(unknown, names, f"There are: {', '.join(names)}.")
+            hint = did_you_mean(unknown, modes(), f"There are: {', '.join(modes())}.")
             raise NotFound(f"There is no mode {quote_name(unknown)}. {hint}") from None
         raise
 
@@ -443,7 +442,7 @@ def _split_mode(name: str) -> tuple[str, str]:
     """Return a model's name without the mode at its end, and the mode."""
     head, colon, mode = name.rpartition(":")
     # A collection's own name may contain a colon: only a mode's name after it is a mode.
-    return (head, mode) if colon and (mode in modes() or mode == AUTO) else (name, AUTO)
+    return (head, mode) if colon and mode in modes() else (name, USUAL_MODE)
 
 
 def read_turns(messages: Sequence[Message]) -> list[AskedTurn]:

@@ -78,10 +78,9 @@ def command(
         raise NotFound(
             f"There are no facts{narrowed} in {where}: "
             + (
-                "the graph of them was built, and has none. Without a model only ties between two "
-                "names of one English sentence are found; more needs a chat model."
+                "the graph of them was built, and has none."
                 if built
-                else "`fabula build facts` builds the graph of them; without a model it finds few."
+                else "`fabula build facts` builds the graph of them, with a chat model."
             )
         )
     if out:

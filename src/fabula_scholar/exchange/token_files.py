@@ -1,4 +1,4 @@
-"""A text as numbered tokens, in which BookNLP and CoNLL say where something stands.
+"""A text as numbered tokens, in which BookNLP says where something stands.
 
 Tokens are words, and each other sign by itself; "'s" and the like are tokens of their own. A word
 in which an annotation begins or ends, as "me" in "wi'me", is two tokens, so that none is widened by

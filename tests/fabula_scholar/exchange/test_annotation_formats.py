@@ -1,4 +1,4 @@
-"""BookNLP's files and CoNLL-2012, as their reference implementations write them, out and in."""
+"""Annotations in the formats of other programs, out and in."""
 
 from __future__ import annotations
 
@@ -161,43 +161,6 @@ def test_tokens_of_another_edition_are_found_in_the_text() -> None:
         read_booknlp({**files, "emma.entities": b"a\tb\n"}, document())
 
 
-def test_conll_is_written_with_nested_mentions_and_read_back() -> None:
-    [content] = write_conll(annotated(), ()).values()
-    lines = content.splitlines()
-    assert lines[0] == "#begin document (Emma); part 000"
-    assert lines[-1] == "#end document"
-    of_words = {line.split("\t")[3]: line.split("\t")[-1] for line in lines if "\t" in line}
-    assert of_words["he"] == "(1)"
-    # The daughter's mention begins with her father's, and ends after it.
-    assert of_words["Mr"] == "(2|(1"
-    assert of_words["daughter"] == "2)"
-    again = read_conll({"x.conll": content.encode()}, document())
-    assert groups(again) == groups(EVERY)
-    # The longest mention that begins with a capital letter is taken for the name.
-    assert {a.label for a in again} == {
-        *("Miss Taylor", "Mr. Woodhouse", "Mr. Woodhouse's daughter"),
-    }
-
-
-def test_conll_of_others_is_read_and_a_broken_file_is_refused() -> None:
-    """Twelve columns between spaces, as the shared task's files have them."""
-    content = """#begin document (wb/emma); part 000
-wb/emma 0 0 Mr. NNP (TOP(NP* - - - - * (12
-wb/emma 0 1 Woodhouse NNP * - - - - * 12)|(7)
-wb/emma 0 2 's POS *) - - - - * -
-
-#end document
-"""
-    found = read_conll({"x.conll": content.encode()}, document())
-    assert [(a.group, TEXT[a.start : a.end]) for a in found] == [
-        ("conll-12", "Mr. Woodhouse"),
-        ("conll-7", "Woodhouse"),
-    ]
-    for broken in (b"", b"a b\n", content.replace("(12", "-").encode(), b"\xff\xfe"):
-        with pytest.raises(LoadError, match=r"x\.conll"):
-            read_conll({"x.conll": broken}, document())
-
-
 def test_tokens_are_found_whatever_their_marks_and_spaces() -> None:
     text = 'It began.\n\n“Don\'t go--now,” said\nTom. "Why?"'
     written = "`` Do n't go -- now , '' said Tom . `` Why ? ''"
@@ -216,12 +179,12 @@ def test_tokens_are_found_whatever_their_marks_and_spaces() -> None:
 
 def test_a_format_is_known_by_its_name_or_the_files_end() -> None:
     assert find_format("", Path("a.entities")).name == "booknlp"
-    assert find_format("conll").name == "conll"
+    assert find_format("tei").name == "tei"
     with pytest.raises(SettingsError, match="webannotation"):
         find_format("webanotation")
     with pytest.raises(SettingsError, match="--format"):
         find_format("", Path("a.xyz"))
-    assert {"webannotation", "booknlp", "conll"} <= set(annotation_formats())
+    assert {"webannotation", "booknlp", "tei"} <= set(annotation_formats())
 
 
 def test_catma_gets_its_own_format_and_the_text() -> None:
@@ -326,44 +289,10 @@ def test_tei_has_lists_references_and_speakers_and_all_of_the_text() -> None:
     assert "".join(annotation.itertext()) == "byAnnpity. Poor & why?"
 
 
-def test_dracors_characters_and_network() -> None:
-    other = marked("Mr. Woodhouse's daughter", "emma", kind="quotation")
-    files = write_dracor(annotated([*EVERY, other]), ())
-    people = json.loads(files[".characters.json"])
-    assert [(p["id"], p["numOfSpeechActs"], p["numOfWords"], p["degree"]) for p in people] == [
-        ("father", 2, 8, 1),
-        ("emma", 1, 3, 1),
-    ]
-    assert files[".characters.csv"].splitlines()[:2] == [
-        "id,name,sex,isGroup,numOfScenes,numOfSpeechActs,numOfWords",
-        "father,father,UNKNOWN,false,1,2,8",
-    ]
-    assert files[".networkdata.csv"] == "Source,Type,Target,Weight\nemma,Undirected,father,1\n"
-    gexf = fromstring(files[".networkdata.gexf"].encode())
-    of = "{http://www.gexf.net/1.2draft}"
-    titles = [(each.get("id"), each.get("title")) for each in gexf.iter(f"{of}attribute")]
-    # As /networkdata/gexf of DraCor's API 1.0 names them.
-    assert titles == [
-        ("gender", "Gender"),
-        ("person-group", "Person group"),
-        ("number-of-words", "Number of spoken words"),
-    ]
-    [father, emma] = gexf.iter(f"{of}node")
-    values = {each.get("for"): each.get("value") for each in father.iter(f"{of}attvalue")}
-    assert (father.get("id"), emma.get("label")) == ("father", "emma")
-    assert values == {"gender": "UNKNOWN", "person-group": "false", "number-of-words": "8"}
-    [edge] = gexf.iter(f"{of}edge")
-    assert (edge.get("source"), edge.get("target"), edge.get("weight")) == ("emma", "father", "1")
-    graphml = fromstring(files[".networkdata.graphml"].encode())
-    assert len(list(graphml.iter("{http://graphml.graphdrawing.org/xmlns}edge"))) == 1
-    with pytest.raises(NotFound, match="Nobody is known to speak"):
-        write_dracor(annotated(EVERY[:4]), ())
-
-
 def test_a_message_repeats_a_bounded_part_of_what_was_asked_for() -> None:
     with pytest.raises(NotFound, match="Nothing is marked") as refused:
         write_annotations(
-            annotated(), annotation_formats()["webannotation"], ["x" * 9000, *"abcdefghij"]
+            annotated(), find_format("webannotation"), ["x" * 9000, *"abcdefghij"]
         )
     assert len(str(refused.value)) < 400
 
@@ -511,7 +440,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def test_several_files_are_packed_and_unpacked() -> None:
-    booknlp = annotation_formats()["booknlp"]
+    booknlp = find_format("booknlp")
     files = write_booknlp(annotated(), ())
     data = pack_files(files, "Emma")
     assert data == pack_files(files, "Emma")
@@ -522,11 +451,11 @@ def test_several_files_are_packed_and_unpacked() -> None:
     assert groups(read_booknlp(again, document())) == groups(EVERY)
     assert unpack_files(b"plain", "x.tokens", booknlp, 10) == {"x.tokens": b"plain"}
     catma = packed({"in/c.xml": OF_CATMA.encode(), "__MACOSX/in/c.xml": b"", "in/.c.xml": b"?"})
-    assert list(unpack_files(catma, "x.zip", annotation_formats()["catma"], 10**7)) == ["c.xml"]
+    assert list(unpack_files(catma, "x.zip", find_format("catma"), 10**7)) == ["c.xml"]
 
 
 def test_a_hostile_zip_of_annotations_is_refused(tmp_path: Path) -> None:
-    booknlp = annotation_formats()["booknlp"]
+    booknlp = find_format("booknlp")
     bomb = packed({"x.tokens": b"0" * 30_000_000})
     assert len(bomb) < 50_000
     for data, reason in (
@@ -549,7 +478,7 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         (tmp_path / f"{folder}.zip").write_bytes(packed({"x.tokens": folder.encode()}))
     files = [tmp_path / "a.zip", tmp_path / "b.zip"]
     with pytest.raises(LoadError, match=r"Two of the files are named 'x\.tokens'"):
-        read_annotation_files(files, annotation_formats()["booknlp"], 10**6)
+        read_annotation_files(files, find_format("booknlp"), 10**6)
 
 
 def test_an_answers_citations_are_web_annotations_of_the_words() -> None:
@@ -576,7 +505,7 @@ def test_an_answers_citations_are_web_annotations_of_the_words() -> None:
     assert second["target"]["selector"] == [{"type": "TextPositionSelector", "start": 0, "end": 40}]
     # A file on several documents gives each document its own.
     data = json.dumps(content).encode()
-    [only] = annotation_formats()["webannotation"].read({"x": data}, document())  # type: ignore[misc]
+    [only] = find_format("webannotation").read({"x": data}, document())
     assert (only.kind, only.label, only.start) == ("citation", "[1]", at)
     assert len(read_annotations(data, "x", "d3")) == 2
 
@@ -589,6 +518,5 @@ def test_a_word_in_which_a_mention_begins_is_two_tokens() -> None:
     layer = make_layer(LayerRecord("gold", "d1", text=text_digest(text)), [me, we])
     items = tuple(place_annotations(text, layer))
     marked_text = AnnotatedText(document(text), layers=(PlacedLayer(layer.record, items),))
-    for written, read in ((write_booknlp, read_booknlp), (write_conll, read_conll)):
-        files = {f"x{end}": c.encode() for end, c in written(marked_text, ()).items()}
-        assert groups(read(files, document(text))) == [[(9, 11)], [(13, 15)]]
+    files = {f"x{end}": c.encode() for end, c in write_booknlp(marked_text, ()).items()}
+    assert groups(read_booknlp(files, document(text))) == [[(9, 11)], [(13, 15)]]

@@ -80,7 +80,6 @@ def row(community: str, level: int = 0, parent: str = "", **other: Any) -> dict[
         ),
         "importance": 5.0,
         "sources": [f"c-{community}"],
-        "by": "model",
     }
     return told | other
 
@@ -90,7 +89,7 @@ def report(id: str, level: int = 0, parent: str = "", **other: Any) -> StoredRep
     return StoredReport(made.hit, parent, *[getattr(made, name) for name in _REST])
 
 
-_REST = ("chunks", "importance", "title", "summary", "findings", "is_extract")
+_REST = ("chunks", "importance", "title", "summary", "findings")
 
 
 def tree() -> tuple[StoredReport, ...]:
@@ -201,8 +200,7 @@ def test_a_ring_of_communities_ends() -> None:
     assert one.parent == ""
 
 
-def test_an_extract_says_so_and_what_a_model_wrote_does_not() -> None:
-    assert report("a", by="rules").hit.text == "A (extract): a is told of. It is far."
+def test_a_report_is_shown_under_its_title() -> None:
     assert report("a").hit.text == "A: a is told of. It is far."
 
 

@@ -1,4 +1,4 @@
-"""The graph of communities is built of what models or rules say, and of nothing twice."""
+"""The graph of communities is built of what models say, and of nothing twice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_group_has_its_report() -> None:
         frozenset(MILL),
     }
     told = one.properties
-    assert (told["level"], told["size"], told["weight"], told["by"]) == (0, 4, 1.0, "model")
+    assert (told["level"], told["size"], told["weight"]) == (0, 4, 1.0)
     assert told["chunks"] == len(one.sources) == 7
     assert one.embedding is None
     first, _ = labelled(made, "Report")
@@ -174,24 +174,17 @@ def test_nobody_who_is_tied_to_anybody_is_no_fault() -> None:
     assert list(warnings(made.facts)) == []
 
 
-def test_offline_a_report_is_of_sentences_that_name_two_of_its_members() -> None:
+def test_offline_there_are_communities_and_no_reports() -> None:
     below = entities()
     models = Models(Says(lambda user: "no"), offline=True)
     made = built(models, below=below)
     assert models.meter.total().calls == 0
-    first, second = labelled(made, "Report")
-    for node in (first, second):
-        told = node.properties
-        group = HOUSE if "house" in told["text"] else MILL
-        assert told["by"] == "rules"
-        assert set(told["title"].split(", ")) < set(group)
-        findings = json.loads(told["findings"])
-        assert told["text"].splitlines()[0] == told["summary"]
-        for finding in findings:
-            [chunk] = [one for one in CHUNKS if one.id == finding["chunks"][0]]
-            assert finding["summary"] == chunk.text.strip()
-        assert (told["importance"], told["said"]) == (10.0, "")
-    assert {community.properties["by"] for community in labelled(made, "Community")} == {"rules"}
+    assert {frozenset(members(made, it, below)) for it in labelled(made, "Community")} == {
+        frozenset(HOUSE),
+        frozenset(MILL),
+    }
+    assert labelled(made, "Report") == []
+    assert describe(made.facts) == ["2 communities on 1 level, without reports"]
 
 
 # Claims

@@ -145,23 +145,20 @@ def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     assert cypher(store, "MATCH (n:Document|Passage|Element|Part) RETURN n.id") == []
 
 
-def test_offline_communities_are_marked_and_no_model_is_asked(
+def test_offline_there_are_communities_and_no_reports(
     book: Path, endpoint: Endpoint, store: Store
 ) -> None:
-    ingest(book, model="offline", embedding_model="wordllama-256")
+    outcome = ingest(book, model="offline", embedding_model="wordllama-256")
     assert endpoint.calls == 0
-    rows = cypher(
-        store, "MATCH (n:Report)-[:REPORTS]->(c) RETURN n.by AS by, c.by AS of, n.text AS text"
-    )
-    assert rows
-    assert all(row["by"] == row["of"] == "rules" for row in rows)
-    assert all("spoke with" in row["text"] for row in rows)
+    assert group_names(store) == [set(HOUSE), set(MILL)]
+    assert reports(store) == {}
+    assert outcome.notes[-1] == "2 communities on 1 level, without reports"
 
 
 def test_reports_of_other_levels_take_no_place_of_those_that_are_wanted(
     book: Path, endpoint: Endpoint, store: Store
 ) -> None:
-    ingest(book, model="offline", embedding_model="wordllama-256")
+    ingest(book)
     own = [row["id"] for row in cypher(store, "MATCH (n:Entity) RETURN n.id AS id")]
 
     def find(lowest: int = 0, highest: int = 99) -> list[dict[str, Any]]:

@@ -104,7 +104,6 @@ def built(
     known: Known | None = None,
     cast: Part | None = None,
     *,
-    offline: bool = False,
     models: Models | None = None,
     **knobs: Any,
 ) -> Built:
@@ -114,7 +113,7 @@ def built(
     try:
         with TaskGroup(workers) as job:
             work = BuildWork(job, SilentProgress(), GapLimit())
-            given = models or Models(says, offline=offline)
+            given = models or Models(says)
             return build(text, Options(**knobs), given, known or Known(), work)
     finally:
         workers.close()
@@ -489,8 +488,6 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
         assert 'in this form: {"' in prompt.system
     settings = [GRAPH.settings(Options(demonstrations=name), False) for name in prompts]
     assert len({str(one) for one in settings}) == 3
-    offline = [GRAPH.settings(Options(demonstrations=name), True) for name in prompts]
-    assert offline[0] == offline[1] == offline[2]
 
 
 @pytest.mark.parametrize("name", ["narrative", "history"])
@@ -569,7 +566,7 @@ def test_a_reply_that_says_nothing_of_pairs_is_refused(reply: str) -> None:
         read_links(reply, [(chunks[0], chunks[1])], read_senses("pdtb3"), "en")
 
 
-# Dry runs, offline, and what is told
+# Dry runs, and what is told
 
 
 def test_stand_ins_are_replies_that_can_be_read() -> None:
@@ -589,22 +586,12 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
             assert (len(events.records), events.dropped) == (9, {})
 
 
-def test_offline_rules_read_and_nobody_is_asked() -> None:
-    chunks = made_chunks("Then Anna met Boris. And Anna slept on Monday. ", "But Anna left.")
-    says = script()
-    made = built(chunks, says, offline=True)
-    assert says.asked == []
-    assert [one["sense"] for one in of(made, "Link")] == ["Comparison"]
-    assert {one["by"] for one in (*of(made, "Link"), *of(made, "Event"))} == {"rules"}
-
-
 def test_only_what_the_graph_depends_on_is_in_its_settings() -> None:
     asking, building = Options(near=1, related=9, matched=9), Options(pairs=6)
     usual = GRAPH.settings(Options(), False)
     assert GRAPH.settings(asking, False) == usual
     assert GRAPH.settings(building, False) != usual
-    assert GRAPH.settings(building, True) == GRAPH.settings(Options(), True)
-    assert GRAPH.settings(Options(senses="pdtb2"), True) != GRAPH.settings(Options(), True)
+    assert GRAPH.settings(Options(senses="pdtb2"), False) != usual
 
 
 def test_what_speaks_against_a_model_is_told() -> None:

@@ -217,7 +217,6 @@ def _put(fabula: Fabula) -> None:
         chunks,
         lambda value: normal(value, "en"),
         senses.cause,
-        "model",
     )
     record = Record({"graph": "discourse", "rests_on": {TEXT: entry.graphs[TEXT].fingerprint}})
     owner = Owner(fabula.name, "discourse", entry.id)

@@ -141,18 +141,7 @@ def test_a_set_of_ones_own_is_read(tmp_path: Path) -> None:
     )
 
 
-# The table of connectives
-
-
-def test_the_table_has_the_hundred_connectives_with_senses_that_there_are() -> None:
-    words = words_of("en")
-    assert words is not None
-    assert len({one.word for one in words.connectives}) == 100
-    senses = {one.path for one in read_senses("pdtb3").all}
-    assert {one.sense for one in words.connectives} - {""} <= senses
-    assert sum(not one.sense for one in words.connectives) == 16
-    assert all(one.count > 0 for one in words.connectives)
-    assert all(one.sense for one in words.connectives if one.opens)
+# The words of questions
 
 
 def test_what_questions_ask_for_are_senses_that_there_are() -> None:

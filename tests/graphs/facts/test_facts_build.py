@@ -74,7 +74,7 @@ def test_facts_are_of_entities_and_rest_on_what_states_them() -> None:
     assert texts(made) == ALL
     parent = one(made, "Bob Cratchit is a parent of Tiny Tim")
     told = parent.properties
-    assert (told["predicate"], told["by"], told["count"]) == ("parent_of", "model", 1)
+    assert (told["predicate"], told["count"]) == ("parent_of", 1)
     assert (told["subject_type"], told["object_type"]) == ("person", "person")
     assert told["proof"] == "Tiny Tim is the son of Bob Cratchit."
     assert parent.sources == (STORY[2].id,)

@@ -34,7 +34,6 @@ ROW: dict[str, Any] = {
     "start": 10,
     "end": 90,
     "chunks": 2,
-    "by": "model",
 }
 ROWS = [ROW, {**ROW, "id": "f2", "predicate": "owned by\n>", "object": "\x00né", "proof": ""}]
 

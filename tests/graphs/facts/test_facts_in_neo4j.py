@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,20 @@ from explored import OF_FACTS
 from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.explore import shipped_query
 from fabula.graph.hits import Filters
+from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace as Steps
 from fabula.graphs.entities.retrieval import _read
+from fabula.graphs.facts.labels import FACT
 from fabula.graphs.facts.options import TriplesOptions
+from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
 from fabula.store import Store
+from fabula.store.part_reader import read_part
 from fabula.store.user_query import run_user_query
+from stated_facts import Model, facts_of, triple
 
 STORY = """CHAPTER I
 
@@ -52,7 +59,7 @@ def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Sett
         home=folder / "home",
         cache_folder=folder / "cache",
         chunk_tokens=40,
-        graphs=("entities", "facts"),
+        graphs=("entities",),
         model=OFFLINE,
         embedding_model=STATIC,
     )
@@ -63,7 +70,34 @@ def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
         fabula.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
+        _state(fabula)
         yield fabula
+
+
+def _state(fabula: Fabula) -> None:
+    """Put the facts of the story, as a model states them."""
+    entry = fabula.document("The Hales")
+    text, cast = (
+        read_part(fabula.store, Owner(fabula.name, name, entry.id)) for name in (TEXT, "entities")
+    )
+    stated = {
+        words: [triple(subject, words, object, 1)]
+        for subject, words, object in (
+            ("Captain Reed", "brother of", "Elias Stone"),
+            ("Anna Hale", "daughter of", "Martin Hale"),
+        )
+    }
+    made = facts_of(
+        Model(stated), chunks_of(text), cast, document=entry.id, window_tokens=1, normalise=False
+    )
+    record = Record({"graph": "facts", "rests_on": {"entities": cast.record.fingerprint}})
+    owner = Owner(fabula.name, "facts", entry.id)
+    embedder = StaticEmbedder()
+    vectors = embedder.embed([node.properties["text"] for node in made.nodes]).vectors
+    nodes = tuple(
+        replace(node, embedding=vector) for node, vector in zip(made.nodes, vectors, strict=True)
+    )
+    fabula.store.apply([Part(owner, nodes, made.edges, record, frozenset({FACT}))], embedder.model)
 
 
 @pytest.fixture
@@ -150,15 +184,14 @@ def test_without_a_near_fact_it_falls_back_on_who_is_named(
     assert "no fact is near" in str(steps.root)
 
 
-def test_hippo_walks_the_facts_of_rules_beside_relations(fabula: Fabula) -> None:
+def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
     class Reads:
         def read(self, statement: str, filters: Filters, **given: Any) -> list[dict[str, Any]]:
             return fabula.store.read(statement, filters, **given)
 
     network = _read(Filters(fabula.name), Reads())  # type: ignore[arg-type]
-    assert network.few_facts is not None
-    assert len(network.few_facts.ids) == 2
-    assert len(network.linked.ids) == 2 + len(network.relations.ids)
+    assert len(network.linked.ids) == len(network.facts.ids) == 2
+    assert network.relations.ids
 
 
 @pytest.mark.parametrize("name", OF_FACTS)

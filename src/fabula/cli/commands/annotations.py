@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -26,19 +25,14 @@ if TYPE_CHECKING:
 MAX_CELL = 80
 """Characters of a quotation or a note in a table."""
 FORMATS = annotation_formats()
-READ = tuple(name for name, format in FORMATS.items() if format.read)
-WRITTEN = tuple(name for name, format in FORMATS.items() if format.write)
 
-
-def _format_flag(names: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option that chooses a format; its help says what each is."""
-    described = "; ".join(f"{name}: {FORMATS[name].about}" for name in names)
-    return click.option(
-        "--format",
-        type=click.Choice(names),
-        metavar="NAME",
-        help=f"format, by default by the suffix of the file. {described}",
-    )
+_format_flag = click.option(
+    "--format",
+    type=click.Choice(tuple(FORMATS)),
+    metavar="NAME",
+    help="format, by default by the suffix of the file. "
+    + "; ".join(f"{name}: {format.about}" for name, format in FORMATS.items()),
+)
 
 
 @click.group("annotations", cls=Group)
@@ -60,7 +54,7 @@ def command() -> None:
 )
 @click.option("--document", required=True, help="the document that they are of: id, title or file")
 @click.option("--layer", default="", help="name of the layer; by default that of the file")
-@_format_flag(READ)
+@_format_flag
 @click.option("--later", is_flag=True, help="do not build the graph of annotations now")
 @settings_flags(*GRAPH, *WRITING)
 def import_(
@@ -103,7 +97,7 @@ def import_(
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
 )
-@_format_flag(WRITTEN)
+@_format_flag
 @click.option(
     "--what",
     multiple=True,

@@ -231,7 +231,5 @@ def _write_report(folder: Path, given: dict[str, Any]) -> None:
     from fabula.experiments.report import write_report
     from fabula.models.prices import read_prices
 
-    written = write_report(folder, read_prices(Settings.read(**given).prices))
-    if written.missing:
-        click.echo(written.missing, err=True)
-    click.echo(f"The report is {folder / 'report.html'}.")
+    report = write_report(folder, read_prices(Settings.read(**given).prices))
+    click.echo(f"The report is {report}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.ask.modes import modes
-from fabula.ask.query import AUTO, Query
+from fabula.ask.query import Query
 from fabula.cli.commands.query import NOTHING, print_answer
 from fabula.cli.commands.read import show
 from fabula.cli.shared.help import Command
@@ -42,8 +42,7 @@ Type a question. It may refer to earlier ones: "And what did he do then?"
   /document NAME   ask only one document; `/document all` asks all again
   /until PLACE     show nothing of what comes after a place, as `/until Stave Three`;
                    `/until end` shows everything again
-  /mode NAME       use another mode, or several: `/mode hippo,hybrid`;
-                   `/mode auto` chooses the best mode for each question
+  /mode NAME       use another mode, or several: `/mode hippo,hybrid`
   /save FILE.md    write the conversation as Markdown, with footnotes
   /new             start a new conversation
   /help            show this help
@@ -211,7 +210,7 @@ class ChatSession:
         if name:
             options["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
         mode = options.get("mode") or settings.mode
-        echo(f"Mode: {mode}. Available: {', '.join([AUTO, *modes()])}.", err=True)
+        echo(f"Mode: {mode}. Available: {', '.join(modes())}.", err=True)
 
     def save(self, name: str) -> None:
         """Write the conversation so far as Markdown; ask before replacing another file."""

@@ -25,7 +25,6 @@ from fabula.config.settings import Settings
         'plot carol.txt --network --mode hippo --query "Who was Marley?"',
         'plot "A Christmas Carol" --communities --open',
         'plot "A Christmas Carol" --story --open',
-        'plot "A Christmas Carol" --speech --open',
     ),
 )
 @click.argument("document")
@@ -40,15 +39,13 @@ from fabula.config.settings import Settings
     "--picture",
     default="trees",
     show_default=True,
-    help="which picture to draw: trees, network, communities, story, speech, or one of another "
-    "package",
+    help="which picture to draw: trees, network, communities, story, or one of another package",
 )
 @click.option("--network", is_flag=True, help="draw the network of its entities: who meets whom")
 @click.option("--communities", is_flag=True, help="draw the network with its communities")
 @click.option(
     "--story", is_flag=True, help="draw its events in the order told, from its discourse graph"
 )
-@click.option("--speech", is_flag=True, help="draw the network of conversation: who speaks to whom")
 @until_flag
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
@@ -61,7 +58,6 @@ def command(
     network: bool,
     communities: bool,
     story: bool,
-    speech: bool,
     settings: Settings,
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
@@ -71,15 +67,14 @@ def command(
 
     With --network: its characters and other entities; those that often meet are near each other. A
     slider selects sections, and a table lists all. --query then shows which of them a mode that
-    uses this network (hippo, fast, light, mini, local) visited.
+    uses this network (hippo, fast, light, mini, local) visited. With the graph of speech it shows
+    who speaks to whom, too.
 
     With --communities: the network in the colours and numbers of its communities, level by level,
     with their reports. --query then marks the reports that a mode such as global used.
 
     With --story: its events along the text, with a row for each person and place, with times and
     reasons that the text gives, with causal links between passages, and with a table.
-
-    With --speech: who speaks to whom and how often, from its graph of speech.
     """
     from fabula.plot import plot, refuse_undrawable
 
@@ -94,7 +89,6 @@ def command(
             network=network,
             communities=communities,
             story=story,
-            speech=speech,
             until=until,
         )
     if communities or picture == "communities":

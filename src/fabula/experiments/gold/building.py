@@ -21,9 +21,14 @@ from fabula.models.usage import Usage
 from fabula.text.document import Document
 
 
-def measured_graphs() -> list[Graph[Any]]:
-    """Return the graphs that declare how they are measured, and all that they rest on."""
-    installed = graphs()
+def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
+    """Return the graphs that declare how they are measured, and all that they rest on.
+
+    Those that need a chat model are left out where there is none (`offline`).
+    """
+    installed = {
+        name: graph for name, graph in graphs().items() if not (offline and graph.needs_model)
+    }
     return with_bases(installed, [name for name, graph in installed.items() if graph.find])
 
 
@@ -33,7 +38,7 @@ def find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mapping
     Raises:
         ModelError: A model can't be asked, or leaves out more than a graph may lack.
     """
-    used = measured_graphs()
+    used = measured_graphs(offline=models.offline)
     recipes = models.recipes(document.sha256, used)
     names = [graph.name for graph in used]
     plan = DocumentPlan(

@@ -1,5 +1,5 @@
-"""The report of a run: tables, figures and pages, from the files of its folder alone."""
+"""The report of a run in Markdown: tables and charts, from the files of its folder alone."""
 
-from fabula.experiments.report.write import WrittenReport, write_report
+from fabula.experiments.report.write import write_report
 
-__all__ = ["WrittenReport", "write_report"]
+__all__ = ["write_report"]

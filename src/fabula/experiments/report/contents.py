@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabula.experiments.report.about import Data
+from fabula.experiments.report.charts import bar_charts
 from fabula.experiments.report.costs import model_tables, question_table, time_table
-from fabula.experiments.report.drawings import Drawings
 from fabula.experiments.report.markdown import code, join, note, table
 from fabula.experiments.report.published import Published
 from fabula.experiments.report.read import Recorded
@@ -58,7 +58,6 @@ TESTED = (
 def write_markdown(
     recorded: Recorded,
     scores: Sequence[Score],
-    drawings: Drawings,
     published: Sequence[Published],
     prices: Mapping[str, Price],
 ) -> str:
@@ -66,12 +65,11 @@ def write_markdown(
     run = recorded.run
     sections = {
         "What was run": _run(recorded),
-        "Scores": _scores(recorded, scores, drawings),
+        "Scores": _scores(recorded, scores),
         "Differences to the baseline": _differences(recorded, scores),
-        "Sweeps": drawings.sweeps,
         "By kind of question": join(*kind_tables(scores, run.metrics, run.questions)),
         "What the graphs hold": node_table(run.systems),
-        "Cost and time": _cost(recorded, drawings, prices),
+        "Cost and time": _cost(recorded, prices),
         "Published numbers": _show_published(recorded, scores, published),
         "What the measures tell": measure_table(run.metrics),
         "To run it again": _again(recorded),
@@ -83,10 +81,10 @@ def write_markdown(
     )
     parts = [join(f"## {title}", text) for title, text in sections.items() if text]
     title = f"# Experiment: {escape_markdown(run.suite)}"
-    return join(title, escape_markdown(subtitle), *_notes(recorded, drawings), *parts) + "\n"
+    return join(title, escape_markdown(subtitle), *_notes(recorded), *parts) + "\n"
 
 
-def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
+def _notes(recorded: Recorded) -> list[str]:
     run = recorded.run
     notes = []
     if run.finished is None or recorded.answered < recorded.expected:
@@ -113,8 +111,6 @@ def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
     ]
     if run.left_out:
         notes.append(note(f"Not measured: {' '.join(run.left_out.values())}"))
-    if drawings.missing:
-        notes.append(note(drawings.missing))
     return notes
 
 
@@ -147,10 +143,11 @@ def _data_name(data: Data) -> str:
     return f"{part}, hard questions" if data.hard else part
 
 
-def _scores(recorded: Recorded, scores: Sequence[Score], drawings: Drawings) -> str:
+def _scores(recorded: Recorded, scores: Sequence[Score]) -> str:
     if not scores:
         return "There are no scores yet."
-    return join(score_table(scores, recorded.run.metrics), BOOTSTRAPPED, drawings.scores)
+    metrics = recorded.run.metrics
+    return join(score_table(scores, metrics), BOOTSTRAPPED, bar_charts(scores, metrics))
 
 
 def _differences(recorded: Recorded, scores: Sequence[Score]) -> str:
@@ -159,7 +156,7 @@ def _differences(recorded: Recorded, scores: Sequence[Score]) -> str:
     return join(difference_table(scores, recorded.run.metrics), TESTED)
 
 
-def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -> str:
+def _cost(recorded: Recorded, prices: Mapping[str, Price]) -> str:
     blocks = []
     if recorded.answered and recorded.run.ask != "build":
         blocks.append(question_table(recorded))
@@ -167,7 +164,7 @@ def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -
         blocks.append(time_table(recorded.run))
     if models := model_tables(recorded.run, prices):
         blocks += [*models, CACHED]
-    return join(*blocks, drawings.costs)
+    return join(*blocks)
 
 
 def _show_published(

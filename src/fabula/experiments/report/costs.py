@@ -20,30 +20,6 @@ from fabula.text.nouns import count_noun
 NO_PRICE = "not known"
 
 
-def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
-    """Return the mean cost of a question for each system, by its unit.
-
-    The units are tokens to and from models (or of the contexts, if no system asks a model) and
-    seconds, for systems with a question that the cache did not answer.
-    """
-    lines_by_system = {
-        name: list(lines.values()) for name, lines in recorded.results.items() if lines
-    }
-    sent = {
-        name: fmean(line.prompt_tokens + line.completion_tokens for line in lines)
-        for name, lines in lines_by_system.items()
-    }
-    read = {
-        name: fmean(line.context_tokens for line in lines)
-        for name, lines in lines_by_system.items()
-    }
-    tokens = {"tokens a question": sent} if any(sent.values()) else {"tokens of context": read}
-    times = {
-        name: median(timed) for name, lines in lines_by_system.items() if (timed := _seconds(lines))
-    }
-    return {**tokens, "seconds a question (median)": times}
-
-
 def question_table(recorded: Recorded) -> str:
     """Return what one question costs each system; models only if one was asked."""
     lines = {name: list(results.values()) for name, results in recorded.results.items() if results}

@@ -6,7 +6,7 @@ All arguments are plain text: no name, question or setting of a run becomes mark
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabula.export.markdown import escape_markdown
@@ -46,28 +46,16 @@ def table(
     rows: Iterable[Sequence[str | Cell]],
     *,
     figures: bool = True,
-    folded: bool = False,
+    is_heading: bool = False,
 ) -> str:
     """Return a table; its first column names the rows. `figures`: the others are numbers.
 
-    The page folds a table whose caption is a heading.
+    The caption is a line above it, or a heading (`is_heading`).
     """
     rule = ["---", *(["---:" if figures else "---"] * (len(head) - 1))]
     lines = [map(escape_markdown, head), rule, *(map(_cell, row) for row in rows)]
-    heading = f"### {escape_markdown(caption)}" if folded else f"*{escape_markdown(caption)}*"
+    heading = f"### {escape_markdown(caption)}" if is_heading else f"*{escape_markdown(caption)}*"
     return join(heading, "\n".join(f"| {' | '.join(line)} |" for line in lines))
-
-
-def gallery(caption: str, figures: Mapping[str, str]) -> str:
-    """Return drawings (titles by file) under one caption; '' if there are none.
-
-    They are a list, which the page shows side by side where there is room.
-    """
-    if not figures:
-        return ""
-    drawn = ((file, escape_markdown(title)) for file, title in figures.items())
-    items = (f"- **{title}**\\\n  ![{title}]({file})" for file, title in drawn)
-    return join(escape_markdown(caption), "\n".join(items))
 
 
 def _cell(cell: str | Cell) -> str:

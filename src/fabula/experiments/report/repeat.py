@@ -39,7 +39,7 @@ def settings_tables(run: Run) -> list[str]:
     if same:
         caption = "Settings of every system." if len(systems) > 1 else "Settings."
         head = ("setting", "value")
-        tables.append(table(caption, head, same.items(), figures=False, folded=True))
+        tables.append(table(caption, head, same.items(), figures=False, is_heading=True))
     return tables
 
 

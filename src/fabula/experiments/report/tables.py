@@ -74,7 +74,7 @@ def kind_tables(
 ) -> list[str]:
     """Return a table for each metric with the systems' means over each kind of question.
 
-    The first is open. There are none if all questions are of one kind.
+    There are none if all questions are of one kind.
     """
     counts = {name: len(group) for name, group in group_questions(questions).items() if name != ALL}
     tables: list[str] = []
@@ -82,7 +82,7 @@ def kind_tables(
         scored = {score.group for score in scores if score.metric == measure.name}
         columns = {name: count for name, count in counts.items() if name in scored}
         if columns:
-            tables.append(_kinds(scores, measure, columns, folded=bool(tables)))
+            tables.append(_kinds(scores, measure, columns, is_heading=bool(tables)))
     return tables
 
 
@@ -113,7 +113,7 @@ def measure_table(measures: Sequence[Measure]) -> str:
 
 
 def _kinds(
-    scores: Sequence[Score], measure: Measure, counts: Mapping[str, int], *, folded: bool
+    scores: Sequence[Score], measure: Measure, counts: Mapping[str, int], *, is_heading: bool
 ) -> str:
     by_system = {
         (score.system, score.group): score for score in scores if score.metric == measure.name
@@ -130,7 +130,7 @@ def _kinds(
         for system in _systems(scores)
     ]
     caption = f"{metric_heading(measure)}, with 95% intervals."
-    return table(caption, ("system", *heads), rows, folded=folded)
+    return table(caption, ("system", *heads), rows, is_heading=is_heading)
 
 
 def _systems(scores: Sequence[Score]) -> list[str]:

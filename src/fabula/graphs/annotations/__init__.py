@@ -21,7 +21,6 @@ MODES = {
         graph="annotations",
     )
 }
-"""There is no measured figure of its answers, so `auto` never chooses it."""
 
 GRAPH = Graph(
     name="annotations",

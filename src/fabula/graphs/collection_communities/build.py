@@ -18,14 +18,11 @@ from fabula.graphs.communities.labels import ENTITIES, HAS_MEMBER, REPORTS
 from fabula.graphs.communities.mapping import (
     make_network,
     read_members,
-    read_mentions,
     read_previous,
     read_relations,
 )
-from fabula.graphs.communities.rules import ExtractReporter, read_sentences
 from fabula.graphs.communities.values import ChunkPlace
 from fabula.models.roles import Models
-from fabula.text.stems import stemmer_of
 
 
 def build_collection(
@@ -56,22 +53,8 @@ def build_collection(
     calls = ExtractionCalls(models, work)
     making = CommunityBuilder(calls, known, read_previous(known, (), LABELS), LABELS)
 
-    def extracts() -> ExtractReporter:
-        sentences = []
-        stems = []
-        for entry in reader.documents:
-            chunks = chunks_of(reader.read(TEXT, entry.id))
-            printed = {
-                chunk: [(place, member_of[id]) for place, id in entities]
-                for chunk, entities in read_mentions(parts[entry.id]).items()
-            }
-            sentences += read_sentences(chunks, entry.language, printed)
-            stemmer = stemmer_of(entry.language)
-            stems += [stemmer.content(chunk.text) for chunk in chunks]
-        return ExtractReporter(network, sentences, stems, models.static)
-
     communities = making.divide(network, options, reader.collection)
-    nodes, edges = making.describe(network, communities, options, extracts)
+    nodes, edges = making.describe(network, communities, options)
     documents = {node.id: id for id, part in parts.items() for node in part.nodes}
     nodes = _with_parts(nodes, edges, documents, reader.collection)
     about = making.facts(communities)

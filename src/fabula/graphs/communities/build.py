@@ -1,15 +1,14 @@
-"""Build communities: entities that belong together, level by level, and a report of each."""
+"""Build communities: entities that belong together, level by level; a model reports on each."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.graph import Edge, Gap, Node
-from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, windows
-from fabula.graph.gaps import Missing
+from fabula.graph.extraction import ExtractionCalls, Records, windows
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
@@ -20,19 +19,15 @@ from fabula.graphs.communities.mapping import (
     chunk_places,
     claim_nodes,
     community_chunks,
-    community_weights,
     make_network,
-    make_title,
     nodes_and_edges,
     read_members,
-    read_mentions,
     read_previous,
     read_relations,
 )
 from fabula.graphs.communities.options import DivisionOptions, Options
 from fabula.graphs.communities.part_facts import ClaimReplies, CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
-from fabula.graphs.communities.rules import ExtractReporter, read_sentences
 from fabula.graphs.communities.values import (
     Claim,
     Community,
@@ -42,7 +37,6 @@ from fabula.graphs.communities.values import (
 )
 from fabula.graphs.entities.mapping import text_to_embed
 from fabula.models.roles import Models
-from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
@@ -55,7 +49,7 @@ def build(
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
     from the communities that are known, and asks for no report again whose community reads the
-    same. What no model gives is a gap.
+    same. What no model gives is a gap. Without a chat model there are no reports.
 
     Raises:
         ModelError: The model can't be asked.
@@ -71,15 +65,8 @@ def build(
     network = make_network(
         read_members(part), read_relations(part), chunk_places(text.chunks), claims
     )
-
-    def extracts() -> ExtractReporter:
-        language = text.document.language
-        sentences = read_sentences(text.chunks, language, read_mentions(part))
-        stems = (stemmer_of(language).content(chunk.text) for chunk in text.chunks)
-        return ExtractReporter(network, sentences, stems, models.static)
-
     communities = builder.divide(network, options, text.document.id)
-    nodes, edges = builder.describe(network, communities, options, extracts)
+    nodes, edges = builder.describe(network, communities, options)
     more_nodes, more_edges = claim_nodes(network)
     return Built(
         tuple(builder.embed([*nodes, *more_nodes])),
@@ -138,16 +125,11 @@ class CommunityBuilder:
         network: MemberNetwork,
         communities: Sequence[Community],
         options: DivisionOptions,
-        extracts: Callable[[], ExtractReporter],
     ) -> tuple[list[Node], list[Edge]]:
-        """Return the nodes and edges of communities and their reports; offline of `extracts`."""
-        offline = self.calls.models.offline
-        if offline:
-            self._quote(network, communities, extracts())
-        else:
+        """Return the nodes and edges of communities and, with a chat model, of their reports."""
+        if not self.calls.models.offline:
             self._write(network, communities, options)
-        by = RULES if offline else MODEL
-        return nodes_and_edges(network, communities, self.reports, by, self.labels)
+        return nodes_and_edges(network, communities, self.reports, self.labels)
 
     def embed(self, nodes: Sequence[Node]) -> list[Node]:
         """Return the nodes, all but communities with embeddings."""
@@ -158,23 +140,6 @@ class CommunityBuilder:
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
         """Return what is counted of the part."""
         return count_facts(communities, self.reports, self.replies, self.known.facts)
-
-    def _quote(
-        self, network: MemberNetwork, communities: Sequence[Community], extracts: ExtractReporter
-    ) -> None:
-        weights = community_weights(network, communities)
-        for community in communities:
-            if len(community.members) > 1:
-                title = make_title(network, community)
-                weight = weights[community.id]
-                report = self.calls.work.gaps.attempt(
-                    extracts.make_report, community.members, title, weight
-                )
-                if isinstance(report, Missing):
-                    gap = replace(_report_gap(network, community), why=report.why)
-                    self.calls.found_gaps.append(gap)
-                else:
-                    self.reports[community.id] = report
 
     def _write(
         self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions

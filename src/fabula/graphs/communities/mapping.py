@@ -2,11 +2,11 @@
 
 Properties of the nodes in Neo4j:
 
-- `Community`: `level` (0 is the coarsest), `size`, `title`, `weight`, `chunks`, `by`, and the place
-  of its first chunk.
+- `Community`: `level` (0 is the coarsest), `size`, `title`, `weight`, `chunks`, and the place of
+  its first chunk.
 - `Report`: `level`, `title`, `summary`, `text`, `findings` (JSON: a list of `summary`,
   `explanation`, `refs` and `chunks`, the chunks with the strongest evidence first), `importance`,
-  `why`, `said` (the digest of the context that it was written from) and `by`.
+  `why` and `said` (the digest of the context that it was written from).
 - `Claim`: `subject`, `object`, `type`, `status`, `from`, `to`, `speaker`, `text` and `quotes`.
 """
 
@@ -102,21 +102,6 @@ def read_relations(part: Part) -> list[MemberRelation]:
     ]
 
 
-def read_mentions(part: Part) -> dict[str, list[tuple[int, str]]]:
-    """Return the mentions of entities by chunk id.
-
-    Returns:
-        For each chunk the pairs of a mention's offset in the document's text and the entity's id.
-
-    """
-    entities = {node.id for node in part.nodes if node.label == ENTITY}
-    mentions: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for edge in part.edges:
-        if edge.type == FROM_CHUNK and edge.start in entities:
-            mentions[edge.end] += [(start, edge.start) for start in edge.properties["starts"]]
-    return mentions
-
-
 def make_network(
     members: Iterable[Member],
     relations: Iterable[MemberRelation],
@@ -173,7 +158,6 @@ def nodes_and_edges(
     network: MemberNetwork,
     communities: Sequence[Community],
     reports: Mapping[str, CommunityReport],
-    by: str,
     labels: Labels,
 ) -> tuple[list[Node], list[Edge]]:
     """Return the nodes and edges of communities and their reports, without embeddings.
@@ -182,7 +166,6 @@ def nodes_and_edges(
         network: The network that was divided into the communities.
         communities: The communities of all levels.
         reports: The reports by their communities' ids; a community may have none.
-        by: Who writes the reports: `MODEL` or `RULES`.
         labels: The labels of the nodes.
 
     """
@@ -200,7 +183,6 @@ def nodes_and_edges(
             "size": len(community.members),
             "weight": weights[community.id],
             "chunks": len(chunks),
-            "by": by,
         }
         properties |= _place(network, chunks)
         nodes.append(Node(community.id, labels.community, properties, chunks))
@@ -302,7 +284,6 @@ def _report_node(
         "importance": report.importance,
         "why": report.why,
         "said": report.context_digest,
-        "by": report.by,
     }
     properties |= _place(network, sources)
     return Node(ids.report_id(community.id), label, properties, sources)
@@ -368,7 +349,6 @@ def _read_report(properties: Mapping[str, Any]) -> CommunityReport:
         findings,
         properties["importance"],
         properties["why"],
-        properties["by"],
         properties["said"],
     )
 

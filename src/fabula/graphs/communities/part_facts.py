@@ -112,7 +112,8 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if not facts["communities"]:
         return ["nobody is tied to anybody: there are no communities"]
     levels = f"{facts['levels']:,} level{'s' if facts['levels'] > 1 else ''}"
-    counts = f"{facts['communities']:,} communities on {levels}, {facts['reports']:,} with a report"
+    reports = f"{facts['reports']:,} with a report" if facts["reports"] else "without reports"
+    counts = f"{facts['communities']:,} communities on {levels}, {reports}"
     reused = f", {facts['kept_reports']:,} of them as it was" if facts["kept_reports"] else ""
     return [counts + reused, *LEFT_OUT.describe(facts)]
 

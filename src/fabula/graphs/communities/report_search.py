@@ -63,8 +63,6 @@ class StoredReport:
     title: str
     summary: str
     findings: tuple[StoredFinding, ...]
-    is_extract: bool = False
-    """Whether it was made by rules and not by a model."""
     uncovered_levels: frozenset[int] = frozenset()
     """Levels at which some of its community's members are in no report below it."""
     terms: tuple[str, ...] = ()
@@ -104,8 +102,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
             uses=("identities",),
         )
         reports, staleness = cached or ((), "")
-        extracts = sum(report.is_extract for report in reports)
-        step.note += f"{len(reports):,}" + (f", {extracts:,} of them extracts" if extracts else "")
+        step.note += f"{len(reports):,}"
         step.note += staleness if graph_name == COLLECTION_GRAPH else ""
     return reports
 
@@ -156,7 +153,6 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
             title=row["heading"],
             summary=row["summary"],
             findings=_findings(row),
-            is_extract=row["by"] == "rules",
             uncovered_levels=frozenset(uncovered.get(row["id"], ())),
             terms=_terms(report_hit(row, 0.0)),
         )

@@ -9,9 +9,6 @@ from functools import cached_property
 
 from fabula.text import tokens
 
-MODEL, RULES = "model", "rules"
-"""Who wrote a report."""
-
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -153,9 +150,8 @@ class CommunityReport:
     """From 0 to 10."""
     why: str
     """Why it is as important as that."""
-    by: str = MODEL
     context_digest: str = ""
-    """The digest of the context that it was written from; '' for a report made by rules."""
+    """The digest of the context that it was written from."""
 
     @property
     def text(self) -> str:

@@ -11,26 +11,21 @@ from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
 from fabula.graphs.discourse import labels
 from fabula.graphs.discourse.modes import MODES
-from fabula.graphs.discourse.options import ASKING, CHAT_ONLY, Options
+from fabula.graphs.discourse.options import ASKING, Options
 
 
-def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, _offline: bool) -> Mapping[str, Any]:
     """The options, with digests of sets: others under the same name are another set."""
     from fabula.graphs.discourse.demonstrations import read_demonstrations
     from fabula.graphs.discourse.senses import read_senses
 
-    unread = ASKING | CHAT_ONLY if offline else ASKING
-    written: dict[str, dict[str, Any]] = {
-        "senses": {options.senses: read_senses(options.senses).digest}
+    written = {
+        "senses": {options.senses: read_senses(options.senses).digest},
+        "demonstrations": {
+            options.demonstrations: read_demonstrations(options.demonstrations).digest
+        },
     }
-    if offline:
-        from fabula.graphs.discourse.rules import RULES_VERSION
-
-        written["rules"] = {"events": RULES_VERSION}
-    else:
-        demonstrations = read_demonstrations(options.demonstrations)
-        written["demonstrations"] = {options.demonstrations: demonstrations.digest}
-    return options.model_dump(mode="json", exclude=set(unread)) | written
+    return options.model_dump(mode="json", exclude=set(ASKING)) | written
 
 
 GRAPH = Graph(
@@ -57,6 +52,7 @@ GRAPH = Graph(
         (labels.LINK, labels.ARG2, CHUNK),
     ),
     uses=("entities",),
+    needs_model=True,
     modes=MODES,
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "discourse",

@@ -7,19 +7,14 @@ two thirds of them the same one, so here a model may say that there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 from fabula.graph import Gap, Part
 from fabula.graph.calls import batches
 from fabula.graph.extraction import (
-    MODEL,
-    RULES,
     ExtractionCalls,
     ModelQuestion,
-    WindowReplies,
-    own_id,
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -35,7 +30,7 @@ from fabula.graphs.discourse.mapping import (
 )
 from fabula.graphs.discourse.normal import normal, normal_forms, split_list
 from fabula.graphs.discourse.options import Options
-from fabula.graphs.discourse.part_facts import BY_RULES, PairReplies, count_facts
+from fabula.graphs.discourse.part_facts import PairReplies, count_facts
 from fabula.graphs.discourse.printed import EntityPlaces
 from fabula.graphs.discourse.questions import (
     DiscourseRecords,
@@ -44,9 +39,8 @@ from fabula.graphs.discourse.questions import (
     ask_links,
     chunk_ids,
 )
-from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
 from fabula.graphs.discourse.senses import read_senses
-from fabula.graphs.discourse.values import Event, Link
+from fabula.graphs.discourse.values import Link
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
 from fabula.models.roles import Models
@@ -59,9 +53,9 @@ def build(
 ) -> Built:
     """Build the discourse graph of a document; this knows no database.
 
-    A model reads windows of chunks for events and judges pairs of neighbours; offline, rules do,
-    as far as rules can. The same replies give the same graph, in whatever order they come. What is
-    known of unchanged chunks and pairs is used again, and what no model gives is a gap.
+    A model reads windows of chunks for events and judges pairs of neighbours. The same replies give
+    the same graph, in whatever order they come. What is known of unchanged chunks and pairs is used
+    again, and what no model gives is a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -72,31 +66,20 @@ def build(
     senses = read_senses(options.senses)
     pairs = list(pairwise(text.chunks))
     calls = ExtractionCalls(models, work)
-    event_replies: WindowReplies[DiscourseRecords[Event]] = WindowReplies()
-    if models.offline:
-        link_replies = PairReplies(len(pairs))
-        events = calls.read_by_rule(
-            lambda chunks: events_by_rules(replace(text, chunks=tuple(chunks))), text.chunks, own_id
-        )
-        links = calls.read_by_rule(
-            lambda run: links_by_rules([run[0][0], *(each[1] for each in run)], language, senses),
-            pairs,
-            _ids,
-        )
-    else:
-        previous = read_previous(known, senses)
-        cut = windows(text.chunks, options.window_tokens, language)
-        # Both steps run at once, and either may leave a gap first.
-        work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
-        demonstrations = read_demonstrations(options.demonstrations)
-        about_pairs = ask_links(senses, language, known.means, demonstrations)
-        judge = partial(judge_pairs, pairs, options.pairs, about_pairs, previous, calls)
-        judging = work.job.start(judge)
-        places = EntityPlaces.of(text.below.get("entities"), language)
-        question = ask_events(language, known.means, demonstrations, places)
-        event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
-        events = event_replies.collect(lambda _, reply: reply.records, previous.events)
-        links, link_replies = judging.result()
+    previous = read_previous(known, senses)
+    cut = windows(text.chunks, options.window_tokens, language)
+    # Both steps run at once, and either may leave a gap first.
+    work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
+    demonstrations = read_demonstrations(options.demonstrations)
+    about_pairs = ask_links(senses, language, known.means, demonstrations)
+    judging = work.job.start(
+        partial(judge_pairs, pairs, options.pairs, about_pairs, previous, calls)
+    )
+    places = EntityPlaces.of(text.below.get("entities"), language)
+    question = ask_events(language, known.means, demonstrations, places)
+    event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
+    events = event_replies.collect(lambda _, reply: reply.records, previous.events)
+    links, link_replies = judging.result()
     nodes, edges = nodes_and_edges(
         text.document.id,
         events,
@@ -104,13 +87,11 @@ def build(
         text.chunks,
         lambda value: normal(value, language),
         senses.cause,
-        RULES if models.offline else MODEL,
     )
     if entities := text.below.get("entities"):
         edges += ties_to_entities(nodes, _resolver(entities, language))
     counts = count_facts(nodes, edges, links, event_replies, link_replies, known.facts)
-    by_rules = {BY_RULES: 1} if models.offline else {}
-    made = {**counts, **by_rules, JUDGED_BY: senses.digest}
+    made = {**counts, JUDGED_BY: senses.digest}
     return Built(tuple(nodes), tuple(edges), made, calls.gaps)
 
 

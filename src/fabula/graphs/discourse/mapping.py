@@ -60,7 +60,6 @@ def nodes_and_edges(
     chunks: Sequence[Chunk],
     normal: Callable[[str], str],
     cause: Callable[[str], str],
-    by: str,
 ) -> tuple[list[Node], list[Edge]]:
     """Return events, their terms and links, and the edges between them.
 
@@ -71,7 +70,6 @@ def nodes_and_edges(
         chunks: All chunks of the document.
         normal: The form by which values are compared; those whose form is '' are no terms.
         cause: Which argument of a sense is the cause of the other: "arg1", "arg2" or ''.
-        by: Who read the text: "model" or "rules".
 
     """
     chunks_by_id = {chunk.id: chunk for chunk in chunks}
@@ -80,7 +78,7 @@ def nodes_and_edges(
     uses: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for event in events:
         id = ids.event_id(event.chunk, event.ordinal)
-        nodes.append(_event_node(id, event, chunks_by_id[event.chunk], by))
+        nodes.append(_event_node(id, event, chunks_by_id[event.chunk]))
         edges.append(Edge(FROM_CHUNK, id, event.chunk))
         for slot, value in event.slots.items():
             if key := normal(value):
@@ -91,7 +89,7 @@ def nodes_and_edges(
         nodes.append(_term_node(id, slot, key, values, chunks_by_id))
     for link in links:
         id = ids.link_id(link.arg1, link.arg2)
-        nodes.append(_link_node(id, link, chunks_by_id, cause(link.sense), by))
+        nodes.append(_link_node(id, link, chunks_by_id, cause(link.sense)))
         edges += [Edge(ARG1, id, link.arg1), Edge(ARG2, id, link.arg2)]
     return nodes, edges
 
@@ -111,10 +109,10 @@ def ties_to_entities(
     ]
 
 
-def _event_node(id: str, event: Event, chunk: Chunk, by: str) -> Node:
+def _event_node(id: str, event: Event, chunk: Chunk) -> Node:
     text = "; ".join(event.slots[slot] for slot in SLOTS if slot in event.slots)
     name = textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…")
-    properties = {"name": name, **event.slots, "ordinal": event.ordinal, "by": by}
+    properties = {"name": name, **event.slots, "ordinal": event.ordinal}
     return Node(id, EVENT, {**properties, **_place([chunk], text)}, (chunk.id,))
 
 
@@ -128,14 +126,13 @@ def _term_node(
     return Node(id, TERM, {**properties, **_place([chunks[sources[0]]], text)}, tuple(sources))
 
 
-def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str, by: str) -> Node:
+def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str) -> Node:
     properties = {
         "name": link.sense.rpartition(".")[2],
         "sense": link.sense,
         "form": link.form,
         "connective": link.connective,
         "cause": cause,
-        "by": by,
     }
     text = f"{link.connective}: {link.sense}" if link.connective else link.sense
     ends = [chunks[link.arg1], chunks[link.arg2]]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-CHAT_ONLY = frozenset({"window_tokens", "pairs", "demonstrations"})
-"""What changes nothing where no chat model is asked."""
-
 ASKING = frozenset({"near", "related", "matched", "reasoning", "widen"})
 """What only questions read: the graph is the same."""
 

@@ -53,8 +53,6 @@ MAX_UNANSWERED = 0.1
 MAX_SHARE_OF_SENSE, MIN_LINKS = 0.5, 40
 """If more than this share of at least so many links are of one sense, the model may give the same
 sense to all."""
-BY_RULES = "by_rules"
-"""The fact that no model read the text."""
 OF_CLASS = "class_"
 """Begins the names of facts that count the links of a class of senses."""
 _CALLED = "said_"
@@ -128,11 +126,6 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     classes = ", ".join(list_counts(facts, OF_CLASS))
     linked = f"{facts['links']:,} of {facts['pairs']:,} pairs of neighbouring chunks are linked"
     events = f"{facts['events']:,} events"
-    if not facts["events"] and facts.get(BY_RULES):
-        events = (
-            "built, and found no events: without a model they are found in English only, where a "
-            "name stands beside its verb; more needs a chat model"
-        )
     if facts["resolved"]:
         events += f", {facts['resolved']:,} of whose people and places are entities"
     return [events, f"{linked}: {classes}" if classes else linked, *LEFT_OUT.describe(facts)]

@@ -73,11 +73,9 @@ class Network:
         chunks: The ids of all chunks.
         mentions: Which chunks mention which row, shape (entities, chunks), of ones.
         relations: The relations.
-        facts: The facts that a model stated: triples, and typed facts.
+        facts: The facts: triples, and typed facts.
         language: The language of most documents.
         without_facts: How many documents have relations, but no facts.
-        few_facts: Facts that rules found. They are walked together with relations, not in their
-            place.
     """
 
     entities: tuple[tuple[str, ...], ...]
@@ -89,7 +87,6 @@ class Network:
     facts: Links
     language: str = ""
     without_facts: int = 0
-    few_facts: Links | None = None
 
     def name(self, row: int) -> str:
         """Return the usual name of a row."""
@@ -140,10 +137,8 @@ class Network:
 
     @cached_property
     def linked(self) -> Links:
-        """Facts; or, where no model stated any, relations and the facts that rules found."""
-        if self.facts.ids:
-            return self.facts
-        return concatenate(self.relations, self.few_facts) if self.few_facts else self.relations
+        """Facts; or, where there are none, relations."""
+        return self.facts if self.facts.ids else self.relations
 
     @cached_property
     def incident(self) -> csr_array:
@@ -184,18 +179,6 @@ class Network:
         """Compute what most questions need, once, before the network is cached."""
         _ = self.by_name.longest, self.most_weight
         return self
-
-
-def concatenate(first: Links, second: Links) -> Links:
-    """Return the links of both, which are over the same entities and chunks."""
-    chunks = scipy.sparse.vstack([first.chunks, second.chunks], format="csr")
-    return Links(
-        first.ids + second.ids,
-        np.concatenate([first.ends, second.ends]),
-        np.concatenate([first.counts, second.counts]),
-        scipy.sparse.csr_array(chunks),
-        first.keywords + second.keywords,
-    )
 
 
 def tie(links: Links, entities: int) -> csr_array:
@@ -290,7 +273,6 @@ def make_network(
     relations: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Sequence[Any]],
     language: str,
-    few_facts: Mapping[str, Sequence[Any]] | None = None,
     identities: Mapping[str, str] | None = None,
 ) -> Network:
     """Make a network from columns, as statements return them.
@@ -302,9 +284,8 @@ def make_network(
         cast: `ids`, `documents`, `keys`, `names`, `counts`, `types` and `sources` of entities.
         chunks: The ids of all chunks.
         relations: `ids`, `starts`, `ends` (ids of entities), `counts`, `sources` and `keywords`.
-        facts: The same columns of the facts that models stated.
+        facts: The same columns of the facts.
         language: The language of most documents.
-        few_facts: The same columns of the facts that rules found.
         identities: The id of an identity by the ids of its entities.
     """
     order = sorted(range(len(cast["ids"])), key=lambda position: cast["ids"][position])
@@ -329,7 +310,6 @@ def make_network(
         relations=_links(relations, row_of, chunk_row),
         facts=_links(facts, row_of, chunk_row),
         language=language,
-        few_facts=_links(few_facts, row_of, chunk_row) if few_facts else None,
     )
 
 

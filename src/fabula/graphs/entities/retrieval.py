@@ -94,7 +94,6 @@ def _read(filters: Filters, tools: Tools) -> Network:
         links.get("relation", none),
         facts,
         languages[0][0] if languages else "",
-        links.get("few", none),
         {} if filters.document else _read_identities(filters, tools),
     )
     without = sum(
@@ -329,9 +328,8 @@ def allows_report(filters: Filters, level: int) -> bool:
 
 
 def report_hit(row: Mapping[str, Any], score: float) -> Hit:
-    """Return a report under its title; one that no model wrote says that it is an extract."""
-    mark = " (extract)" if row["by"] == "rules" else ""
-    text = f"{' '.join(row['heading'].split())}{mark}: {row['text'].strip()}"
+    """Return a report under its title."""
+    text = f"{' '.join(row['heading'].split())}: {row['text'].strip()}"
     names = ("id", "document", "title", "language", "section", "level", "start", "end")
     return Hit(
         **{name: row[name] for name in names},

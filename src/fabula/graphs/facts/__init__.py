@@ -12,10 +12,10 @@ from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.mode import Mode
 from fabula.graph.queries import FOLDER
 from fabula.graphs.facts import labels
-from fabula.graphs.facts.options import CHAT_ONLY, Options, TriplesOptions
+from fabula.graphs.facts.options import Options, TriplesOptions
 
 
-def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Options, _offline: bool) -> Mapping[str, Any]:
     """The options, with the content of sets: a name alone may stand for another file later."""
     from fabula.graphs.facts.demonstrations import read_demonstrations
     from fabula.graphs.facts.ontology import read_ontology
@@ -31,12 +31,8 @@ def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
             for name, relation in ontology.relations.items()
         },
     }
-    unread = set(CHAT_ONLY) if offline else set()
-    sets: dict[str, Any] = {"ontology": written}
-    if not offline:
-        demonstrations = read_demonstrations(options.demonstrations)
-        sets["demonstrations"] = {options.demonstrations: demonstrations.digest}
-    return options.model_dump(mode="json", exclude=unread) | sets
+    demonstrations = {options.demonstrations: read_demonstrations(options.demonstrations).digest}
+    return options.model_dump(mode="json") | {"ontology": written, "demonstrations": demonstrations}
 
 
 GRAPH = Graph(
@@ -54,6 +50,7 @@ GRAPH = Graph(
         (labels.FACT, labels.OBJECT, "Entity"),
     ),
     rests_on=("entities",),
+    needs_model=True,
     modes={
         "triples": Mode(
             LazyFunction(f"{__name__}.triples:retrieve"),

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from functools import partial
 from itertools import chain
 
 from fabula.graph.extraction import (
-    MODEL,
-    RULES,
     ExtractionCalls,
-    Records,
     TextWindow,
-    WindowReplies,
-    own_id,
     window_gap,
     windows,
 )
@@ -32,7 +26,6 @@ from fabula.graphs.facts.normalising import Meanings, Normaliser
 from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.options import Options
 from fabula.graphs.facts.part_facts import count_facts
-from fabula.graphs.facts.rules import LANGUAGE, state_by_rules
 from fabula.graphs.facts.stating import ask_statements, prove
 from fabula.graphs.facts.values import FactStatement
 from fabula.models.roles import Models
@@ -48,8 +41,8 @@ def build(
 
     A model states what windows of chunks say; then, in view of all entities of the document, names
     and predicates become its entities and the ontology's relations; what the ontology does not
-    allow is left out. Offline, rules state a few facts of English texts. Deterministic where the
-    models are; what is known of unchanged chunks is used again, and what no model gives is a gap.
+    allow is left out. Deterministic where the models are; what is known of unchanged chunks is used
+    again, and what no model gives is a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -62,35 +55,28 @@ def build(
     previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()
-    replies: WindowReplies[Records[FactStatement]] = WindowReplies()
-    if models.offline:
-        state = partial(state_by_rules, entities=text.below[ENTITIES], language=language)
-        statements = calls.read_by_rule(state, text.chunks, own_id)
-    else:
-        cut = windows(text.chunks, options.window_tokens, language)
-        work.gaps.expect(len(cut))
-        demonstrations = read_demonstrations(options.demonstrations)
-        question = ask_statements(ontology, known.means, demonstrations)
-        replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
-        statements = replies.collect(lambda _, reply: reply.records, previous.statements)
-        statements = prove(statements, text.chunks, language)
-        if options.normalise:
-            normaliser = Normaliser(
-                entities,
-                ontology,
-                models.static,
-                lambda texts: calls.embed(texts, {}),
-                options.listed_relations,
-                demonstrations.text,
-            )
-            statements, misnumbered = normalise(statements, normaliser, cut, calls)
+    cut = windows(text.chunks, options.window_tokens, language)
+    work.gaps.expect(len(cut))
+    demonstrations = read_demonstrations(options.demonstrations)
+    question = ask_statements(ontology, known.means, demonstrations)
+    replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
+    statements = replies.collect(lambda _, reply: reply.records, previous.statements)
+    statements = prove(statements, text.chunks, language)
+    if options.normalise:
+        normaliser = Normaliser(
+            entities,
+            ontology,
+            models.static,
+            lambda texts: calls.embed(texts, {}),
+            options.listed_relations,
+            demonstrations.text,
+        )
+        statements, misnumbered = normalise(statements, normaliser, cut, calls)
     rules = CheckRules(strict=options.strict, types=options.check)
     checked = check(text.document.id, statements, entities, ontology, rules)
-    by = RULES if models.offline else MODEL
-    nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
-    left_out = [] if models.offline else chain.from_iterable(checked.left_out.values())
-    has_rules = not models.offline or language == LANGUAGE
-    counts = count_facts(checked, has_rules, replies, misnumbered, known.facts)
+    nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks), known)
+    left_out = chain.from_iterable(checked.left_out.values())
+    counts = count_facts(checked, replies, misnumbered, known.facts)
     return Built(tuple(nodes), tuple(edges_of(checked.facts, left_out)), counts, calls.gaps)
 
 

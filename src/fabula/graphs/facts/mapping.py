@@ -39,7 +39,7 @@ class PreviousStatements:
 
 
 def nodes_of(
-    facts: Sequence[OntologyFact], ontology: Ontology, chunks: Sequence[Chunk], by: str
+    facts: Sequence[OntologyFact], ontology: Ontology, chunks: Sequence[Chunk]
 ) -> list[Node]:
     """Return the nodes of facts, without embeddings.
 
@@ -49,7 +49,6 @@ def nodes_of(
         facts: The facts.
         ontology: The words for their relations.
         chunks: All chunks of the document.
-        by: Who stated them: "model" or "rules".
 
     """
     chunks_by_id = {chunk.id: chunk for chunk in chunks}
@@ -69,7 +68,6 @@ def nodes_of(
             "tokens": tokens.count(text),
             "proof": next(filter(None, (stated.proof for stated in fact.statements)), ""),
             "count": len(sources),
-            "by": by,
             "aspect": "",
             "level": 0,
             "section": sources[0].section,

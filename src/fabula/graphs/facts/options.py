@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-CHAT_ONLY = frozenset({"window_tokens", "normalise", "demonstrations", "listed_relations"})
-"""What changes nothing where no chat model is asked."""
-
 
 class Options(BaseModel):
     """How facts are stated and checked; the same text, options and replies give the same graph."""

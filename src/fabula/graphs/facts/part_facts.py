@@ -53,7 +53,6 @@ MAX_LISTED = 6
 
 def count_facts(
     checked: Checked,
-    language_has_rules: bool,
     replies: WindowReplies[Records[FactStatement]],
     misnumbered: Mapping[str, int],
     previous: Mapping[str, Any],
@@ -81,7 +80,6 @@ def count_facts(
             any(statement.proof for statement in fact.statements) for fact in checked.facts
         ),
         "windows": len(replies.answers),
-        **({} if language_has_rules else {"without_rules": 1}),
         **{f"{OF_RELATION}{name}": count for name, count in sorted(relations.items())},
         **dropped,
         **means(previous, {"mean_statements": stated}),
@@ -90,22 +88,14 @@ def count_facts(
 
 def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return how many there are of the commonest relations, and what was left out."""
-    if facts.get("without_rules"):
-        return ["no facts: without a model there are rules for English alone"]
     relations = list_counts(facts, OF_RELATION)
     common = ", ".join(relations[:MAX_LISTED])
     rest = len(relations) - MAX_LISTED
     more = f", and {rest} relations more" if rest > 0 else ""
     return [
-        f"by relation: {common}{more}" if common else _none_found(facts),
+        f"by relation: {common}{more}" if common else "no facts were found",
         *LEFT_OUT.describe(facts),
     ]
-
-
-def _none_found(facts: Mapping[str, Any]) -> str:
-    if facts.get("windows"):
-        return "no facts were found"
-    return "built, and found no facts: without a model only ties between two names of one sentence"
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from fabula.graph import TEXT, Edge, Node
@@ -14,8 +14,10 @@ from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace, TraceStep
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
 from fabula.plot.network.communities import DrawnCommunity, cited_chunks, read_communities
+from fabula.plot.network.conversation import Spoken, read_conversation
 from fabula.plot.shared.picture_parts import (
     COMMUNITIES,
+    CONVERSATION,
     NETWORK,
     read_parts,
     refuse_without,
@@ -78,6 +80,8 @@ class DrawnRelation:
     """How many chunks mention it, by the number of the section."""
     first: Meeting
     last: Meeting
+    quotations: Mapping[int, int] = field(default_factory=dict)
+    """What one of the two says to the other: how many quotations, by the number of the section."""
 
     @property
     def weight(self) -> int:
@@ -117,7 +121,9 @@ def read_network(
     with_communities: bool = False,
     until: int = NO_LIMIT,
 ) -> NetworkPicture:
-    """Return the network of a document's entities.
+    """Return the network of a document's entities, and who of them speaks to whom.
+
+    The latter is read where the document has the graph of speech.
 
     Args:
         store: The graph.
@@ -136,7 +142,7 @@ def read_network(
     refuse_without(entry, NETWORK, "network")
     if with_communities:
         refuse_without(entry, COMMUNITIES, "communities")
-    graphs = (TEXT, NETWORK, *((COMMUNITIES,) if with_communities else ()))
+    graphs = (TEXT, NETWORK, CONVERSATION, *((COMMUNITIES,) if with_communities else ()))
     parts = read_parts(store, entry, graphs, until)
     chunks, network = chunks_of(parts[TEXT]), parts[NETWORK]
     entities = {node.id for node in network.nodes if node.label == ENTITY}
@@ -144,6 +150,10 @@ def read_network(
     figures, relations = read_figures(network.nodes, network.edges, chunks, walked)
     rows = {figure.id: row for row, figure in enumerate(figures)}
     ordered, sections = sort_chunks(chunks), number_sections(chunks)
+    if CONVERSATION in parts:
+        numbers = dict(zip((chunk.id for chunk in ordered), sections, strict=True))
+        spoken = read_conversation(parts[CONVERSATION])
+        relations = add_conversation(relations, spoken, rows, numbers)
     communities = read_communities(
         parts[COMMUNITIES].nodes if with_communities else (),
         parts[COMMUNITIES].edges if with_communities else (),
@@ -208,6 +218,42 @@ def read_figures(
     ]
     relations.sort(key=lambda relation: (relation.weight, relation.id))
     return tuple(figures), tuple(relations)
+
+
+def add_conversation(
+    relations: Sequence[DrawnRelation],
+    conversation: Mapping[tuple[str, str], Sequence[Spoken]],
+    rows: Mapping[str, int],
+    sections: Mapping[str, int],
+) -> tuple[DrawnRelation, ...]:
+    """Return relations with what is said in them; two who only speak to each other get one.
+
+    Args:
+        relations: The relations without it.
+        conversation: What two entities say to each other, by their ids.
+        rows: The positions of the figures by the ids of their entities.
+        sections: The number of each chunk's section.
+
+    """
+    spoken = {
+        _ordered(rows[first], rows[second]): said
+        for (first, second), said in conversation.items()
+        if first in rows and second in rows
+    }
+
+    def count(said: Sequence[Spoken]) -> dict[int, int]:
+        return dict(Counter(sections[chunk] for chunk, _ in said))
+
+    known = [
+        replace(relation, quotations=count(spoken.pop(_ordered(*relation.ends), ())))
+        for relation in relations
+    ]
+    for ends, said in spoken.items():
+        first, last = (Meeting(sections[chunk], text) for chunk, text in (said[0], said[-1]))
+        counts = count(said)
+        id = f"speech {ends[0]} {ends[1]}"
+        known.append(DrawnRelation(id, ends, "", (), counts, first, last, counts))
+    return tuple(sorted(known, key=lambda relation: (relation.weight, relation.id)))
 
 
 def first_types(figures: Sequence[Figure]) -> set[str]:
@@ -297,6 +343,10 @@ def _read_relation(
         first=first,
         last=last,
     )
+
+
+def _ordered(first: int, second: int) -> tuple[int, int]:
+    return min(first, second), max(first, second)
 
 
 def _iterate_steps(step: TraceStep) -> Iterator[TraceStep]:

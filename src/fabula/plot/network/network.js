@@ -9,8 +9,8 @@
 //   types        [[name, hue, count, is shown at first]...]
 //   figures      [{name, type, text, names [[form, count, why]...], mentions [[section, count]...],
 //                at [x, y, radius]}...], most mentioned first; the element of a figure is #f and its position
-//   relations    [{ends, text, keywords, chunks [[section, count]...], first [section, text], last}...]; the
-//                element of a relation is #b and its position
+//   relations    [{ends, text, keywords, chunks [[section, count]...], quotations [[section, count]...] of one to
+//                the other, first [section, text], last}...]; the element of a relation is #b and its position
 //   communities  [{level, numbers, hues, parent, title, size, members, importance, summary, findings
 //                [[summary, explanation, chunks]...], rank}...]; numbers and hues from its own level on; empty
 //                unless communities are drawn
@@ -51,7 +51,7 @@ function tint(element, figure) {
 // Which figures are shown: the most mentioned of the selected types, those that the mode visited, and the
 // pinned ones; of these, those that are not mentioned in the selected sections are pale.
 const finale = graph.sections.length - 1;
-let from = 0, to = finale, most = graph.first, pin = null, words = "";
+let from = 0, to = finale, most = graph.first, pin = null, words = "", speaks = false;
 const isRelation = (item) => item !== null && "ends" in item;
 const isGroup = (item) => item !== null && "members" in item;
 const pinned = (figure) => pin === figure || (isRelation(pin) && pin.ends.includes(figure.number)) ||
@@ -65,7 +65,7 @@ function choose() {
     figure.element.classList.toggle("gone", !figure.now);
   }
   for (const relation of relations) {
-    relation.now = sum(relation.chunks, from, to);
+    relation.now = sum(speaks ? relation.quotations : relation.chunks, from, to);
     relation.shown = relation.now > 0 && relation.ends.every((end) => figures[end].shown);
     relation.element.style.display = relation.shown ? "" : "none";
     relation.lines[0].setAttribute("stroke-width", 0.8 + 1.3 * Math.log(Math.max(relation.now, 1)));
@@ -221,6 +221,7 @@ function hint(item) {
 }
 function describe(item) {
   const part = item.now === item.whole ? "" : ` of ${item.whole.toLocaleString("en")}`;
+  if (isRelation(item) && speaks) return `${counted(item.now, "quotation")} from one to the other`;
   if (isRelation(item)) {
     const [begins, ends] = [item.first[0], item.last[0]];
     const until = ends === begins ? "" : ` to ${ends + 1}`;
@@ -307,6 +308,8 @@ function showRelation(card, relation) {
   button(head, "", target.name, () => select(target));
   const keywords = relation.keywords.length ? ` · ${relation.keywords.join(", ")}` : "";
   put(card, "div", "where", `together in ${counted(relation.whole, "passage")}${keywords}`);
+  const said = sum(relation.quotations);
+  if (said) put(card, "div", "where", `${counted(said, "quotation")} from one to the other`);
   const meetings = relation.whole === 1 ? [["The only meeting", relation.first]] : [["First meeting", relation.first], ["Last meeting", relation.last]];
   for (const [title, [section, text]] of meetings) {
     put(card, "h3", "", title);
@@ -501,6 +504,11 @@ function show(section, alone) {
 get("to").max = graph.sections.length;
 get("to").addEventListener("input", () => show(get("to").value - 1, get("alone").checked));
 get("alone").addEventListener("change", () => show(to, get("alone").checked));
+get("talk").hidden = !relations.some((relation) => relation.quotations.length);
+get("speaks").addEventListener("change", () => {
+  speaks = get("speaks").checked;
+  choose();
+});
 const many = () => {
   const there = figures.filter((figure) => on.has(figure.type)).length;
   get("most").max = Math.max(10, Math.ceil(there / 10) * 10);

@@ -83,6 +83,7 @@ def _relation_data(relation: DrawnRelation) -> dict[str, Any]:
         "text": relation.text,
         "keywords": relation.keywords,
         "chunks": _by_section(relation.chunks),
+        "quotations": _by_section(relation.quotations),
         "first": _meeting_data(relation.first),
         "last": _meeting_data(relation.last),
     }

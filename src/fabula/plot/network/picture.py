@@ -1,4 +1,4 @@
-"""The pictures `network`, `communities` and `speech`: who meets whom, and who speaks to whom."""
+"""The pictures `network` and `communities`: who meets whom, and who speaks to whom."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from functools import partial
 
 from fabula.graph.entries import Entry
 from fabula.plot.network.communities import find_groups
-from fabula.plot.network.conversation import read_conversation
-from fabula.plot.network.figures import NetworkPicture, read_network, read_walked
+from fabula.plot.network.figures import read_network, read_walked
 from fabula.plot.network.page import to_network_page
 from fabula.plot.network.spread import spread
 from fabula.plot.network.svg import draw_network
 from fabula.plot.shared.picture import Drawing, Picture, Search, svg_or_png
-from fabula.plot.shared.picture_parts import COMMUNITIES, CONVERSATION, NETWORK
+from fabula.plot.shared.picture_parts import COMMUNITIES, NETWORK
 from fabula.store import Store
 
 
@@ -30,15 +29,6 @@ def draw(
         until=search.until,
         with_communities=with_communities,
     )
-    return _draw(picture, search, format)
-
-
-def draw_conversation(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
-    """Draw who speaks to whom in a document."""
-    return _draw(read_conversation(store, entry, search.until), search, format)
-
-
-def _draw(picture: NetworkPicture, search: Search, format: str) -> Drawing:
     communities = picture.communities
     groups = find_groups(communities, 0, len(picture.figures)) if communities else ()
     spots = spread(picture.figures, picture.relations, picture.walked, groups)
@@ -52,7 +42,7 @@ def _draw(picture: NetworkPicture, search: Search, format: str) -> Drawing:
 
 PICTURE = Picture(
     "network",
-    "the network of its entities: who meets whom",
+    "the network of its entities: who meets whom, and who speaks to whom",
     (NETWORK,),
     partial(draw, with_communities=False),
 )
@@ -61,10 +51,4 @@ WITH_COMMUNITIES = Picture(
     "the network with its communities",
     (NETWORK, COMMUNITIES),
     partial(draw, with_communities=True),
-)
-CONVERSATION_PICTURE = Picture(
-    "speech",
-    "the network of conversation: who speaks to whom, how often",
-    (CONVERSATION,),
-    draw_conversation,
 )

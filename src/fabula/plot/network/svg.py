@@ -122,7 +122,9 @@ def _draw_relation(
     is_walked: bool,
     alone: bool,
 ) -> None:
-    css_class = "relation walked" if is_walked else "relation"
+    said = sum(relation.quotations.values())
+    marks = [name for name, holds in (("speaks", said), ("walked", is_walked)) if holds]
+    css_class = " ".join(("relation", *marks))
     group = SubElement(parent, "g", {"class": css_class, "id": f"b{place}"})
     start, end = (spots[row] for row in relation.ends)
     ends = {"x1": start.x, "y1": start.y, "x2": end.x, "y2": end.y}
@@ -135,7 +137,9 @@ def _draw_relation(
             element.set(name, format_number(value))
     if alone:
         names = " and ".join(figures[row].name for row in relation.ends)
-        add_tooltip(group, f"{names}: {count_noun(relation.weight, 'chunk')}\n{relation.text}")
+        spoken = f", {count_noun(said, 'quotation')} from one to the other" if said else ""
+        met = count_noun(relation.weight, "chunk")
+        add_tooltip(group, f"{names}: {met}{spoken}\n{relation.text}")
 
 
 def _draw_figure(

@@ -15,8 +15,7 @@ from fabula.graph.unread import make_check
 from fabula.store import Store, part_reader
 from fabula.text.document import Chunk
 
-NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
-CONVERSATION = "speech"
+NETWORK, COMMUNITIES, DISCOURSE, CONVERSATION = "entities", "communities", "discourse", "speech"
 """The graphs that pictures other than the trees are drawn from."""
 
 

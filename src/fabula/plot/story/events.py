@@ -90,8 +90,6 @@ class StoryPicture:
     lanes: tuple[Lane, ...]
     events: tuple[DrawnEvent, ...]
     links: tuple[DrawnLink, ...]
-    by: str
-    """Who read the events: "rules" or "model"."""
     question: str = ""
     mode: str = ""
     hits: tuple[int, ...] = ()
@@ -126,11 +124,9 @@ def read_document_story(
             )
         raise NotFound(
             f"There is no story to draw: the graph of discourse of {quote_name(entry.title)} was "
-            "built, and has no events. Without a model events are found in English only, where a "
-            "name stands beside its verb. Set a chat model, and run `fabula build discourse` again."
+            "built, and has no events."
         )
     places = {chunk.id: place for place, chunk in enumerate(chunks)}
-    readers = {node.properties["by"] for node in discourse.nodes if node.label == EVENT}
     return StoryPicture(
         title=entry.title,
         author=entry.author,
@@ -139,7 +135,6 @@ def read_document_story(
         lanes=lanes,
         events=events,
         links=links,
-        by=readers.pop() if len(readers) == 1 else "",
         question=question,
         mode=mode,
         hits=tuple(places[hit.id] for hit in hits if hit.id in places),

@@ -32,9 +32,8 @@ def to_story_page(story: StoryPicture) -> str:
 
 def _describe_counts(story: StoryPicture) -> str:
     causes = sum(link.kind == "cause" for link in story.links)
-    by = {"rules": ", read by rules", "model": ", read by a model"}.get(story.by, "")
     return (
-        f"{len(story.events):,} events{by}; {len(story.links):,} links of neighbouring passages, "
+        f"{len(story.events):,} events; {len(story.links):,} links of neighbouring passages, "
         f"{causes:,} of cause"
     )
 

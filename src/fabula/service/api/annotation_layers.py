@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
@@ -26,21 +26,13 @@ from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.text.names import file_name
 
-DRACOR_MEDIA = {
-    "json": "application/json",
-    "csv": "text/csv",
-    "gexf": "application/gexf+xml",
-    "graphml": "application/graphml+xml",
-}
-NETWORK_MEDIA = [media for end, media in DRACOR_MEDIA.items() if end != "json"]
 router = APIRouter(tags=["annotations"])
 LayerName = Annotated[str, Query(min_length=1, max_length=200, description="the name of the layer")]
 FormatName = Annotated[
     str,
     Query(
         max_length=50,
-        description="webannotation, booknlp, conll, catma or tei, and of an export also dracor; "
-        "what has several files is a zip of them",
+        description="webannotation, booknlp, catma or tei; what has several files is a zip of them",
     ),
 ]
 Words = Annotated[
@@ -179,69 +171,6 @@ def export_annotations(
             collection, entry, format, what or (), until, stem
         )
     return _file(content, media, f"{stem}{end}")
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/characters",
-    summary="Who speaks in a document, as DraCor has it",
-    response_class=Response,
-    responses={200: {"content": {"application/json": {"schema": {"type": "array"}}}}},
-)
-def list_characters(
-    state: State, collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
-) -> Response:
-    """Return the characters as `/characters` of DraCor's API does: how many scenes, speeches and
-    words each has, and their degrees in the network. Sections stand for scenes.
-    """
-    return _dracor(state, collection, caller, document, ".characters.json", until)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/characters/csv",
-    summary="Who speaks in a document, as CSV",
-    response_class=Response,
-    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
-)
-def list_characters_csv(
-    state: State, collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
-) -> Response:
-    """Return the characters as `/characters/csv` of DraCor's API does."""
-    return _dracor(state, collection, caller, document, ".characters.csv", until)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/networkdata/{format}",
-    summary="The network of who speaks, as DraCor has it",
-    response_class=Response,
-    responses={200: {"content": {each: {"schema": {"type": "string"}} for each in NETWORK_MEDIA}}},
-)
-def show_network(
-    state: State,
-    collection: FilledCollection,
-    caller: Reader,
-    document: str,
-    format: Literal["csv", "gexf", "graphml"],
-    until: ReadUntil = "",
-) -> Response:
-    """Return who speaks in one section with whom, and in how many, as `/networkdata` of DraCor's
-    API does: an undirected network for Gephi and others.
-    """
-    return _dracor(state, collection, caller, document, f".networkdata.{format}", until)
-
-
-def _dracor(
-    state: State,
-    collection: FilledCollection,
-    caller: Reader,
-    document: str,
-    end: str,
-    until: str,
-) -> Response:
-    entry = document_of(collection, document)
-    with state.large_task_limit.hold(caller.id):
-        content = annotation_layers.dracor_file(collection, entry, end, until)
-    media = DRACOR_MEDIA[end.rpartition(".")[2]]
-    return _file(content, media, f"{file_name(entry.title, entry.id)}{end}")
 
 
 def _file(content: str | bytes, media: str, name: str) -> Response:

@@ -132,17 +132,6 @@ def export_layers(
     return content, found.media, end
 
 
-def dracor_file(collection: Collection, entry: Entry, end: str, until: str) -> str:
-    """Return one of the files of the format `dracor`, by the end of its name.
-
-    Raises:
-        NotFound: Nobody is known to speak in the document.
-
-    """
-    text = annotate(collection, entry.id, until=until)
-    return write_annotations(text, find_format("dracor"), ())[end]
-
-
 def list_notes(collection: Collection, document: str, words: str, until: str) -> list[NoteView]:
     """Return notes on a document, or on all with '', that have all of some words."""
     return [

@@ -484,7 +484,7 @@ class Answering:
                 self._stream = collection.stream(
                     query, history=history, meter=meter, path=self._path, stop=stop
                 )
-        # The modes of several collections are those that were asked for: "auto" may differ.
+        # Each of several collections may leave out other modes: these are those asked for.
         self._mode = query.mode if among else _mode(self._path)
         services.metrics.record_retrieval(self._mode, time.perf_counter() - self._began)
 

@@ -7,13 +7,13 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from fabula.app.collection import Collection
-from fabula.ask.choosing import count_parts
+from fabula.ask.mode_runs import count_parts
 from fabula.ask.modes import modes
 from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, Settings, setting_fields
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
-from fabula.graph.installed import graphs
+from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import Mode
 from fabula.service.core.callers import Caller
 from fabula.service.core.views import View
@@ -33,6 +33,11 @@ def title_of(name: str) -> str:
     """Return what a reader of books would call a graph."""
     method = graphs().get(name)
     return method.title if method and method.title else name
+
+
+def lacks_model(collection: Collection, name: str) -> bool:
+    """Return whether a graph can't be built, as it needs a chat model and there is none."""
+    return graph(name).needs_model and collection.settings.offline
 
 
 class ModeOptionView(View):
@@ -146,6 +151,6 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
 def _aspects(settings: Settings) -> dict[str, str]:
     """Return the aspects that the graphs declare, each with what it is."""
     aspects: dict[str, str] = {}
-    for graph in graphs().values():
-        aspects |= graph.aspects(settings.table(graph.name))
+    for installed in graphs().values():
+        aspects |= installed.aspects(settings.table(installed.name))
     return aspects

@@ -330,10 +330,7 @@ def _ask_round(
 
 
 def _look_up(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    # Without a model, a report consists of sentences of the chunks that are returned here anyway.
-    offline = tools.models.offline
-    options = LOCAL_OPTIONS.model_copy(update={"report_share": 0.0}) if offline else LOCAL_OPTIONS
-    return local.retrieve(question, filters, replace(tools, options=options))
+    return local.retrieve(question, filters, replace(tools, options=LOCAL_OPTIONS))
 
 
 def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:

@@ -1,4 +1,4 @@
-"""Read the words by which sentences are read without a model, one TOML file a language."""
+"""Read the words by which questions are read without a model, one TOML file a language."""
 
 from __future__ import annotations
 
@@ -9,20 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Literal
-
-Opening = Literal["", "any", "subject", "pronoun"]
-
-
-@dataclass(frozen=True, slots=True)
-class Connective:
-    """A connective, as its language's file describes it."""
-
-    word: str
-    sense: str
-    count: int
-    opens: Opening = ""
-    forms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,18 +28,14 @@ class QuestionWords:
 
 @dataclass(frozen=True, slots=True)
 class DiscourseWords:
-    """The words of a language that say when, where, why and how; all in lower case.
+    """The words of a language by which a question is read; all in lower case.
 
     Attributes:
-        lists: Words by the names of the file's lists.
-        connectives: Its connectives.
         verbs: The verb of each irregular form.
         asking: Words of questions.
 
     """
 
-    lists: Mapping[str, frozenset[str]]
-    connectives: tuple[Connective, ...]
     verbs: Mapping[str, str]
     asking: tuple[QuestionWords, ...]
 
@@ -62,11 +44,6 @@ class DiscourseWords:
         text = " ".join(question.casefold().split())
         matched = (asking for asking in self.asking if asking.pattern.search(text))
         return [sense for asking in matched for sense in asking.senses]
-
-    def any_of(self, *names: str) -> str:
-        """Return a pattern of the words of some lists, longest first."""
-        words = sorted({word for name in names for word in self.lists[name]}, key=lambda w: -len(w))
-        return "|".join(map(re.escape, words))
 
 
 @functools.cache
@@ -77,16 +54,11 @@ def words_of(language: str) -> DiscourseWords | None:
     if not code.isalpha() or not file.is_file():
         return None
     table = tomllib.loads(file.read_text(encoding="utf-8"))
-    connectives = tuple(
-        Connective(**{**entry, "forms": tuple(entry.get("forms", ()))})
-        for entry in table.pop("connectives")
-    )
-    verbs = {form: verb for verb, forms in table.pop("irregular").items() for form in forms.split()}
+    verbs = {form: verb for verb, forms in table["irregular"].items() for form in forms.split()}
     asking = tuple(
         QuestionWords(
             tuple(entry["senses"]), tuple(entry["words"]), tuple(entry.get("not_before", ()))
         )
-        for entry in table.pop("asking")
+        for entry in table["asking"]
     )
-    lists = {name: frozenset(words.split()) for name, words in table.items()}
-    return DiscourseWords(lists, connectives, verbs, asking)
+    return DiscourseWords(verbs, asking)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.graph.method import LazyFunction
-from fabula.graph.mode import MeasuredGain, Mode
+from fabula.graph.mode import Mode
 from fabula.graphs.entities.modes.options import (
     FastOptions,
     HippoOptions,
@@ -18,10 +18,6 @@ MODES = {
         "a walk over entities from those that a question names or is near to (Fast GraphRAG)",
         options=FastOptions,
         graph="entities",
-        # Three novels, one at a time, contexts of 1,000 tokens of sentences, facts of the benchmark
-        # as auto recognised them when it still chose this mode. The difference is noise, so auto
-        # does not choose it: over many stories at once it was 1.3 points worse.
-        gains=(MeasuredGain("fact", "hybrid", 2.5, (-2.1, 7.2), True, "python -m bench choosing"),),
         sentence="Walks from the people and places of the question to those connected "
         "with them; quick.",
     ),

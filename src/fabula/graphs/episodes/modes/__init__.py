@@ -14,4 +14,3 @@ MODES = {
         sentence="Answers from summaries of stretches of the story, in their order.",
     )
 }
-"""There is no measured gain of its answers, so `auto` never chooses it."""

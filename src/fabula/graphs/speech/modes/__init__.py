@@ -15,4 +15,3 @@ MODES = {
         sentence="Looks first for what the people of the question say themselves.",
     )
 }
-"""There is no measured figure of its answers, so `auto` never chooses it."""

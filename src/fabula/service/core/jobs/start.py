@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabula.app.annotating import refuse_import
+from fabula.app.annotating import refuse_layer_name
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.errors import FabulaError, LoadError, SettingsError
 from fabula.export.annotation_formats import find_format
 from fabula.graph.entries import Entry
-from fabula.graph.installed import graph
+from fabula.graph.installed import graph, refuse_without_model
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
@@ -104,7 +104,8 @@ def begin_ingest(
     Raises:
         Problem: There are no items.
         Conflict: A text and a file have the same source.
-        SettingsError: A graph of the whole collection is among those to build.
+        SettingsError: A graph of the whole collection is among those to build, or one that needs
+            a chat model, which there is not.
 
     """
     if not items:
@@ -115,6 +116,9 @@ def begin_ingest(
             raise SettingsError(
                 f"{name} belongs to the whole collection: build it once the documents are there."
             )
+    settings = collection.settings
+    if settings.offline:
+        refuse_without_model(settings.graphs if choice.graphs is None else choice.graphs)
     if choice.batch:
         refuse_batches(collection)
     return jobs.add(caller, collection.name, "ingest", items, choice.options(), idempotency)
@@ -179,11 +183,12 @@ class ImportOptions:
 
         Raises:
             BadValue: The name can't be one of a layer.
-            LoadError: The name is that of the reader's own notes, or the format is only written.
+            LoadError: The name is that of the reader's own notes.
             SettingsError: There is no such format.
 
         """
-        refuse_import(self.layer, find_format(self.format))
+        refuse_layer_name(self.layer)
+        find_format(self.format)
 
 
 def begin_import(
@@ -224,6 +229,8 @@ def begin_build(
         raise SettingsError(
             f"{name} belongs to the whole collection: it can't be built of single documents."
         )
+    if collection.settings.offline:
+        refuse_without_model([name])
     if batch:
         refuse_batches(collection)
     entries = [*{entry.id: entry for entry in map(collection.document, documents)}.values()]

@@ -22,11 +22,11 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE
 from fabula.errors import LoadError, SpaceError
-from fabula.graph.installed import graphs
+from fabula.graph.installed import graphs as installed_graphs
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
-from fabula.service.core.choices import title_of
+from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
@@ -162,7 +162,8 @@ def add(
     if not batch:
         return show(request, "add.html", values)
     items = _items(state, caller, batch)
-    names = graphs or list(collection.settings.graphs)
+    usual = collection.settings.graphs
+    names = graphs or [name for name in usual if not lacks_model(collection, name)]
     choice = IngestOptions(tuple(names))
     paths = {state.uploads.path(item.upload) for item in items}
     size = sum(path.stat().st_size for path in paths)
@@ -185,6 +186,7 @@ def add(
         "count": sum(book.status not in ("failed", "skipped") for book in total.outcomes),
         "failed": sum(book.status == "failed" for book in total.outcomes),
         "is_offline": collection.settings.offline,
+        "lack_model": [name for name in installed_graphs() if lacks_model(collection, name)],
         "graphs": rows,
         "changed": changed,
         "calls": sum(step.calls for step in usage),
@@ -357,8 +359,8 @@ def _graph_rows(
 ) -> list[dict[str, Any]]:
     """Return the graphs that a document can have; for a small batch with the cost of each alone."""
     rows = []
-    for name, graph in graphs().items():
-        if not graph.build:
+    for name, graph in installed_graphs().items():
+        if not (graph.build and not lacks_model(collection, name)):
             continue
         row: dict[str, Any] = {
             "name": name,

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.app.collection import Collection
-from fabula.ask.query import AUTO, query_options
+from fabula.ask.query import query_options
 from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
@@ -406,7 +406,6 @@ def _choices(collection: Collection, document: str) -> dict[str, Any]:
             groups.setdefault(mode.group, []).append((mode.name, mode.sentence))
     return {
         "unready": _explain_unready(collection),
-        "auto": (AUTO, "Chooses the mode that suits the question."),
         "modes": list(groups.items()),
         "documents": list_choices(collection, document),
         "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
-from fabula.ask.choosing import count_parts
+from fabula.ask.mode_runs import count_parts
 from fabula.errors import BadValue, FabulaError
 from fabula.export.export_formats import export_formats
 from fabula.graph import TEXT
@@ -25,7 +25,7 @@ from fabula.graph.installed import graph, graphs
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
 from fabula.service.core import decisions, library_changes
-from fabula.service.core.choices import title_of
+from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Forbidden, Problem, status_of
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Job
@@ -131,6 +131,7 @@ def manage_collection(
                 "title": title_of(name),
                 "about": installed[name].about,
                 "documents": counts.get(name, 0),
+                "lacks_model": lacks_model(collection, name),
             }
             for name in of_documents
         ],
@@ -142,6 +143,7 @@ def manage_collection(
                 "needs": method.rests_on,
                 "record": by_name[name].record if name in by_name else None,
                 "stale": by_name[name].stale if name in by_name else (),
+                "lacks_model": lacks_model(collection, name),
             }
             for name, method in installed.items()
             if method.build_collection
@@ -480,6 +482,7 @@ def _document_values(collection: Collection, entry: Entry, caller: Caller) -> di
                 "needs": [each for each in installed[name].rests_on if each not in entry.graphs],
                 "record": record,
                 "stale": stale.get(name, []),
+                "lacks_model": lacks_model(collection, name),
                 "cost": money(collection.settings, record.usage) if record else None,
                 "calls": sum(used.calls for used in record.usage.values()) if record else 0,
             }
