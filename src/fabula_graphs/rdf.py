@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 
 FORMATS = {"nt": "nt", "ttl": "turtle", "csv": ""}
 """Suffixes of files, with the name of the format in rdflib."""
-STATEMENTS = ("facts/find_facts", "discourse/find_events", "discourse/find_links")
+STATEMENTS = (
+    "fabula_graphs/facts/find_facts",
+    "fabula_graphs/discourse/find_events",
+    "fabula_graphs/discourse/find_links",
+)
 BASE = "urn:fabula:"
 COLUMNS = (
     *("subject", "predicate", "object", "subject_type", "object_type", "proof", "section"),
@@ -45,7 +49,7 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
     """Write facts to a file and return how many they are.
 
     Args:
-        facts: Rows of `cypher/facts/find_facts.cypher`.
+        facts: Rows of `cypher/fabula_graphs/facts/find_facts.cypher`.
         collection: The name of their collection, which becomes part of their IRIs.
         file: What to write; its suffix is one of FORMATS. An existing file is replaced only once
             the new one is complete.
@@ -75,9 +79,9 @@ class TypedRows:
     """All that a collection, or one of its documents, has for RDF.
 
     Attributes:
-        facts: Rows of `cypher/facts/find_facts.cypher`.
-        events: Rows of `cypher/discourse/find_events.cypher`.
-        links: Rows of `cypher/discourse/find_links.cypher`.
+        facts: Rows of `cypher/fabula_graphs/facts/find_facts.cypher`.
+        events: Rows of `cypher/fabula_graphs/discourse/find_events.cypher`.
+        links: Rows of `cypher/fabula_graphs/discourse/find_links.cypher`.
 
     """
 

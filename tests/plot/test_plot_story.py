@@ -8,12 +8,12 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 from fabula.graph import Edge
-from fabula.graphs.discourse.labels import IS, TERM
-from fabula.graphs.discourse.mapping import nodes_and_edges
-from fabula.graphs.discourse.values import Event, Link
 from fabula.plot.story.events import NOBODY, read_story, section_starts
 from fabula.plot.story.page import to_story_page
 from fabula.plot.story.svg import LETTER_WIDTH, draw_story, link_shape, list_rows, select_captions
+from fabula_graphs.discourse.labels import IS, TERM
+from fabula_graphs.discourse.mapping import nodes_and_edges
+from fabula_graphs.discourse.values import Event, Link
 from plotted import HOSTILE, story
 from scripted import made_chunks
 

@@ -32,10 +32,10 @@ def test_a_module_touches_tests_named_after_it_or_its_package_or_that_import_it(
 
 
 def test_a_module_touches_tests_named_after_those_that_import_it() -> None:
-    changed = "src/fabula/graphs/speech/rules.py"
+    changed = "src/fabula_graphs/speech/rules.py"
     importers = {
-        "tests/graphs/speech/test_speech_build.py",
-        "tests/graphs/speech/test_speech_rules.py",
+        "tests/fabula_graphs/speech/test_speech_build.py",
+        "tests/fabula_graphs/speech/test_speech_rules.py",
     }
     assert importers <= touched(changed)
     assert "tests/store/test_store.py" not in touched(changed)

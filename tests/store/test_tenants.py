@@ -84,8 +84,8 @@ WITHOUT_PLACE = {
     "core/find_versions": "returns no text",
     "entities/find_entity": "is shown where entities are corrected",
     "entities/find_named": "is shown where entities are corrected",
-    "facts/find_sources": "returns ids of chunks, whose texts are read with the place",
-    "identities/find_others": "is of several documents: it is not asked with a place",
+    "fabula_graphs/facts/find_sources": "returns ids of chunks, which are read with the place",
+    "fabula_graphs/identities/find_others": "is of several documents: it is not asked with a place",
 }
 """Statements about a document that take no place of a reader, and why that is right."""
 OF_DOCUMENTS = {"document", "first_document", "documents", "passages", "nodes", "ids"}

@@ -25,8 +25,6 @@ from fabula.graphs.aspects.values import (
     StoredAspects,
     Summary,
 )
-from fabula.graphs.discourse import mapping as discourse_mapping
-from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import labels, mapping
 from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
 from fabula.graphs.entities.triples import StatedTriple, Triple
@@ -43,6 +41,8 @@ from fabula.store import Store
 from fabula.text.document import Chunk, Document, Section, Vector
 from fabula.text.ids import chunk_id
 from fabula.text.ids import document_id as text_document_id
+from fabula_graphs.discourse import mapping as discourse_mapping
+from fabula_graphs.discourse.values import Event, Link
 
 DIMENSIONS = 8
 MODEL = "test-model"

@@ -13,10 +13,10 @@ from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.graphs.facts.build import build
-from fabula.graphs.facts.options import Options
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
+from fabula_graphs.facts.build import build
+from fabula_graphs.facts.options import Options
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
 STORY = made_chunks(

@@ -97,7 +97,7 @@ def _find_facts(
 
     def find(called: str, rows: int) -> list[dict[str, Any]]:
         return fabula.store.read(
-            read_statement("facts/find_facts"),
+            read_statement("fabula_graphs/facts/find_facts"),
             known,
             document=known.document,
             name=" ".join(called.lower().split()),

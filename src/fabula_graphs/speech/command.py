@@ -87,7 +87,7 @@ def _find_said(
 
     def find(by: str, to: str, rows: int) -> list[dict[str, Any]]:
         return fabula.store.read(
-            read_statement("speech/find_said"),
+            read_statement("fabula_graphs/speech/find_said"),
             known,
             document=known.document,
             speaker=" ".join(by.lower().split()),

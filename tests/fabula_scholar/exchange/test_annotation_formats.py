@@ -42,8 +42,6 @@ from fabula_scholar.exchange.booknlp import (
     write_booknlp,
 )
 from fabula_scholar.exchange.catma import Utf16Places, read_catma, write_catma
-from fabula_scholar.exchange.conll import read_conll, write_conll
-from fabula_scholar.exchange.dracor import write_dracor
 from fabula_scholar.exchange.tei_annotated import write_tei
 from fabula_scholar.exchange.tei_marks import read_tei
 from fabula_scholar.exchange.token_files import TokenizedText, align_tokens
@@ -291,9 +289,7 @@ def test_tei_has_lists_references_and_speakers_and_all_of_the_text() -> None:
 
 def test_a_message_repeats_a_bounded_part_of_what_was_asked_for() -> None:
     with pytest.raises(NotFound, match="Nothing is marked") as refused:
-        write_annotations(
-            annotated(), find_format("webannotation"), ["x" * 9000, *"abcdefghij"]
-        )
+        write_annotations(annotated(), find_format("webannotation"), ["x" * 9000, *"abcdefghij"])
     assert len(str(refused.value)) < 400
 
 

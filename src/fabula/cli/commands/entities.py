@@ -222,7 +222,9 @@ class Identities:
     @classmethod
     def read(cls, fabula: Collection, ids: Sequence[str]) -> Identities:
         """Read what is known about entities."""
-        rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
+        rows = fabula.store.rows(
+            "fabula_graphs/identities/find_others", collection=fabula.name, nodes=ids
+        )
         built = [graph for graph in fabula.collection_graphs() if graph.graph == IDENTITIES]
         decided = fabula.settings.table(IDENTITIES).model_dump()
         stale = built[0].stale if built else ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from fabula.graph import Part
-from fabula.graphs.speech.labels import QUOTATION, SPOKEN_BY, SPOKEN_TO
-from fabula.graphs.speech.values import SPEECH
+from fabula_graphs.speech.labels import QUOTATION, SPOKEN_BY, SPOKEN_TO
+from fabula_graphs.speech.values import SPEECH
 
 Spoken = tuple[str, str]
 """The id of the chunk of a quotation, and who says what to whom."""

@@ -11,7 +11,6 @@ from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import NO_LIMIT, Hit
 from fabula.graph.parts import chunks_of
-from fabula.graphs.discourse.labels import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, SLOTS, TERM
 from fabula.graphs.entities.labels import ENTITY
 from fabula.plot.shared.picture_parts import (
     DISCOURSE,
@@ -23,6 +22,7 @@ from fabula.plot.shared.picture_parts import (
 from fabula.store import Store
 from fabula.text.document import Chunk
 from fabula.text.names import quote_name
+from fabula_graphs.discourse.labels import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, SLOTS, TERM
 
 MAX_LANES: Mapping[str, int] = {"who": 14, "where": 7}
 """How many people, and places, have a lane of their own: those of most events."""

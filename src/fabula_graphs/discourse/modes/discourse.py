@@ -1,0 +1,136 @@
+"""The mode `discourse`: chunks near to a question, linked in the sense it asks for, of its event.
+
+After a chunk graph of discourse relations and 5W1H. As published it reads the one nearest chunk,
+and if that has no relation, the context is shorter. Here it reads three; if none has a relation,
+the chunks beside the first one are taken, and the next nearest ones fill what is left, unless the
+option `widen` is off. A chunk that matches nothing is not taken for a match.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fabula.ask import hybrid
+from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Tools
+from fabula.graph.queries import read_statement
+from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
+from fabula.text.document import Vector
+from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
+from fabula_graphs.discourse.question_reading import read_question
+from fabula_graphs.discourse.senses import matches, read_senses
+
+MIN_SLOTS_BY_RULES = 2
+"""Slots that have to match without a model: a name alone, in the first clause of a sentence that
+says no more of it, is in too many chunks. Measured on three novels."""
+
+
+def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """Return the chunks near to the question, each with those related to it, then matching ones.
+
+    What is left of `tools.k` goes to the next nearest chunks, if the option `widen` is on.
+    """
+    terms = read_terms(filters, tools)
+    if terms is None or not allows(filters, "chunk"):
+        why = (
+            "there is no discourse graph" if terms is None else "the filters let no chunks through"
+        )
+        with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
+            hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
+            step.record(hits)
+        return hits
+    options = tools.options
+    sought = read_question(question, terms, read_senses(options.senses), tools)
+    vector = tools.embed(question)
+    ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
+    near = [hit.id for hit in ranked[: options.near]]
+    related = _find_linked(near, sought.senses, vector, filters, tools)
+    matched = _find_matching(terms, sought.slots, tools)
+    order = in_turn(near, related, matched)
+    rest = [hit.id for hit in ranked if hit.id not in order] if options.widen else []
+    with tools.trace.step("together", "near, each with its related, then matched") as step:
+        chosen = [*order, *rest][: tools.k]
+        hits = chunk_hits({id: 1 / place for place, id in enumerate(chosen, 1)}, filters, tools)
+        step.record(hits)
+    return hits
+
+
+def read_terms(filters: Filters, tools: Tools) -> Terms | None:
+    """Return the terms of a collection or a document; None if there is no discourse graph.
+
+    They are read by three statements, and kept in memory until the graph changes.
+    """
+    whole = filters.open
+    with tools.trace.step("terms") as step:
+        terms = tools.cached(
+            "terms", whole, ("text", "discourse"), lambda: _read(whole, tools), uses=("entities",)
+        )
+        count = sum(map(len, terms.by_slot.values())) if terms else 0
+        step.note = f"{count:,}" if terms else "there are none: no discourse graph was built"
+    return terms
+
+
+def _read(filters: Filters, tools: Tools) -> Terms:
+    texts = tools.read(read_statement("fabula_graphs/discourse/find_places"), filters)
+    languages = Counter(row["language"] for row in texts).most_common(1)
+    terms = tools.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
+    resolved = tools.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)
+    return make_terms(
+        languages[0][0] if languages else "",
+        [id for row in texts for id in row["chunks"]],
+        ((row["slot"], row["key"], row["chunks"]) for row in terms),
+        ((row["slot"], row["key"], row["entity"], row["names"], row["chunks"]) for row in resolved),
+    )
+
+
+def _find_linked(
+    near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
+) -> Mapping[str, Sequence[str]]:
+    """The chunks linked to each near one in a sense that the question asks for, deepest first.
+
+    If there are none, those beside the nearest, if they are nearer to the question than usual.
+    """
+    with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
+        nodes = list(near) if senses else []
+        rows = tools.read(
+            read_statement("fabula_graphs/discourse/find_linked"), filters, nodes=nodes
+        )
+        related = choose(rows, senses, tools.options.related)
+        step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
+        step.note += f": {sum(map(len, related.values()))} chunks"
+    if related or not near or not tools.options.related or not tools.options.widen:
+        return related
+    with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
+        beside = tools.find_rows(
+            read_statement("fabula_graphs/discourse/find_beside"), vector, filters, nodes=[near[0]]
+        )
+        nearer = [row["id"] for row in beside if row["cosine"] > row["usual"]]
+        step.note += f": {len(nearer)} chunks"
+    return {near[0]: nearer[: tools.options.related]} if nearer else {}
+
+
+def choose(
+    rows: Iterable[Mapping[str, Any]], senses: Sequence[str], limit: int
+) -> dict[str, list[str]]:
+    """Return at most `limit` chunks for each near one, linked in one of the senses.
+
+    The deepest sense comes first, then the least distance, then the earlier chunk.
+    """
+    linked: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
+    for row in rows:
+        if any(matches(row["sense"], requested) for requested in senses):
+            depth = row["sense"].count(".")
+            linked[row["of"]].append((-depth, row["distance"], row["index"], row["id"]))
+    ordered = {of: [id for *_, id in sorted(links)] for of, links in linked.items()}
+    return {of: list(dict.fromkeys(ids))[:limit] for of, ids in ordered.items() if limit}
+
+
+def _find_matching(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
+    """The chunks that have the same event as the question, best first."""
+    with tools.trace.step("matched", ", ".join(slots) or "the question has no event") as step:
+        ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
+        step.note += f": {len(ranked)} chunks"
+    return ranked[: tools.options.matched]

@@ -1,0 +1,241 @@
+"""Read what a question asks for: senses, and who, what, when, where and so on.
+
+A model reads both in one call; without one, words do. As published there are two calls, of which
+the one for senses reasons step by step before it names them (zero-shot chain of thought): the
+option `reasoning`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+
+from fabula.errors import BadReply
+from fabula.graph.mode import Tools
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import fill_template
+from fabula.models.replies import ask, read_lists
+from fabula.text.stems import stemmer_of, words
+from fabula_graphs.discourse.labels import SLOTS
+from fabula_graphs.discourse.matching import Terms
+from fabula_graphs.discourse.questions import MAX_VALUE_CHARACTERS, read_slots
+from fabula_graphs.discourse.senses import Senses
+from fabula_graphs.discourse.words import words_of
+
+PROMPTS = Path(__file__).parent / "modes" / "prompts"
+"""Apart from the prompts that a graph is built with: if those change, the graph is stale."""
+REASONING_TOKENS = 1500
+"""Room for a chain of thought and the senses after it."""
+EXPECTED_REASONING = " ".join(["step"] * 120)
+"""What a dry run assumes of a chain of thought, by its length alone."""
+MAX_SENSES = 3
+"""Senses, and values of each slot, that are taken of a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuestion:
+    """What a question asks for: senses of any level, and the slots of an event."""
+
+    senses: tuple[str, ...] = ()
+    slots: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class SoughtReply(BaseModel):
+    """A model's reading of a question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    senses: list[str]
+    who: list[str]
+    predicate: list[str]
+    what: list[str]
+    when: list[str]
+    where: list[str]
+    why: list[str]
+    how: list[str]
+
+
+class ReasonedReply(BaseModel):
+    """A chain of thought, and the senses that it leads to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reasoning: str
+    senses: list[str]
+
+
+class EventReply(BaseModel):
+    """What a question says of an event."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    who: list[str]
+    predicate: list[str]
+    what: list[str]
+    when: list[str]
+    where: list[str]
+    why: list[str]
+    how: list[str]
+
+
+@functools.cache
+def _close_senses(reply: type[Reply], senses: tuple[str, ...]) -> type[Reply]:
+    """Return the shape of a reply, of the same name, with the closed list of senses."""
+    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(senses)})]
+    return create_model(reply.__name__, __base__=reply, senses=(list[closed], ...))
+
+
+def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> EventQuestion:
+    """Return what the question asks for, as a model reads it.
+
+    Without a model, or if none of its replies can be used, the question's words decide.
+    """
+    with tools.trace.step("read the question") as step:
+        by = "its words"
+        sought = read_by_words(question, terms, senses)
+        if not tools.models.offline:
+            try:
+                chat = tools.models.chat("model", "question")
+                ask_question = ask_in_steps if tools.options.reasoning else ask_model
+                sought = ask_question(question, senses, terms.language, chat)
+                by = tools.models.model("model")
+            except BadReply as error:
+                by = f"{by}, as none of the model's replies can be used: {error}"
+        step.note = f"by {by}: {_describe(sought)}"
+    return sought
+
+
+def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> EventQuestion:
+    """Return a model's reading. Raises BadReply if none of its replies can be used."""
+    paths = tuple(sense.path for sense in senses.all)
+    prompt = Prompt(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(
+            PROMPTS / "question.txt",
+            senses="\n".join(f"- {sense.path}: {sense.about}" for sense in senses.all),
+            question=question,
+            most=MAX_SENSES,
+        ),
+        max_tokens=600,
+        temperature=0,
+        schema=_close_senses(SoughtReply, paths),
+        placeholder=lambda: json.dumps(
+            {"senses": [], **{slot: [] for slot in SLOTS}, "who": question.split()[:MAX_SENSES]}
+        ),
+    )
+    return ask(chat, prompt, lambda reply: read_sought(reply, senses, language))
+
+
+def ask_in_steps(question: str, senses: Senses, language: str, chat: Chat) -> EventQuestion:
+    """Return a model's reading, made of two paid calls as published.
+
+    The first reasons about the senses step by step before it names them, the second lists who, what
+    and so on. If one of them gives nothing, the other has to do.
+
+    Raises:
+        BadReply: Neither of them has a usable reply.
+
+    """
+    paths = tuple(sense.path for sense in senses.all)
+    about_senses = Prompt(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(
+            PROMPTS / "senses.txt",
+            senses="\n".join(f"- {sense.path}: {sense.about}" for sense in senses.all),
+            question=question,
+            most=MAX_SENSES,
+        ),
+        max_tokens=REASONING_TOKENS,
+        temperature=0,
+        schema=_close_senses(ReasonedReply, paths),
+        placeholder=lambda: json.dumps({"reasoning": EXPECTED_REASONING, "senses": [paths[0]]}),
+    )
+    about_event = Prompt(
+        system=fill_template(PROMPTS / "question_system.txt"),
+        user=fill_template(PROMPTS / "event.txt", question=question),
+        max_tokens=600,
+        temperature=0,
+        schema=EventReply,
+        placeholder=lambda: json.dumps(
+            {**{slot: [] for slot in SLOTS}, "who": question.split()[:MAX_SENSES]}
+        ),
+    )
+    sought = EventQuestion()
+    problem: BadReply | None = None
+    for prompt, names in ((about_senses, ["senses"]), (about_event, [*SLOTS])):
+        read = partial(_read_lists_of, names=names, senses=senses, language=language)
+        try:
+            found = ask(chat, prompt, read)
+        except BadReply as error:
+            problem = error
+            continue
+        sought = EventQuestion(sought.senses or found.senses, sought.slots or found.slots)
+    if problem and not sought.senses and not sought.slots:
+        raise problem
+    return sought
+
+
+def _read_lists_of(
+    reply: str, *, names: Sequence[str], senses: Senses, language: str
+) -> EventQuestion:
+    """What one of two replies says; it may say nothing. Raises BadReply if it has no list."""
+    read_lists(reply, names)
+    try:
+        return read_sought(reply, senses, language)
+    except BadReply:
+        return EventQuestion()
+
+
+def read_sought(reply: str, senses: Senses, language: str) -> EventQuestion:
+    """Return the known senses of a reply, and its slots. Raises BadReply if it has neither."""
+    lists = read_lists(reply, ["senses", *SLOTS])
+    names = [name[:MAX_VALUE_CHARACTERS] for name in lists["senses"] if isinstance(name, str)]
+    paths = [path for path in dict.fromkeys(map(senses.find, names)) if path]
+    slots: dict[str, list[str]] = {}
+    for slot in SLOTS:
+        for value in lists[slot][:MAX_SENSES]:
+            slots.setdefault(slot, []).extend(
+                read_slots({slot: value}, language, Counter()).values()
+            )
+    filled_slots = {slot: tuple(dict.fromkeys(values)) for slot, values in slots.items() if values}
+    if not paths and not filled_slots:
+        raise BadReply('Expected "senses", or at least one of the lists of an event.')
+    return EventQuestion(tuple(paths[:MAX_SENSES]), filled_slots)
+
+
+def read_by_words(question: str, terms: Terms, senses: Senses) -> EventQuestion:
+    """Return the senses that words ask for, and the values that the graph has as who and so on."""
+    language_words = words_of(terms.language)
+    pdtb3 = language_words.asked_by(question) if language_words else ()
+    paths = dict.fromkeys(path for sense in pdtb3 if (path := senses.equivalent(sense)))
+    irregular = language_words.verbs if language_words else {}
+    stem = stemmer_of(terms.language)
+    question_words = words(question)
+    tells = [bool(stem.terms(word)) for word in question_words]
+    slots: dict[str, tuple[str, ...]] = {}
+    for slot in ("who", "when", "where"):
+        if values := terms.find(question_words, slot, tells):
+            slots[slot] = tuple(values)
+    verbs = [irregular.get(word, word) for word in question_words]
+    known = terms.by_slot.get("predicate", {})
+    telling = [verb for verb, tell in zip(verbs, tells, strict=True) if tell]
+    if predicates := [verb for verb in telling if " ".join(stem.stems(verb)) in known]:
+        slots["predicate"] = tuple(dict.fromkeys(predicates))
+    return EventQuestion(tuple(paths), slots)
+
+
+def _describe(sought: EventQuestion) -> str:
+    parts = [", ".join(sought.senses)] if sought.senses else []
+    parts += [f"{slot} {', '.join(values)}" for slot, values in sought.slots.items()]
+    return "; ".join(parts) or "-"

@@ -1,0 +1,80 @@
+"""Ask a chat model whether candidates are one, twenty pairs a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.graphs.entities.pairs import (
+    REPLY_TOKENS,
+    PairsReply,
+    digest_pair,
+    list_pairs,
+    placeholder,
+    read_pairs,
+)
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, shorten
+from fabula_graphs.identities.candidates import ComparedEntity
+from fabula_graphs.identities.prompts import prompt
+
+TRIES = 3
+MAX_DESCRIPTION_TOKENS = 60
+"""Tokens of an entity's description in the prompt, which are about two sentences."""
+MAX_NAMES, MAX_NAME_CHARACTERS = 5, 100
+"""How many other names of an entity the prompt has, and how much of each name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two entities about which a model is asked."""
+
+    first: ComparedEntity
+    second: ComparedEntity
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What the prompt says of each."""
+        return _describe(self.first), _describe(self.second)
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits of both texts, whichever of the two entities is the first."""
+        return digest_pair(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmer:
+    """Asks a chat model which pairs are one."""
+
+    chat: Chat
+    temperature: float
+
+    def ask(self, pairs: Sequence[Pair]) -> list[tuple[bool, str]]:
+        """Ask a model about pairs: a paid call.
+
+        Returns:
+            Whether the two of each pair are one, and why.
+
+        Raises:
+            BadReply: No reply says something of each pair.
+        """
+        request = Prompt(
+            system=prompt("pairs_system"),
+            user=prompt(
+                "pairs", pairs=list_pairs([pair.texts for pair in pairs]), count=len(pairs)
+            ),
+            max_tokens=REPLY_TOKENS,
+            temperature=self.temperature,
+            schema=PairsReply,
+            placeholder=lambda: placeholder(len(pairs)),
+        )
+        return ask(self.chat, request, lambda reply: read_pairs(reply, len(pairs)), TRIES)
+
+
+def _describe(entity: ComparedEntity) -> str:
+    others = [name[:MAX_NAME_CHARACTERS] for name in entity.names if name != entity.name]
+    also = f" (also {', '.join(others[:MAX_NAMES])})" if others else ""
+    text = shorten(" ".join(entity.text.split()), MAX_DESCRIPTION_TOKENS)
+    name = entity.name[:MAX_NAME_CHARACTERS]
+    return f"{name}{also}, {entity.type}, in “{entity.book}”: {text}"

@@ -1,0 +1,230 @@
+"""Facts in the graph: found by `triples`, walked by `hippo`, listed, written, explored, removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rdflib
+from click.testing import CliRunner, Result
+
+from database import connect, cypher, wipe
+from explored import OF_FACTS
+from fabula import Fabula
+from fabula.cli import main
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.graph import TEXT, Owner, Part, Record
+from fabula.graph.explore import shipped_query
+from fabula.graph.hits import Filters
+from fabula.graph.parts import chunks_of
+from fabula.graph.trace import Trace as Steps
+from fabula.graphs.entities.retrieval import _read
+from fabula.models.offline import StaticEmbedder
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.part_reader import read_part
+from fabula.store.user_query import run_user_query
+from fabula_graphs.facts.labels import FACT
+from fabula_graphs.facts.options import TriplesOptions
+from stated_facts import Model, facts_of, triple
+
+STORY = """CHAPTER I
+
+"You are late," said Anna Hale to Captain Reed. "I am late," said Captain Reed, and he looked at
+Anna Hale. Captain Reed was the brother of Elias Stone, and the bells of Dunmore rang.
+
+CHAPTER II
+
+"Good day," said Elias Stone to Anna Hale. Then Anna Hale, the daughter of Martin Hale, went away.
+In Dunmore Martin Hale waited. "Who is it?" asked Martin Hale. "It is Anna Hale," said Elias Stone.
+
+CHAPTER III
+
+The storm came in the night. Nobody slept, and the boats in Dunmore broke. In the morning there was
+nothing to be seen of them, and "So it goes," said Captain Reed.
+"""
+
+
+@pytest.fixture(scope="module")
+def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("facts")
+    return Settings(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        home=folder / "home",
+        cache_folder=folder / "cache",
+        chunk_tokens=40,
+        graphs=("entities",),
+        model=OFFLINE,
+        embedding_model=STATIC,
+    )
+
+
+@pytest.fixture(scope="module")
+def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
+    with connect(address) as store, Fabula(settings) as fabula:
+        wipe(store)
+        fabula.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
+        _state(fabula)
+        yield fabula
+
+
+def _state(fabula: Fabula) -> None:
+    """Put the facts of the story, as a model states them."""
+    entry = fabula.document("The Hales")
+    text, cast = (
+        read_part(fabula.store, Owner(fabula.name, name, entry.id)) for name in (TEXT, "entities")
+    )
+    stated = {
+        words: [triple(subject, words, object, 1)]
+        for subject, words, object in (
+            ("Captain Reed", "brother of", "Elias Stone"),
+            ("Anna Hale", "daughter of", "Martin Hale"),
+        )
+    }
+    made = facts_of(
+        Model(stated), chunks_of(text), cast, document=entry.id, window_tokens=1, normalise=False
+    )
+    record = Record({"graph": "facts", "rests_on": {"entities": cast.record.fingerprint}})
+    owner = Owner(fabula.name, "facts", entry.id)
+    embedder = StaticEmbedder()
+    vectors = embedder.embed([node.properties["text"] for node in made.nodes]).vectors
+    nodes = tuple(
+        replace(node, embedding=vector) for node, vector in zip(made.nodes, vectors, strict=True)
+    )
+    fabula.store.apply([Part(owner, nodes, made.edges, record, frozenset({FACT}))], embedder.model)
+
+
+@pytest.fixture
+def typed(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`fabula facts` with what follows it."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+
+    def run(*given: str) -> Result:
+        return CliRunner().invoke(main, ["facts", *given])
+
+    return run
+
+
+def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, Any]]:
+    query = shipped_query(query_name)
+    table = run_user_query(store, query.statement, query.fill({"document": "Hales", **given}))
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def siblings(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Which of the two is first hangs on their ids."""
+    [row] = [row for row in rows if row["predicate"] == "sibling_of"]
+    assert {row["subject"], row["object"]} == {"Captain Reed", "Elias Stone"}
+    return f"{row['subject']} is a sibling of {row['object']}"
+
+
+@pytest.mark.journey
+def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
+    rows = json.loads(typed("The Hales", "--json").output)
+    assert {row["text"] for row in rows} == {
+        siblings(rows),
+        "Martin Hale is a parent of Anna Hale",
+    }
+    [parent] = [row for row in rows if row["predicate"] == "parent_of"]
+    assert "Anna Hale, the daughter of Martin Hale, went away." in parent["proof"]
+    assert parent["section"] == "CHAPTER II"
+    listed = typed("The Hales", "--name", "anna hale").output
+    assert "Martin" in listed
+    assert "sibling" not in listed
+
+
+def test_a_name_is_typed_with_accents_or_without(typed: Any) -> None:
+    plain = typed("The Hales", "--name", "Anna Hale", "--json").output
+    assert json.loads(plain)
+    for name in ("Ánna Hále", "ANNA  HÁLE"):
+        assert typed("The Hales", "--name", name, "--json").output == plain
+    assert typed("The Hales", "--name", "Ánna Nobody").exit_code == 1
+
+
+def test_no_facts_are_told_in_words(typed: Any) -> None:
+    result = typed("The Hales", "--relation", "kills")
+    assert result.exit_code == 1
+    assert "There are no facts of this name or relation in The Hales" in result.output
+
+
+def test_facts_are_written_as_rdf(typed: Any, tmp_path: Path) -> None:
+    file = tmp_path / "hales.ttl"
+    assert "2 facts" in typed("The Hales", "--out", str(file)).output
+    statements = rdflib.Graph().parse(file).subjects(rdflib.RDF.type, rdflib.RDF.Statement)
+    assert len(list(statements)) == 2
+
+
+@pytest.mark.journey
+def test_triples_finds_the_passage_that_states_the_nearest_fact(fabula: Fabula) -> None:
+    steps = Steps()
+    asked = "Who is a parent of Anna Hale?"
+    [first, *_] = fabula.retrieve(asked, mode="triples", kinds=["chunk"], path=steps)
+    assert "the daughter of Martin Hale" in " ".join(first.text.split())
+    facts = fabula.retrieve(asked, mode="triples", kinds=["fact"])
+    assert facts[0].text == "Martin Hale is a parent of Anna Hale"
+    assert {hit.kind for hit in facts} == {"fact"}
+
+
+def test_without_a_near_fact_it_falls_back_on_who_is_named(
+    fabula: Fabula, settings: Settings
+) -> None:
+    steps = Steps()
+    far = {**settings.tables, "triples": TriplesOptions(least=1.0)}
+    with Fabula(settings.model_copy(update={"tables": far})) as other:
+        [first, *_] = other.retrieve("Where did Martin Hale wait?", mode="triples", path=steps)
+    assert "Martin Hale" in " ".join(first.text.split())
+    assert "no fact is near" in str(steps.root)
+
+
+def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
+    class Reads:
+        def read(self, statement: str, filters: Filters, **given: Any) -> list[dict[str, Any]]:
+            return fabula.store.read(statement, filters, **given)
+
+    network = _read(Filters(fabula.name), Reads())  # type: ignore[arg-type]
+    assert len(network.linked.ids) == len(network.facts.ids) == 2
+    assert network.relations.ids
+
+
+@pytest.mark.parametrize("name", OF_FACTS)
+def test_facts_are_explored_with_what_proves_them(fabula: Fabula, name: str) -> None:
+    store = fabula.store
+    if name == "kinship":
+        rows = explored(store, name, name="martin hale")
+        assert [(row["one"], row["is"], row["of"]) for row in rows] == [
+            ("Martin Hale", "parent_of", "Anna Hale")
+        ]
+        assert "daughter of Martin Hale" in rows[0]["proof"]
+        return
+    relation, object = {"dwellings": ("lives_in", "Dunmore"), "possessions": ("owns", "a boat")}[
+        name
+    ]
+    cypher(
+        store,
+        "MATCH (fact:Fact {predicate: 'parent_of'}) WITH fact LIMIT 1 "
+        "CREATE (other:Element:Fact) SET other = fact {.*, id: $id, predicate: $predicate, "
+        "object: $object, proof: 'So it is.'}",
+        id=name,
+        predicate=relation,
+        object=object,
+    )
+    [row] = explored(store, name)
+    assert (row["who"], row["how"], row["proof"]) == ("Martin Hale", relation, "So it is.")
+    cypher(store, "MATCH (n:Fact {id: $id}) DETACH DELETE n", id=name)
+
+
+def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:
+    assert fabula.check().violations == ()
+    fabula.drop("facts", "The Hales")
+    assert cypher(fabula.store, "MATCH (n:Fact) RETURN n") == []
+    assert fabula.check().violations == ()
+    # What walked facts does without them, and knows that they went.
+    assert fabula.retrieve("Where is Martin Hale?", mode="hippo")
