@@ -27,6 +27,7 @@ from bench.report import Figure
 from bench.server import running
 from fabula import App, Collection
 from fabula.app.annotating import annotate
+from fabula.app.drawing import draw_document
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import NotFound
@@ -37,7 +38,6 @@ from fabula.graph.entries import Entry
 from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
-from fabula.plot import draw_document
 from fabula.service.core.passages import Direction, neighbours
 from fabula.service.core.views import read_text
 from fabula.store.part_reader import read_part

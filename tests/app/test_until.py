@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cases import for_each
 from database import connect, cypher, wipe
 from fabula import App, Collection
+from fabula.app.drawing import draw_document
 from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
@@ -27,7 +28,6 @@ from fabula.graph.mode import Mode
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.models.counted import Meter
-from fabula.plot import draw_document
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check

@@ -30,8 +30,8 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
-from fabula.plot import plot
 from fabula.store import Store
+from fabula_scholar.pictures import plot
 from forgetting import forget_installed
 from served import served
 

@@ -48,11 +48,11 @@ from fabula.config.settings import setting_fields
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
-from fabula.plot import Plotted
 from fabula.server import ProgressReport
 from fabula.service.core.asking import Comparison, Question
 from fabula.store import Store
 from fabula.text.document import Chunk, Document
+from fabula_scholar.pictures import Plotted
 from hits import hit
 
 HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more ' + "of it " * 90

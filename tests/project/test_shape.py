@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 CORE = SOURCE / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES: dict[str, str | tuple[str, ...]] = {
-    "click": ("cli/", "fabula_scholar/words/commands/"),
+    "click": ("cli/", "fabula_graphs/", "fabula_scholar/"),
     "dask": "build/cluster.py",
     "distributed": ("build/cluster.py", "build/worker_task.py"),
     "fastapi": ("service/", "fabula_scholar/words/"),
@@ -58,10 +58,10 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pypdf": "load/",
     "ragas": "experiments/metrics/ragas_library.py",
     "rapidfuzz": ("graphs/entities/resolve.py", "text/anchoring.py"),
-    "rdflib": "export/rdf.py",
+    "rdflib": "fabula_graphs/rdf.py",
     "regex": "fabula_scholar/words/concordance.py",
-    "resvg_py": "plot/shared/png.py",
-    "rich": ("cli/", "fabula_scholar/words/commands/"),
+    "resvg_py": "fabula_scholar/pictures/shared/png.py",
+    "rich": ("cli/", "fabula_graphs/", "fabula_scholar/"),
     "rouge_score": "experiments/metrics/overlap.py",
     "sacrebleu": "experiments/metrics/overlap.py",
     "safetensors": "models/offline/embedder.py",

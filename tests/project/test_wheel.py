@@ -74,7 +74,7 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
         "fabula/text/ranks/o200k_base.zlib",
         "fabula/server/artifacts.lock",
         "fabula/texts/a-christmas-carol.txt",
-        "fabula/plot/trees/trees.js",
+        "fabula_scholar/pictures/trees/trees.js",
         "fabula/experiments/suites/smoke.toml",
         "fabula/experiments/smoke/squality/dev.jsonl",
     }

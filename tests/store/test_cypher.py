@@ -28,9 +28,8 @@ from tenant_statements import WITHIN
 
 pytestmark = pytest.mark.statement
 
-ROOMS = ("core", *graphs(), "service", "explore", "migrate")
-FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
-NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
+FILES = sorted(FOLDER.rglob("*.cypher"))
+NAMES = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
 """What the program sends by itself."""
 VERBS = (
@@ -87,7 +86,7 @@ def own(graph: Graph[Any]) -> set[str]:
 
 def allowed(name: str) -> set[str]:
     """What a statement may call nodes and edges."""
-    room = name.partition("/")[0]
+    room = name.split("/")[-2]
     if room in graphs():
         return LABELS | TYPES | own(graphs()[room])
     if room == "core":
@@ -138,7 +137,7 @@ def test_the_header_lists_every_parameter(name: str) -> None:
 @for_each("name", SENT)
 def test_a_statement_is_named_by_a_verb(name: str) -> None:
     # A migration's statements begin with the version that they lead to.
-    assert re.sub(r"^migrate/\d+_", "migrate/", name).partition("/")[2].startswith(VERBS)
+    assert re.sub(r"^migrate/\d+_", "migrate/", name).rpartition("/")[2].startswith(VERBS)
 
 
 @for_each("name", NAMES)
@@ -157,7 +156,8 @@ def test_an_export_of_a_whole_collection_knows_every_label_that_is_made() -> Non
     # Who gives collections nodes of a new label has to export, import and remove them, and to add
     # the label to OF_COLLECTIONS; what is of no collection is added to OF_GRAPH or OF_SERVICE.
     rooms = ("core", *graphs())
-    made = {label for name in SENT if name.startswith(rooms) for label in written(parts(name)[1])}
+    of_rooms = [name for name in SENT if name.split("/")[-2] in rooms]
+    made = {label for name in of_rooms for label in written(parts(name)[1])}
     constrained = set()
     for name in schema.CONSTRAINTS:
         constrained |= set(re.findall(r"FOR \(\w+:(\w+)\)", read_statement(f"core/{name}")))
@@ -280,11 +280,11 @@ def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
 
 
 def test_every_statement_is_used() -> None:
-    source = Path(__file__).parents[2] / "src" / "fabula"
+    source = Path(__file__).parents[2] / "src"
     code = "\n".join(path.read_text() for path in source.rglob("*.py"))
 
     def is_used(name: str) -> bool:
-        stem = name.partition("/")[2]
+        stem = name.rpartition("/")[2]
         wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
         by_pattern = stem.startswith("check_") or name.startswith("service/schema_")
         return by_pattern or any(one in code for one in wanted)

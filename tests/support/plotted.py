@@ -11,12 +11,12 @@ from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects.mapping import read_stored
 from fabula.graphs.aspects.values import ClusterMember, Detail, StoredAspects, Summary
-from fabula.plot.network.communities import DrawnCommunity, DrawnFinding
-from fabula.plot.network.figures import DrawnRelation, Figure, Meeting, NetworkPicture
-from fabula.plot.story.events import DrawnEvent, DrawnLink, Lane, StoryPicture
-from fabula.plot.trees.layout import lay_out
-from fabula.plot.trees.svg import TreePicture
 from fabula.text.document import Chunk
+from fabula_scholar.pictures.network.communities import DrawnCommunity, DrawnFinding
+from fabula_scholar.pictures.network.figures import DrawnRelation, Figure, Meeting, NetworkPicture
+from fabula_scholar.pictures.story.events import DrawnEvent, DrawnLink, Lane, StoryPicture
+from fabula_scholar.pictures.trees.layout import lay_out
+from fabula_scholar.pictures.trees.svg import TreePicture
 from graphs import small_graph
 
 HOSTILE = "</script><script>window.broken = 1</script><b>\"'&amp;\u2028 ]]> <!-- \x00\x0b end"

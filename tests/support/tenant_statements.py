@@ -33,9 +33,8 @@ ROOMS = (
     *("episodes", "facts", "identities", "speech"),
 )
 STATEMENTS = [
-    f"{room}/{path.stem}"
-    for room in ROOMS
-    for path in sorted((FOLDER / room).glob("*.cypher"))
-    if not path.stem.startswith("schema_")
+    path.relative_to(FOLDER).with_suffix("").as_posix()
+    for path in sorted(FOLDER.rglob("*.cypher"))
+    if path.parent.name in ROOMS and not path.stem.startswith("schema_")
 ]
 WITHIN = [name for name in STATEMENTS if name not in BEYOND]

@@ -46,7 +46,6 @@ COMMANDS = {
     "notes": "Note or highlight words of a document; search and export notes.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "import": "Take in a collection that `fabula export --whole` has written.",
-    "plot": "Draw a document as a page to explore, an SVG or a PNG.",
     "serve": "Serve web pages, an HTTP API and MCP.",
     "mcp": "Connect an assistant on this machine, by MCP.",
     "jobs": "List what the service works on; pause, resume or cancel jobs.",

@@ -17,7 +17,7 @@ from fabula.graphs.aspects.mapping import make_edges, make_nodes, read_stored
 from fabula.models import Prompt
 from fabula.models.placeholders import PlaceholderChat
 from fabula.models.usage import Usage
-from fabula.plot.trees.svg import name_passage
+from fabula_scholar.pictures.trees.svg import name_passage
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story
 from stories import WINTER

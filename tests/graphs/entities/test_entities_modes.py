@@ -22,9 +22,9 @@ from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace as Steps
 from fabula.graph.trace import TraceStep
 from fabula.graphs.entities.modes import MODES
-from fabula.plot.network.figures import read_walked
 from fabula.server import Address
 from fabula.text import tokens
+from fabula_scholar.pictures.network.figures import read_walked
 from hits import rounded
 
 QUESTION = "Who gave Boris the lamp of the mill?"

@@ -14,10 +14,10 @@ from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 
 from fabula.app.collection import Collection
+from fabula.app.drawing import draw_document, find_picture, refuse_undrawable
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.models.counted import Meter
-from fabula.plot import draw_document, find_picture, refuse_undrawable
 from fabula.service.core.public_content import export_public
 from fabula.text.names import file_name
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
+from fabula.app.drawing import Drawing, Picture, Search
 from fabula.graph import Owner
 from fabula.graph.entries import Entry
-from fabula.plot.shared.picture import Drawing, Picture, Search, svg_or_png
 from fabula.store import Store
 from fabula.store.part_reader import read_part
+from fabula_scholar.pictures.shared.png import svg_or_png
 
 LINE_HEIGHT = 20
 

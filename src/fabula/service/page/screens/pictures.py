@@ -11,10 +11,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.app.collection import Collection
+from fabula.app.drawing import pictures, refuse_without
 from fabula.app.reading import MAX_PLACE
 from fabula.graph.entries import Entry
 from fabula.graphs.entities.known_until import list_entities
-from fabula.plot.shared.picture_parts import NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
@@ -26,6 +26,8 @@ from fabula.service.page.rendering import HEADERS, is_language, show
 from fabula.service.page.screens.correcting import corrections_of
 
 router = APIRouter()
+NETWORK = "entities"
+"""The graph that the network is drawn from."""
 MAX_ENTITIES = 500
 """Entities in the list."""
 Words = Annotated[str, Query(max_length=20_000)]
@@ -131,6 +133,7 @@ def _shared_values(
         "document": entry,
         "q": q.strip(),
         "lang": lang,
+        "is_drawn": bool(pictures()),
     } | describe_reached(collection, entry, until, screen, q=q.strip())
 
 
