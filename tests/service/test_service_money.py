@@ -342,15 +342,15 @@ def test_batches_without_a_price_are_priced_later_at_half(
     make_schema(store)
     ledger = ledger_over(store, tmp_path, prices=prices)
     batched = Usage(1, 10_000, 5_000, batch_prompt_tokens=10_000, batch_completion_tokens=5_000)
-    caller = Caller("ann", "Ann", "read", quotas=Quotas(money_a_month=0.3, tokens_a_day=40_000))
+    caller = Caller("ann", "Ann", "read", quotas=Quotas(money_a_month=0.2, tokens_a_day=40_000))
     account = ledger.account(caller, "novels", "ingest")
     account.add("aspects", Usage.of_model("brand-new", batched))
     ledger.flush()
     account.add("aspects", Usage.of_model("brand-new", batched))
     prices.write_text(f"{PRICES}\n[brand-new]\nprompt = 10.0\ncompletion = 20.0\n")
     [row] = ledger.usage("key")
-    assert row.money == pytest.approx(0.2 + 0.1)
-    with pytest.raises(BudgetSpent, match=r"has spent \$0\.3000"):
+    assert row.money == pytest.approx(0.1 + 0.1)
+    with pytest.raises(BudgetSpent, match=r"has spent \$0\.2000"):
         ledger.refuse_spent(caller)
 
 
