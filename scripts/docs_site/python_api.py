@@ -25,7 +25,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             *("ReadingPlace", "ReadingChange", "ReadVolumes", "ReadSoFar"),
             *("DocumentSource", "Decision"),
             *("Annotation", "LayerRecord", "PlacedAnnotation", "PlacedLayer", "TextQuote"),
-            *("ImportedAnnotations", "Corpus", "CorpusText"),
+            "ImportedAnnotations",
             *(
                 "CollectionGraph",
                 "Space",

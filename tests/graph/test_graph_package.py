@@ -31,7 +31,7 @@ from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
 from fabula.store import Store
-from fabula_scholar.pictures import plot
+from fabula_scholar.pictures.plotting import plot
 from forgetting import forget_installed
 from served import served
 

@@ -52,7 +52,7 @@ from fabula.server import ProgressReport
 from fabula.service.core.asking import Comparison, Question
 from fabula.store import Store
 from fabula.text.document import Chunk, Document
-from fabula_scholar.pictures import Plotted
+from fabula_scholar.pictures.plotting import Plotted
 from hits import hit
 
 HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more ' + "of it " * 90

@@ -75,8 +75,8 @@ def test_without_a_history_all_tests_are_touched() -> None:
 
 
 def test_each_graph_has_a_journey() -> None:
-    folders = {graph: ROOT / "tests" / "graphs" / graph for graph in graphs()}
-    folders["aspects"] = ROOT / "tests" / "app"
+    rooms = {path.name: path for path in (ROOT / "tests").glob("*graphs/*") if path.is_dir()}
+    folders = {graph: rooms[graph] for graph in graphs()} | {"aspects": ROOT / "tests" / "app"}
     folders["collection_communities"] = folders["communities"]
     without = [
         graph

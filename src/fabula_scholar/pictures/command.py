@@ -77,7 +77,7 @@ def command(
     reasons that the text gives, with causal links between passages, and with a table.
     """
     from fabula.app.drawing import refuse_undrawable
-    from fabula_scholar.pictures import plot
+    from fabula_scholar.pictures.plotting import plot
 
     refuse_undrawable(out)
     with open_for_reading(settings) as fabula:

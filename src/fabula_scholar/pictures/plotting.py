@@ -1,0 +1,117 @@
+"""Draw a document into a file."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from fabula.app.collection import Collection
+from fabula.app.drawing import TREES, draw_document, refuse_undrawable
+from fabula.errors import FabulaError
+from fabula.graph.hits import Hit
+from fabula.text.names import file_name
+from fabula_scholar.pictures.shared.png import has_fonts
+
+
+@dataclass(frozen=True, slots=True)
+class Plotted:
+    """The file that `plot` wrote, and what is drawn in it.
+
+    A network has `entities` and no passages; `walked` says how many of these the question's mode
+    visited. A story has `events`.
+    """
+
+    file: Path
+    passages: int
+    hits: tuple[Hit, ...]
+    has_words: bool
+    """False if the texts are missing because the machine has no fonts for a PNG."""
+    entities: int = 0
+    walked: int = 0
+    events: int = 0
+
+    def __str__(self) -> str:
+        if self.events:
+            return f"{self.file}: {self.events:,} events"
+        if self.entities:
+            return f"{self.file}: {self.entities:,} entities"
+        return f"{self.file}: {self.passages:,} passages"
+
+    def _repr_html_(self) -> str:
+        """Show a picture in a notebook; a page, which has scripts, is only named."""
+        text = escape(str(self))
+        kind = {".svg": "svg+xml", ".png": "png"}.get(self.file.suffix.lower())
+        if not kind:
+            return f"<p>{text}</p>"
+        data = b64encode(self.file.read_bytes()).decode()
+        return f'<img alt="{text}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
+
+
+def plot(
+    collection: Collection,
+    document: str,
+    file: str | Path | None = None,
+    question: str = "",
+    picture: str = TREES,
+    *,
+    network: bool = False,
+    communities: bool = False,
+    story: bool = False,
+    until: str = "",
+) -> Plotted:
+    """Draw a document into a file: its aspect trees, unless another picture is chosen.
+
+    Args:
+        collection: The collection of the document.
+        document: Its id, title or file.
+        file: What to write; the suffix .html, .svg or .png decides what it is, and an existing file
+            is replaced. By default a page, named by the title, in the current folder.
+        question: Highlight what the settings' mode finds for this question, and in a network the
+            entities that it visited.
+        picture: The name of one of `pictures()`.
+        network: The same as the picture `network`: the document's entities, who meets whom and,
+            with the graph of speech, who speaks to whom.
+        communities: The same as `communities`: the network with its communities.
+        story: The same as `story`: its events in the order told, and how they are linked.
+        until: The place up to which the reader has read, as of a question: nothing of what comes
+            later is drawn. '' is the end.
+
+    Raises:
+        NotFound: There is no such document or picture, or the document lacks the graph that is
+            drawn.
+        StoreError: The document changed while it was read.
+        FabulaError: Two pictures are chosen, or the file can't be written or has another suffix.
+    """
+    refuse_undrawable(file)
+    flags = {"communities": communities, "network": network, "story": story}
+    chosen = {name for name, is_chosen in flags.items() if is_chosen} | ({picture} - {TREES})
+    if "communities" in chosen:
+        chosen.discard("network")  # they are drawn within it
+    if len(chosen) > 1:
+        first, second = sorted(chosen)[:2]
+        raise FabulaError(f"{first} and {second} are two pictures: draw one, then the other.")
+    name = chosen.pop() if chosen else TREES
+    entry = collection.document(document)
+    suffix = "" if name == TREES else f" ({name})"
+    target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
+    format = target.suffix.lower()
+    drawing = draw_document(collection, entry, format, question, name, until=until)
+    _write(target, drawing.content)
+    return Plotted(
+        target,
+        drawing.passages,
+        drawing.hits,
+        format != ".png" or has_fonts(),
+        drawing.entities,
+        drawing.walked,
+        drawing.events,
+    )
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise FabulaError(f"{file} can't be written: {error.strerror}.") from error
