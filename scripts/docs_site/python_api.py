@@ -27,6 +27,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             *("Annotation", "LayerRecord", "PlacedAnnotation", "PlacedLayer", "TextQuote"),
             "ImportedAnnotations",
             *(
+                "CollectionFile",
                 "CollectionGraph",
                 "Space",
                 "CheckFindings",

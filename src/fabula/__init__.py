@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         WorkerLost,
     )
     from fabula.export.annotated_text import PlacedLayer
+    from fabula.export.collection_file import CollectionFile
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
     from fabula.graph import Gap, Record
@@ -94,6 +95,7 @@ __all__ = [
     "CheckedQuotation",
     "ClusterError",
     "Collection",
+    "CollectionFile",
     "CollectionGraph",
     "Conversation",
     "DataError",
@@ -206,6 +208,7 @@ _HOMES = {
     "BatchProgress": "models.batch_options",
     "Budget": "models.budget",
     "Collection": "app.collection",
+    "CollectionFile": "export.collection_file",
     "CollectionGraph": "app.collection",
     "AnswerAcross": "app.across",
     "HitsAcross": "app.across",

@@ -18,7 +18,7 @@ from fabula.store.embedding_space import Space
 if TYPE_CHECKING:
     from fabula.app.across import AnswerAcross, HitsAcross
     from fabula.ask.query import Query
-    from fabula.export.collection_file import CollectionHead
+    from fabula.export.collection_file import CollectionFile
     from fabula.export.files import Written
     from fabula.graph.trace import Trace
     from fabula.models.counted import Meter
@@ -196,7 +196,7 @@ class App(Resources):
         reader = ExportReader(store, entries, whole=names)
         return write_graph(reader, Path(file), format, embeddings=embeddings)
 
-    def import_collection(self, file: str | Path) -> CollectionHead:
+    def import_collection(self, file: str | Path) -> CollectionFile:
         """Take in a collection from a file that `Collection.export_whole` has written.
 
         It comes into the graph that a collection of its name is made in, and is there once all of

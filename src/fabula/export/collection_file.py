@@ -13,12 +13,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from neo4j.time import DateTime
 
 from fabula.errors import LoadError, StoreError
 from fabula.export.files import Written, replace_file
@@ -28,13 +26,20 @@ ROWS_PER_SLICE = 250
 BYTES_PER_SLICE = 4_000_000
 """How much of a file is in memory at a time, and how much one transaction writes."""
 Row = dict[str, Any]
+VALUES = {
+    "collection": {"schema", "name", "properties"},
+    "node": {"labels", "properties", "vector"},
+    "relationship": {"label", "start", "end", "properties"},
+    "end": {"nodes", "relationships", "sha256"},
+}
+"""The values of a line, by its type."""
 CONVERSIONS: Mapping[int, Callable[[str, Row], Row]] = {}
 """What makes the rows of each earlier version of the schema those of the version after it, from
 their kind ("collection", "node" or "relationship") and values, by the earlier version."""
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionHead:
+class CollectionFile:
     """What a file has: the collection, the properties of its node, and how many rows."""
 
     collection: str
@@ -69,7 +74,7 @@ def write_collection_file(file: Path, rows: Iterable[tuple[str, Mapping[str, Any
     return Written(nodes, relationships)
 
 
-def check_collection_file(file: Path) -> CollectionHead:
+def check_collection_file(file: Path) -> CollectionFile:
     """Read a file to its end, and return what it has.
 
     Raises:
@@ -84,7 +89,7 @@ def check_collection_file(file: Path) -> CollectionHead:
             head = row
         else:
             kinds[kind] += 1
-    return CollectionHead(head["name"], head["properties"], *kinds.values())
+    return CollectionFile(head["name"], head["properties"], *kinds.values())
 
 
 def read_slices(file: Path) -> Iterator[tuple[str, list[Row]]]:
@@ -120,10 +125,10 @@ def _rows(file: Path) -> Iterator[tuple[str, Row]]:
                 if end or (number == 0) != (kind == "collection"):
                     raise ValueError("a line is not where it should be")
                 if kind == "collection":
-                    version, _ = row["schema"], row["name"]
+                    version = row["schema"]
                     _refuse_version(file, version)
                 if kind == "end":
-                    end = {name: row[name] for name in ("nodes", "relationships", "sha256")}
+                    end = row
                     continue
                 digest.update(line)
                 if kind in counts:
@@ -168,28 +173,15 @@ def parse_row(line: bytes) -> tuple[str, Row]:
     """Return the kind and the row of a line. Raises ValueError for what is no such line."""
     row = json.loads(line)
     kind = row.pop("type")
-    if kind not in ("collection", "node", "relationship", "end"):
-        raise ValueError(f"there is no such line as {kind!r}")
-    properties = {name: _decode(value) for name, value in row.pop("properties", {}).items()}
-    return kind, {name: _decode(value) for name, value in row.items()} | {"properties": properties}
+    if row.keys() != VALUES.get(kind):
+        raise ValueError(f"{kind!r} is no line of such a file, or not all of one")
+    if vector := row.get("vector"):
+        row["vector"] = np.frombuffer(base64.b64decode(vector), "<f4")
+    return kind, row
 
 
 def _encode(value: Any) -> Any:
-    """Return what JSON does not have as an object of one name; no property of a node is one."""
+    """Return a vector as JSON has it."""
     if isinstance(value, np.ndarray):
-        return {"vector": base64.b64encode(value.astype("<f4").tobytes()).decode()}
-    if isinstance(value, DateTime):
-        return {"time": value.iso_format()}
+        return base64.b64encode(value.astype("<f4").tobytes()).decode()
     raise StoreError(f"A value of the type {type(value).__name__} can't be written to a file.")
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_decode(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"vector"}:
-        return np.frombuffer(base64.b64decode(value["vector"]), "<f4")
-    time = DateTime.from_iso_format(value["time"])
-    # The driver would send an offset of zero as the zone named UTC.
-    return time.replace(tzinfo=UTC) if time.utcoffset() == timedelta(0) else time

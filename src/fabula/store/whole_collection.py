@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, timedelta
 from typing import Any
 
 import neo4j
+from neo4j.time import DateTime
 
 from fabula.errors import Changed, NotFound, SpaceError, StoreError
 from fabula.graph.installed import LABELS
@@ -47,8 +49,8 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
 
     Returns:
         The kind of each row, and its values: of the "collection" its `name` and `properties`; of a
-        "node" its `labels`, `properties` and `vector`, an array or None; of a "relationship" its
-        `label`, `start`, `end` and `properties`.
+        "node" its `labels`, `properties` (times as {"time": "..."}) and `vector`, an array or None;
+        of a "relationship" its `label`, `start`, `end` and `properties`.
 
     Raises:
         Changed: The collection was changed meanwhile.
@@ -76,7 +78,11 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
     }
     for document in find_document_ids(store, collection):
         for row in _pages(store, "core/find_whole_nodes", place | embedding, document):
-            properties = {k: v for k, v in row["properties"].items() if v is not None}
+            properties = {
+                name: _write_time(value)
+                for name, value in row["properties"].items()
+                if value is not None
+            }
             vector = None if row["embedding"] is None else decode_vector(row["embedding"])
             yield (
                 "node",
@@ -89,6 +95,19 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
                 yield "relationship", ends | {"properties": edge["properties"]}
     if _revision(store, collection) != revision:
         raise Changed("The collection was changed while it was read: export it again.")
+
+
+def _write_time(value: Any) -> Any:
+    """Return a point in time as {"time": "..."}: no property is such a value."""
+    return {"time": value.iso_format()} if isinstance(value, DateTime) else value
+
+
+def _read_time(value: Any) -> Any:
+    if not isinstance(value, dict) or value.keys() != {"time"}:
+        return value
+    time = DateTime.from_iso_format(value["time"])
+    # The driver would send an offset of zero as the zone named UTC.
+    return time.replace(tzinfo=UTC) if time.utcoffset() == timedelta(0) else time
 
 
 def _pages(store: Store, name: str, parameters: Row, document: str) -> Iterator[dict[str, Any]]:
@@ -218,7 +237,8 @@ def _node_row(collection: str, run: str, row: Row) -> Row:
     A file may be a stranger's, who may want to be given nodes of other collections or of the
     service.
     """
-    labels, properties = set(row["labels"]), row["properties"]
+    labels = set(row["labels"])
+    properties = {name: _read_time(value) for name, value in row["properties"].items()}
     is_of_core = labels & FOREIGN or any(label.startswith("Service") for label in labels)
     is_named = all(map(IDENTIFIER.fullmatch, labels))
     if is_of_core or not is_named or not labels & BELONGINGS:
