@@ -15,10 +15,6 @@
 //                [[summary, explanation, chunks]...], rank}...]; numbers and hues from its own level on; empty
 //                unless communities are drawn
 //   passages     {chunk: [section, text]}, which findings cite
-const svg = document.querySelector("svg.picture");
-const tip = get("tip");
-document.documentElement.classList.add("scripted");
-for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
 get("view").removeAttribute("transform");
 
 const sum = (counts, from = 0, to = Infinity) =>
@@ -237,10 +233,7 @@ stage.addEventListener("pointermove", (event) => {
     hint(item);
     light(item);
   }
-  const size = tip.getBoundingClientRect();
-  const below = event.clientY + 18 + size.height < innerHeight;
-  tip.style.left = Math.min(Math.max(event.clientX - size.width / 2, 8), innerWidth - size.width - 8) + "px";
-  tip.style.top = Math.max(below ? event.clientY + 18 : event.clientY - 12 - size.height, 8) + "px";
+  placeTip(event);
 });
 stage.addEventListener("pointerleave", hide);
 stage.addEventListener("click", (event) => {

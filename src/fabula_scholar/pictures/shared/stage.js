@@ -1,5 +1,17 @@
 // The stage of every page, in which a picture is moved by wheel, drag and pinch, by buttons and keys.
 const stage = get("stage");
+const svg = document.querySelector("svg.picture");
+const tip = get("tip");
+// The script decides what the stage shows, and not the size of the picture.
+document.documentElement.classList.add("scripted");
+for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
+// Put the tooltip below the pointer or, where there is no room, above it.
+function placeTip(event) {
+  const size = tip.getBoundingClientRect();
+  const below = event.clientY + 18 + size.height < innerHeight;
+  tip.style.left = Math.min(Math.max(event.clientX - size.width / 2, 8), innerWidth - size.width - 8) + "px";
+  tip.style.top = Math.max(below ? event.clientY + 18 : event.clientY - 12 - size.height, 8) + "px";
+}
 const ARROWS = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
 const fingers = new Map();
 let dragged = false;

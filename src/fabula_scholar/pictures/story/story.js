@@ -13,10 +13,7 @@
 //             text's length; the element of an event is #e and its position
 //   links     [[chunks, kind, sense, connective, cause]...]; cause is a chunk, or -1; the element of a link
 //             is #t and its position
-const svg = document.querySelector("svg.picture");
-const view = get("view"), tip = get("tip"), names = get("names");
-document.documentElement.classList.add("scripted");
-for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
+const view = get("view"), names = get("names");
 const SVG = "http://www.w3.org/2000/svg";
 const [HEAD, ROW] = graph.sizes;
 const events = graph.events.map((event, number) => ({ ...event, number, element: get("e" + number) }));
@@ -297,10 +294,7 @@ stage.addEventListener("pointermove", (event) => {
     hint.of = item;
     hint(item);
   }
-  const size = tip.getBoundingClientRect();
-  const below = event.clientY + 18 + size.height < innerHeight;
-  tip.style.left = Math.min(Math.max(event.clientX - size.width / 2, 8), innerWidth - size.width - 8) + "px";
-  tip.style.top = Math.max(below ? event.clientY + 18 : event.clientY - 12 - size.height, 8) + "px";
+  placeTip(event);
 });
 stage.addEventListener("pointerleave", hide);
 stage.addEventListener("click", (event) => {

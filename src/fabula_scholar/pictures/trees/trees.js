@@ -12,16 +12,13 @@
 //             n levels are open
 //   sections  [[title, x, width, name]...]; the name is the title without what the one before has
 //   across    x and length of the line of chunks, in the picture's units
-const svg = document.querySelector("svg.picture");
-const view = get("view"), book = get("book"), tip = get("tip");
+const view = get("view"), book = get("book");
 const nodes = graph.nodes;
 const elements = nodes.map((_, number) => get("n" + number));
 const bands = graph.bands.map((band, number) => ({ ...band, element: get("b" + number), open: 0, y: 0 }));
 const over = nodes.map(() => []);
 nodes.forEach((node, number) => node.over.forEach(([member, weight]) => over[member].push([number, weight])));
 const rank = new Map(graph.hits.map(([number], place) => [number, place + 1]));
-document.documentElement.classList.add("scripted");
-for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
 
 // Bands: beside each are its name and a button for each level. Levels are open from the top down.
 const STRIP = 8, BETWEEN = 14, LINE = 18;
