@@ -49,7 +49,7 @@ versions: $(VENV)/installed-lint $(VENV)/readers
 
 # `make bench BOOKS=data/books` also measures what needs real books and gold data beside them.
 bench: $(VENV)/installed-test
-	$(BIN)/python -m bench $(if $(BOOKS),--books $(BOOKS))
+	$(BIN)/python -m fabula_bench.speed $(if $(BOOKS),--books $(BOOKS))
 
 # The sdist, and the wheel from it: what the sdist lacks, the wheel lacks, too.
 dist: $(VENV)-release/installed

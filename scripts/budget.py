@@ -81,7 +81,7 @@ def main() -> None:
         budget = tomllib.load(file)["tool"]["fabula"]["budget"]
     files = [
         file
-        for folder in ("src", "bench", "cypher")
+        for folder in ("src", "cypher")
         for file in (ROOT / folder).rglob("*")
         if file.suffix in SUFFIXES
     ]

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 import grimp
 
-PACKAGES = ("fabula", "fabula_graphs", "fabula_scholar")
+PACKAGES = ("fabula", "fabula_bench", "fabula_graphs", "fabula_scholar")
 CORE = PACKAGES[0]
 SOURCE, TESTS = Path("src"), Path("tests")
 SHARED = (TESTS / "support", Path("scripts"))

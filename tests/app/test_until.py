@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from click.testing import CliRunner
 
 from cases import for_each
@@ -31,6 +30,7 @@ from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check
+from fabula_bench.speed.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from hits import rounded
 from stories import CONVICT
 

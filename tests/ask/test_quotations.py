@@ -7,23 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from bench.books import STORY
-from bench.quotations import (
-    COLLECTION,
-    DIMENSIONS,
-    MODEL,
-    Shelf,
-    is_false,
-    is_true,
-    put_documents,
-)
-from bench.quoted_replies import (
-    OTHER_SCRIPTS,
-    QuotedBook,
-    false_replies,
-    misplaced_replies,
-    true_replies,
-)
 
 from database import connect, wipe
 from fabula.ask.checked_quotation import CheckedQuotation
@@ -34,11 +17,28 @@ from fabula.load import read_text
 from fabula.models import Reply
 from fabula.server import Address
 from fabula.store import Store
+from fabula_bench.speed.books import STORY
+from fabula_bench.speed.quotations import (
+    COLLECTION,
+    DIMENSIONS,
+    MODEL,
+    Shelf,
+    is_false,
+    is_true,
+    put_documents,
+)
+from fabula_bench.speed.quoted_replies import (
+    OTHER_SCRIPTS,
+    QuotedBook,
+    false_replies,
+    misplaced_replies,
+    true_replies,
+)
 
 pytestmark = pytest.mark.long
 
 TRUE_REPLIES, FALSE_REPLIES = 200, 100
-"""`python -m bench quotations` makes 10,000 and 1,000."""
+"""`python -m fabula_bench.speed quotations` makes 10,000 and 1,000."""
 FOG = (
     "The fog came down upon the harbour. “I never saw the light,” the keeper said. He wrote every "
     "ship into a black ledger, and every storm as well. Nobody climbed the stairs that night.\n\n"

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-import fabula
+import fabula_bench
 from cases import for_each
 from fabula.ask.modes import modes
 from fabula.config.settings import Settings, presets
@@ -15,7 +15,7 @@ from fabula.graphs.entities.demonstrations import read_demonstrations
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
-SUITES = Path(fabula.__file__).parent / "experiments" / "suites"
+SUITES = Path(fabula_bench.__file__).parent / "suites"
 
 
 def tables() -> list[list[list[str]]]:

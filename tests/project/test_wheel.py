@@ -75,8 +75,8 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
         "fabula/server/artifacts.lock",
         "fabula/texts/a-christmas-carol.txt",
         "fabula_scholar/pictures/trees/trees.js",
-        "fabula/experiments/suites/smoke.toml",
-        "fabula/experiments/smoke/squality/dev.jsonl",
+        "fabula_bench/suites/smoke.toml",
+        "fabula_bench/smoke/squality/dev.jsonl",
     }
 
 

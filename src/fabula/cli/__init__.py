@@ -50,7 +50,6 @@ COMMANDS = {
     "mcp": "Connect an assistant on this machine, by MCP.",
     "jobs": "List what the service works on; pause, resume or cancel jobs.",
     "keys": "Make, list and revoke the keys of the service.",
-    "bench": "Run an experiment: systems, questions, measures, a report.",
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
     "batches": "List the batches of model calls, or cancel one.",

@@ -1,7 +1,0 @@
-"""How fast Fabula is, and what it costs: `python -m bench`."""
-
-import sys
-from pathlib import Path
-
-# The tests' endpoint and their kills are measured with, too.
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))

@@ -1,5 +1,0 @@
-"""The report of a run in Markdown: tables and charts, from the files of its folder alone."""
-
-from fabula.experiments.report.write import write_report
-
-__all__ = ["write_report"]

@@ -1,0 +1,95 @@
+"""Your own questions: JSON lines of a document, and a question or facts that it states."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePath
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fabula.errors import DataError, LoadError
+from fabula.load import SUFFIXES, load
+from fabula.load.clean import one_line
+from fabula_bench.data.files import Files, Release
+from fabula_bench.data.texts import text
+from fabula_bench.model import BenchQuestion, GoldTriple, Text
+
+RELEASE = Release(
+    "Your own data set",
+    'It is a file that you write, a line a question: {"document": "book.txt", "question": "...", '
+    '"answers": ["..."], "options": ["...", "..."]}; documents are files beside it, or texts. A '
+    'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
+    'facts a graph should have; one of {"document": "book.txt"} only adds the document.',
+)
+_MAX_BYTES = 200_000_000
+_LONGEST_PATH = 1000
+
+
+Name = Annotated[str, Field(min_length=1)]
+Names = Name | Annotated[list[Name], Field(min_length=1)]
+
+
+class _Line(BaseModel):
+    """`document` is a file, by its path from this one, or a text; all else may be left out.
+
+    Each of the three parts of a triple is a name, or a list of names for the same.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: str = Field(min_length=1)
+    question: str = Field("", min_length=1)
+    answers: list[str] = []
+    options: list[str] = []
+    triples: list[tuple[Names, Names, Names]] = []
+
+
+def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
+    """Read the documents, each once, and the questions of `PART.jsonl`, numbered by their lines."""
+    name = f"{part}.jsonl"
+    texts: dict[str, Text] = {}
+    questions: list[BenchQuestion] = []
+    for number, (place, line) in enumerate(files.lines(name, _Line), 1):
+        if line.document not in texts:
+            texts[line.document] = _text(files, line.document, place)
+        if line.question or line.triples:
+            questions.append(_question(line, f"{part}-{number}", texts[line.document].id, place))
+        elif line.answers or line.options:
+            raise DataError(f"{place}: there are answers or options, and no question.")
+    return list(texts.values()), questions
+
+
+def _text(files: Files, path_or_text: str, place: str) -> Text:
+    if not _is_path(path_or_text):
+        digest = hashlib.sha256(path_or_text.encode("utf-8", "replace")).hexdigest()
+        return text(f"text-{digest[:8]}", path_or_text, place)
+    try:
+        document = load(files.folder / path_or_text, "", _MAX_BYTES)
+    except LoadError as error:
+        raise DataError(f"{place}: {error}") from error
+    files.content(path_or_text)
+    return Text(path_or_text, document.title, document.author, document.language, document.text)
+
+
+def _is_path(text: str) -> bool:
+    """Return whether it names a file: on one line, with a suffix that can be read, or one word."""
+    if "\n" in text or len(text) > _LONGEST_PATH:
+        return False
+    return PurePath(text).suffix.lower() in SUFFIXES or not any(map(str.isspace, text))
+
+
+def _question(line: _Line, id: str, document: str, place: str) -> BenchQuestion:
+    answers = tuple(map(one_line, line.answers))
+    options = tuple(map(one_line, line.options))
+    right = next((index for index, option in enumerate(options) if option in answers), None)
+    if options and answers and right is None:
+        raise DataError(f"{place}: none of the answers is one of the options, word for word.")
+    triples = tuple(GoldTriple(*(_names(part) for part in triple)) for triple in line.triples)
+    return BenchQuestion(
+        id, document, one_line(line.question), answers, options, right, triples=triples
+    )
+
+
+def _names(part: str | list[str]) -> tuple[str, ...]:
+    return tuple(map(one_line, [part] if isinstance(part, str) else part))

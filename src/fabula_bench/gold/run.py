@@ -1,0 +1,216 @@
+"""Run the measurement on gold data: `fabula bench run gold`.
+
+    LitBank, PolDraCor -> documents -> measured graphs, in memory -> scores -> gold.json, report.md
+
+Without a chat model the rules are measured; with one, the rules and the model side by side. Nothing
+is stored in a database. Replies of a model are kept by the response cache, so a run that was
+stopped asks only for what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import OFFLINE, STATIC, Settings, setting_fields
+from fabula.errors import BadReply, DataError, LoadError
+from fabula.load import load, read_text
+from fabula.models.usage import Usage, sum_usage
+from fabula.text.document import Document
+from fabula_bench.gold import novels
+from fabula_bench.gold.building import find_in, measured_graphs
+from fabula_bench.gold.litbank import LitBankText, read_litbank
+from fabula_bench.gold.plays import score_play
+from fabula_bench.gold.poldracor import Play, read_poldracor
+from fabula_bench.gold.report import GoldSystem, write_report
+from fabula_bench.gold.scores import TextScores, summarise
+from fabula_bench.plan import version_info
+from fabula_bench.run import ProgressView
+from fabula_bench.suite import METHOD
+
+NOVELS, PLAYS = "litbank", "poldracor"
+"""The folders of the data, in the folder that is named."""
+BOOKS = "books"
+"""The folder of whole books beside them: NUMBER-0.txt, as Project Gutenberg offers them."""
+MAX_FILE_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRun:
+    """What to measure.
+
+    Attributes:
+        data: The folder that has litbank/ and poldracor/, or one of them.
+        folder: Where the results are written.
+        given: Settings of the run and models from flags.
+        texts: The maximum number of novels, and of plays.
+        command: The command line that repeats the run.
+    """
+
+    data: Path
+    folder: Path
+    given: Mapping[str, Any]
+    texts: int | None = None
+    command: str = ""
+
+
+@dataclass(slots=True)
+class GoldOutcome:
+    """What was measured: each system's figures, texts that failed, and the report's file."""
+
+    systems: list[GoldSystem] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    report: Path = Path()
+
+
+def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
+    """Measure the rules and, where a chat model is configured, the model; write a report.
+
+    Raises:
+        DataError: There are no data in the folder, or they are not as they should be.
+        FabulaError: A model can't be asked, or the budget is spent.
+    """
+    texts, plays = read_gold(run.data, run.texts)
+    settings = gold_settings(run.given)
+    outcome = GoldOutcome()
+    offline = settings.model_copy(update={"model": OFFLINE, "embedding_model": STATIC})
+    systems = {"offline": offline} | ({} if settings.offline else {settings.model: settings})
+    for name, of_system in systems.items():
+        progress = watching.begin(name)
+        progress.expect("texts", len(texts) + len(plays))
+        models = ModelFactory(of_system)
+        try:
+            scores, pairs, usage = measure(
+                texts,
+                plays,
+                run.data,
+                models,
+                partial(progress.done, "texts"),
+                outcome.failed,
+            )
+        finally:
+            models.close()
+        figures = summarise(scores)
+        outcome.systems.append(GoldSystem(name, of_system.values(), figures, pairs, usage))
+    run.folder.mkdir(parents=True, exist_ok=True)
+    _write_results(run, outcome)
+    outcome.report = write_report(run.folder, outcome.systems, run.command, outcome.failed)
+    return outcome
+
+
+def gold_settings(given: Mapping[str, Any]) -> Settings:
+    """Return the default method with the models of the environment and of flags.
+
+    As in suites, nothing in the environment changes how a graph is built.
+    """
+    method = {name: setting_fields()[name].get_default() for name in METHOD}
+    return Settings.read(**method | dict(given))
+
+
+def read_gold(
+    folder: Path, limit: int | None = None
+) -> tuple[Sequence[LitBankText], Sequence[Play]]:
+    """Read the novels' passages and the plays of a folder; one of both may be missing.
+
+    Raises:
+        DataError: Both are missing, or a file is not as it should be.
+    """
+    texts = read_litbank(folder / NOVELS) if (folder / NOVELS).is_dir() else ()
+    plays = read_poldracor(folder / PLAYS) if (folder / PLAYS).is_dir() else ()
+    if not texts and not plays:
+        raise DataError(
+            f"{folder} has neither {NOVELS}/ nor {PLAYS}/: name the folder that has them with "
+            "--data. docs/experiments.md says where the data are from."
+        )
+    return texts[:limit], plays[:limit]
+
+
+def measure(
+    texts: Sequence[LitBankText],
+    plays: Sequence[Play],
+    data: Path,
+    models: ModelFactory,
+    report: Callable[[Usage], None],
+    failed: list[str],
+) -> tuple[list[TextScores], list[novels.AliasPair], Mapping[str, Usage]]:
+    """Return the scores of all texts, the pairs of given names, and what models were asked.
+
+    Args:
+        texts: The passages of novels.
+        plays: The plays.
+        data: The folder of the data; whole books are looked for in it.
+        models: The models that graphs are built with.
+        report: Called for each text with what models were asked so far.
+        failed: Gets a message for each text that can't be measured.
+    """
+    all_scores: list[TextScores] = []
+    all_pairs: list[novels.AliasPair] = []
+    usages: list[Mapping[str, Usage]] = []
+    joining = next((graph.join_names for graph in measured_graphs() if graph.join_names), None)
+    annotated: list[LitBankText | Play] = [*texts, *plays]
+    for gold in annotated:
+        scores = TextScores(gold.name)
+        try:
+            if isinstance(gold, LitBankText):
+                if joining:
+                    pairs = novels.pair_given_names(gold, joining)
+                    all_pairs += pairs
+                    persons = [pair for pair in pairs if pair.is_person]
+                    novels.score_pairs(scores, novels.GIVEN, pairs)
+                    novels.score_pairs(scores, novels.GIVEN_PERSONS, persons)
+                document = _document_of(gold, data)
+                found, usage = find_in(document, models)
+                novels.score_findings(scores, gold, found, document.text)
+            else:
+                document = load(gold.file, "", MAX_FILE_BYTES)
+                found, usage = find_in(document, models)
+                score_play(scores, gold, found, document.text)
+        except (LoadError, BadReply, DataError) as error:
+            failed.append(f"{gold.name}: {error}")
+            continue
+        usages.append(usage)
+        all_scores.append(scores)
+        report(sum(sum_usage(usages).values(), Usage()))
+    return all_scores, all_pairs, sum_usage(usages)
+
+
+def _document_of(gold: LitBankText, data: Path) -> Document:
+    """The whole book where the folder of books has it, or else the passage."""
+    number = gold.name.partition("_")[0]
+    book = data / BOOKS / f"{number}-0.txt"
+    if number.isdigit() and book.is_file():
+        return load(book, "", MAX_FILE_BYTES)
+    title = re.sub(r"_brat$", "", gold.name.partition("_")[2]).replace("_", " ")
+    return read_text(gold.text, source=gold.name, collection="", title=title, language="en")
+
+
+def _write_results(run: GoldRun, outcome: GoldOutcome) -> None:
+    systems = [
+        {
+            "system": system.name,
+            "settings": system.settings,
+            "figures": {name: asdict(figure) for name, figure in system.figures.items()},
+            "usage": {step: asdict(usage) for step, usage in system.usage.items()},
+            "pairs": [asdict(pair) for pair in system.pairs if pair.verdict != "right"],
+        }
+        for system in outcome.systems
+    ]
+    result = {
+        "command": run.command,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            **version_info(),
+            "graphs": {graph.name: graph.version for graph in measured_graphs()},
+        },
+        "systems": systems,
+        "failed": outcome.failed,
+    }
+    text = json.dumps(result, ensure_ascii=False, indent=1)
+    (run.folder / "gold.json").write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,99 @@
+"""A metric: a function of a question and a result, and what is known of it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from fabula_bench.metrics.answers import nonempty, remove_citations
+from fabula_bench.metrics.judges import Judges
+from fabula_bench.model import BenchQuestion, Need, Result
+
+Scoring = Callable[[BenchQuestion, Result, Judges], float | None]
+RESULT_NEEDS = frozenset[Need]({"answer", "context"})
+"""Needs that the result satisfies; others are satisfied by the question or the judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric.
+
+    Attributes:
+        name: Its name in suites and results.
+        source: The paper or library that defines it.
+        blind: A sentence about what it cannot measure.
+        needs: What question, result and judges must have before `how` is called.
+        how: Calculates the value.
+        lowest: The lower end of its range.
+        highest: The upper end of its range.
+        empty: The value of a result without the answer or the context: it is a miss, which must
+            not be left out of a mean.
+        library: The package that it imports.
+        extra: The extra of Fabula that installs the package.
+    """
+
+    name: str
+    source: str
+    blind: str
+    needs: frozenset[Need]
+    how: Scoring
+    lowest: float = 0.0
+    highest: float = 1.0
+    empty: float | None = 0.0
+    library: str = ""
+    extra: str = ""
+
+    def score(self, question: BenchQuestion, result: Result, judges: Judges) -> float | None:
+        """Return the value, or None if the question or the judges lack what the metric needs.
+
+        May raise ModelError.
+        """
+        available = {*_question_needs(question), *_judge_needs(judges)}
+        if question.id in judges.baseline:
+            available.add("baseline")
+        if not self.needs - RESULT_NEEDS <= available:
+            return None
+        if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
+            return self.empty
+        return self.how(question, result, judges)
+
+
+def missing(metric: Metric, judges: Judges) -> str:
+    """Return why a metric can't be used, and what to do, or '' if it can."""
+    unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
+    if unmet:
+        what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
+        needed = " and ".join(what[need] for need in sorted(unmet))
+        return f"{metric.name} needs {needed}: name one, or leave the metric out."
+    if metric.library and importlib.util.find_spec(metric.library) is None:
+        return (
+            f"{metric.name} needs the library {metric.library}, which is not installed: "
+            f"pip install 'fabula[{metric.extra}]', or leave the metric out."
+        )
+    return ""
+
+
+def _question_needs(question: BenchQuestion) -> Iterator[Need]:
+    if nonempty(question.answers):
+        yield "answers"
+    if question.options and question.right is not None:
+        yield "options"
+    if nonempty(question.evidence):
+        yield "evidence"
+    if question.triples:
+        yield "triples"
+
+
+def _result_needs(result: Result) -> Iterator[Need]:
+    if remove_citations(result.answer):
+        yield "answer"
+    if any(passage.text.strip() for passage in result.context):
+        yield "context"
+
+
+def _judge_needs(judges: Judges) -> Iterator[Need]:
+    if judges.chat is not None:
+        yield "judge"
+    if judges.embedder is not None:
+        yield "embedder"

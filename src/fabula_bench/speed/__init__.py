@@ -1,0 +1,7 @@
+"""How fast Fabula is, and what it costs: `python -m fabula_bench.speed`."""
+
+import sys
+from pathlib import Path
+
+# The tests' endpoint and their kills are measured with, too.
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "support"))

@@ -1,0 +1,148 @@
+"""The benchmark: `python -m fabula_bench.speed [PART...]`.
+
+What misses its goal is shown, and no error, unless it is a floor that must be kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import click
+
+from fabula_bench.speed import (
+    cost,
+    coverage,
+    cpu,
+    entities,
+    evening,
+    faults,
+    gold,
+    hour,
+    large_book,
+    library,
+    lookup,
+    names,
+    network,
+    pieces,
+    quotations,
+    retrieval,
+    serving,
+    sharing,
+    small_documents,
+    spoilers,
+    stability,
+    startup,
+    waiting,
+    workers,
+    writers,
+    writing,
+)
+from fabula_bench.speed.report import Figure, shown, table_rows
+
+PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
+    "cpu": cpu.measure,
+    "entities": entities.measure,
+    "waiting": waiting.measure,
+    "cost": cost.measure,
+    "faults": faults.measure,
+    "retrieval": retrieval.measure,
+    "coverage": coverage.measure,
+    "writing": writing.measure,
+    "pieces": pieces.measure,
+    "writers": writers.measure,
+    "small-documents": small_documents.measure,
+    "workers": workers.measure,
+    "lookup": lookup.measure,
+    "names": names.measure,
+    "quotations": quotations.measure,
+    "gold": gold.measure,
+    "network": network.measure,
+    "stability": stability.measure,
+    "startup": startup.measure,
+    "serving": serving.measure,
+    "sharing": sharing.measure,
+    "spoilers": spoilers.measure,
+    "library": library.measure,
+    "large-book": large_book.measure,
+    "evening": evening.measure,
+    "hour": hour.measure,
+}
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)))
+@click.option(
+    "--books",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="real books to take texts from, instead of the shipped story told again and again; "
+    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it; for "
+    "gold, with litbank/ and poldracor/ beside it",
+)
+@click.option(
+    "--passages",
+    type=click.Choice(library.SIZES),
+    default=library.SIZES[0],
+    show_default=True,
+    help="how large the library grows; 300000 takes an hour, 1000000 a night",
+)
+@click.option(
+    "--probes",
+    type=click.IntRange(min=1),
+    default=spoilers.PROBES,
+    show_default=True,
+    help="how many questions look for spoilers; 10000 take an hour",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="print rows for the table of docs/scaling.md, and end with code 1 where a goal is missed",
+)
+@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
+def main(
+    parts: Sequence[str],
+    books: Path | None,
+    passages: int,
+    probes: int,
+    strict: bool,
+    file: Path | None,
+) -> None:
+    """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
+    todo = PARTS | {
+        "library": partial(library.measure, passages=passages),
+        "spoilers": partial(spoilers.measure, probes=probes),
+    }
+    measured: dict[str, list[Figure]] = {}
+    for part in parts or todo:
+        click.echo(f"{part} (load average {_load()})")
+        measured[part] = todo[part](books)
+        click.echo(f"{shown(measured[part])}\n")
+    click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
+    if file:
+        results = {
+            part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
+            for part, figures in measured.items()
+        }
+        file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    every = [figure for figures in measured.values() for figure in figures]
+    if strict:
+        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {_load()}"
+        for part, figures in measured.items():
+            more = f" --passages {passages}" if part == "library" else ""
+            click.echo(table_rows(f"python -m fabula_bench.speed {part}{more}", figures, machine))
+        if missed := [figure.what for figure in every if figure.verdict == "missed"]:
+            raise click.ClickException(f"goals missed: {'; '.join(missed)}")
+    if lost := [f.what for f in every if f.must and f.verdict == "missed"]:
+        raise click.ClickException(f"below the floor: {'; '.join(lost)}")
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+main()

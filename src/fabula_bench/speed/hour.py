@@ -1,0 +1,359 @@
+"""An hour of a service that everybody uses at once, and that somebody tries to stop.
+
+20 people with a key each ask, search and open pages; one large book after the other comes in; a
+writer imports annotations of the books that are read; and two more keys, one to read and one to
+write, send what is meant to hold the service up: bodies far over their limits, quotations that are
+nearly in the book, files of a million tokens and uploads that end in the middle. What is told: how
+long everybody waited, the memory before and after, and whether anything was lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import random
+import re
+import string
+import tempfile
+import time
+import zipfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+
+from fabula_bench.speed.books import book, questions
+from fabula_bench.speed.evening import (
+    Diary,
+    Service,
+    client,
+    describe_meetings,
+    make_key,
+    make_service,
+    read,
+    wait_until_ready,
+)
+from fabula_bench.speed.report import Figure
+from fabula_bench.speed.waiting import endpoint
+from fabula_scholar.exchange.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
+
+SECONDS = 3_600.0
+READERS = 20
+WORDS = 150_000
+"""Of each book that comes in."""
+SHELF, VOLUME_WORDS = 3, 30_000
+"""The books that are read."""
+QUOTATIONS = 500
+"""Of one import of annotations."""
+PAUSE_SECONDS = 30.0
+"""Between two imports of annotations, and two attacks."""
+SETTLE_SECONDS = 120.0
+"""From the end of the hour until memory is looked at."""
+DIMENSIONS = 1536
+CALL_SECONDS = 0.2
+SHELF_PATH = "/api/v1/collections/default"
+OVER = ("succeeded", "failed", "cancelled", "paused")
+Layers = dict[tuple[str, str], int]
+"""How many annotations each layer of a document was given."""
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """Live through the hour; what it was like."""
+    diary = Diary()
+    with (
+        tempfile.TemporaryDirectory(prefix="fabula-hour-") as folder,
+        endpoint(CALL_SECONDS, DIMENSIONS) as url,
+    ):
+        service = make_service(Path(folder), Path(folder) / "home", url)
+        texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
+        for number, text in enumerate(texts):
+            volume = Path(folder) / f"volume {number}.txt"
+            volume.write_text(text)
+            service.run("ingest", str(volume))
+        keys = [make_key(service, f"reader {number}", "read") for number in range(READERS + 1)]
+        writers = [make_key(service, name, "write") for name in ("annotator", "attacker")]
+        admin = make_key(service, "operator", "admin")
+        service.start()
+        try:
+            figures = asyncio.run(_live(service, keys, writers, admin, texts, books, diary))
+        finally:
+            with suppress(ProcessLookupError):
+                service.stop()
+            service.run("db", "stop")
+        log = service.log.read_text(errors="replace")
+    figures += describe_meetings(diary)
+    figures.append(Figure("tracebacks in the log", log.count("Traceback"), "", goal=0))
+    return figures
+
+
+async def _live(
+    service: Service,
+    keys: list[str],
+    writers: list[str],
+    admin: str,
+    texts: list[str],
+    books: Path | None,
+    diary: Diary,
+) -> list[Figure]:
+    await wait_until_ready(admin)
+    words, over, layers, counts = questions(200), asyncio.Event(), Layers(), dict[str, int]()
+    before = _memory(service)
+    async with client(admin) as operator:
+        listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["items"]
+    documents = [document["id"] for document in listed]
+    tasks = [
+        *(read(key, words[number::READERS], over, diary) for number, key in enumerate(keys[1:])),
+        _bring_books(admin, books, over, counts, diary),
+        _annotate(writers[0], documents, texts, over, layers, diary),
+        _attack(keys[0], writers[1], documents[0], texts[0], over, diary),
+    ]
+    running = [asyncio.create_task(task) for task in tasks]
+    highest = before
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until and not any(task.done() for task in running):
+        await asyncio.sleep(5)
+        now = _memory(service)
+        highest = {name: max(highest[name], now[name]) for name in now}
+    over.set()
+    await asyncio.gather(*running)
+    lost = await _find_lost(service, admin, layers, counts)
+    await asyncio.sleep(SETTLE_SECONDS)
+    after = _memory(service)
+    return [
+        *(
+            Figure(
+                f"memory of {name}, before",
+                before[name] / 1e6,
+                "MB",
+                note=f"most {highest[name] / 1e6:.0f}, after {after[name] / 1e6:.0f}",
+            )
+            for name in before
+        ),
+        Figure("books that came in", counts["books"], ""),
+        Figure("layers of annotations", len(layers), ""),
+        Figure("lost", len(lost), "", goal=0, note="; ".join(lost)[:500]),
+    ]
+
+
+async def _find_lost(
+    service: Service, admin: str, layers: Layers, counts: dict[str, int]
+) -> list[str]:
+    """Return in words what is not there, or not whole."""
+    lost = []
+    async with client(admin) as operator:
+        found = (await operator.get("/api/v1/collections/novels/documents?limit=100")).json()
+        if len(found["items"]) != counts["books"]:
+            lost.append(f"{len(found['items'])} books of {counts['books']}")
+        for (document, layer), expected in layers.items():
+            listed = (await operator.get(f"{SHELF_PATH}/documents/{document}/annotations")).json()
+            there = {row["layer"]: row["annotations"] for row in listed}
+            if there.get(layer) != expected:
+                lost.append(f"layer {layer}: {there.get(layer)} of {expected}")
+    for collection in ("novels", "default"):
+        output = await asyncio.to_thread(service.run, "check", "--collection", collection)
+        if "No errors" not in output:
+            lost.append(output)
+    return lost
+
+
+def _memory(service: Service) -> dict[str, float]:
+    """Return the bytes that the service with its children, and Neo4j, hold."""
+    assert service.process
+    own = psutil.Process(service.process.pid)
+    family = [process for process in (own, *own.children(recursive=True)) if _name(process)]
+    home = service.own["FABULA_HOME"]
+    java = [
+        process
+        for process in psutil.process_iter(["name"])
+        if process.info["name"] == "java" and home in " ".join(process.cmdline())
+    ]
+    return {
+        "the service": sum(_bytes(each) for each in family if _name(each) != "java"),
+        "Neo4j": sum(map(_bytes, java)),
+    }
+
+
+def _name(process: psutil.Process) -> str:
+    with suppress(psutil.Error):
+        return str(process.name())
+    return ""
+
+
+def _bytes(process: psutil.Process) -> float:
+    with suppress(psutil.Error):
+        return float(process.memory_info().rss)
+    return 0.0
+
+
+async def _time(diary: Diary, kind: str, work: Awaitable[httpx2.Response]) -> httpx2.Response:
+    began = time.perf_counter()
+    response = await work
+    diary.waits.setdefault(kind, []).append(time.perf_counter() - began)
+    return response
+
+
+async def _wait_for_job(operator: httpx2.AsyncClient, job: str) -> dict[str, Any]:
+    while True:
+        with suppress(httpx2.TimeoutException):
+            found: dict[str, Any] = (await operator.get(f"/api/v1/jobs/{job}")).json()
+            if found.get("state") in OVER:
+                return found
+        await asyncio.sleep(1)
+
+
+async def _bring_books(
+    admin: str, books: Path | None, over: asyncio.Event, counts: dict[str, int], diary: Diary
+) -> None:
+    counts["books"] = 0
+    async with client(admin) as operator:
+        while not over.is_set():
+            number = SHELF + counts["books"]
+            text = book(WORDS, books, number)
+            body = {"text": text, "source": f"book {number}", "title": f"Book {number}"}
+            path = "/api/v1/collections/novels/documents"
+            sent = await _time(diary, "send a book", operator.post(path, json=body))
+            began = time.perf_counter()
+            job = await _wait_for_job(operator, sent.raise_for_status().json()["id"])
+            diary.waits.setdefault("a book", []).append(time.perf_counter() - began)
+            if job["state"] != "succeeded":
+                diary.failures.append(f"a book: {job['state']} {job['problem']}")
+            counts["books"] += 1
+
+
+async def _annotate(
+    key: str,
+    documents: list[str],
+    texts: list[str],
+    over: asyncio.Event,
+    layers: Layers,
+    diary: Diary,
+) -> None:
+    """Import exact quotations of the books that are read; each layer counts what it was given."""
+    chance = random.Random(7)
+    async with client(key) as annotator:
+        while not over.is_set():
+            # Documents are listed by their titles, as the volumes are numbered.
+            number = len(layers) % SHELF
+            layer = f"layer {len(layers)}"
+            quotes = [_cut(texts[number], 60, chance) for _ in range(QUOTATIONS)]
+            content = json.dumps([_annotation(quote, str(n)) for n, quote in enumerate(quotes)])
+            path = f"{SHELF_PATH}/documents/{documents[number]}/annotations/import"
+            sent = await _time(
+                diary,
+                "send annotations",
+                annotator.post(path, params={"layer": layer}, content=content),
+            )
+            job = await _wait_for_job(annotator, sent.raise_for_status().json()["id"])
+            if job["state"] != "succeeded":
+                diary.failures.append(f"annotations: {job['state']} {job['problem']}")
+            else:
+                layers[documents[number], layer] = job["items"][0]["result"]["annotations"]
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
+
+
+async def _attack(
+    reader_key: str, writer_key: str, document: str, text: str, over: asyncio.Event, diary: Diary
+) -> None:
+    chance = random.Random(11)
+    imports = f"{SHELF_PATH}/documents/{document}/annotations/import"
+    async with client(reader_key) as reader, client(writer_key) as writer:
+
+        def send(layer: str, content: str | bytes, format: str = "") -> Awaitable[httpx2.Response]:
+            params = {"layer": layer} | ({"format": format} if format else {})
+            return writer.post(imports, params=params, content=content)
+
+        near = _spoil(_cut(text, 20_000, chance), chance)
+        many = [_spoil(_cut(text, 2_400, chance), chance) for _ in range(300)]
+        many_content = json.dumps([_annotation(quote, str(n)) for n, quote in enumerate(many)])
+        tokens = _pack_tokens(1_000_000)
+        deep = "<TEI>" + "<p>" * 200_000
+        attacks: list[tuple[str, Callable[[], Awaitable[httpx2.Response | None]]]] = [
+            ("114 MB to a name", lambda: reader.post(f"{SHELF_PATH}/queries/add", content=HUGE)),
+            (
+                "114 MB to an estimate",
+                lambda: reader.patch(f"{SHELF_PATH}/documents/estimate", content=HUGE),
+            ),
+            ("nearly in the book", lambda: send("near", json.dumps(_annotation(near, "0")))),
+            ("300 nearly in the book", lambda: send("many", many_content)),
+            ("a million tokens", lambda: send("tokens", tokens, "booknlp")),
+            ("a deep file", lambda: send("deep", deep, "tei")),
+            ("an upload that is left", lambda: _leave(writer, imports)),
+        ]
+        while not over.is_set():
+            for kind, attack in attacks:
+                began = time.perf_counter()
+                try:
+                    response = await attack()
+                    reply = str(response.status_code) if response is not None else "left"
+                except httpx2.HTTPError as error:
+                    reply = type(error).__name__
+                diary.waits.setdefault(f"attack: {kind}", []).append(time.perf_counter() - began)
+                if reply.startswith("5"):
+                    diary.failures.append(f"{kind}: {reply}")
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
+                if over.is_set():
+                    return
+
+
+HUGE = b'{"text": "' + b"a" * 114_000_000 + b'"}'
+
+
+async def _leave(writer: httpx2.AsyncClient, path: str) -> None:
+    """Begin an upload, and leave in the middle of it."""
+
+    async def parts() -> Any:
+        for _ in range(10):
+            yield b"[" * 100_000
+            await asyncio.sleep(0.1)
+        raise _Gone
+
+    with suppress(_Gone):
+        await writer.post(path, params={"layer": "left"}, content=parts())
+
+
+class _Gone(Exception):
+    pass
+
+
+def _cut(text: str, characters: int, chance: random.Random) -> str:
+    """Return a piece of a text that has no doubled space in it."""
+    start = chance.randrange(len(text) - characters)
+    return re.sub(r"\s+", " ", text[start : start + characters]).strip()
+
+
+def _spoil(quote: str, chance: random.Random) -> str:
+    """Return a quotation with a quarter of its letters changed."""
+    return "".join(
+        chance.choice(string.ascii_lowercase) if chance.random() < 0.25 else c for c in quote
+    )
+
+
+def _pack_tokens(count: int) -> bytes:
+    """Return a zip with BookNLP's files of a text that is not there."""
+    lines = ["\t".join(TOKEN_COLUMNS)]
+    lines += [
+        "\t".join(("0", "0", "0", str(n), f"unseen{n % 1000}", "_", str(9 * n), str(9 * n + 8)))
+        + "\t_\t_\t_\t0\t_"
+        for n in range(count)
+    ]
+    mentions = ["\t".join(ENTITY_COLUMNS)]
+    mentions += [f"{n}\t{n}\t{n}\tPROP\tPER\tunseen{n % 1000}" for n in range(0, count, 10)]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("book.tokens", "\n".join(lines))
+        archive.writestr("book.entities", "\n".join(mentions))
+    return packed.getvalue()
+
+
+def _annotation(quote: str, value: str) -> dict[str, Any]:
+    return {
+        "type": "Annotation",
+        "body": {"type": "TextualBody", "purpose": "tagging", "value": value},
+        "target": {"selector": {"type": "TextQuoteSelector", "exact": quote}},
+    }

@@ -1,0 +1,291 @@
+"""The network of entities: read and made, walked, and asked by each mode.
+
+10,000 nodes, 3 entities to 7 chunks, and 50,000 edges, 4 mentions to a relation, in ten documents
+of one collection; all are drawn, a few entities being in most chunks, as in novels. Modes are asked
+there, and once more among 20,000 passages and as many elements, half of them relations. A network
+of 1,000,000 edges is made of the same columns as a server returns them, and walked, without a
+server.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.ask.mode_runs import prepare_modes
+from fabula.ask.modes import modes
+from fabula.ask.query import Query
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import STATIC
+from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph.hits import Filters
+from fabula.graph.mode import Tools
+from fabula.graph.trace import Trace as Steps
+from fabula.graphs.entities.modes import MODES
+from fabula.graphs.entities.network import Network, make_network, pagerank
+from fabula.graphs.entities.retrieval import read_network
+from fabula.models.counted import Meter
+from fabula.store import Store
+from fabula.text.document import Vector, Vectors
+from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents
+from fabula_bench.speed.graphs import offline
+from fabula_bench.speed.report import Figure
+from fabula_bench.speed.server import connected, running
+from fabula_bench.speed.startup import seconds
+
+DOCUMENTS = 10
+LARGE = 200
+"""Documents of 1,000,000 edges."""
+QUESTIONS, WALKS = 50, 20
+LOAD, WALK = 300.0, 20.0
+COLLECTION = "network"
+BASELINE = "hybrid"
+"""The mode that knows no network, to be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many there are of each in a document."""
+
+    entities: int
+    chunks: int
+    mentions: int
+    relations: int
+
+
+WALKED = Size(300, 700, 4_000, 1_000)
+ASKED = Size(1_000, 2_000, 12_000, 1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The cast of one document: names, and rows of what is mentioned and related where."""
+
+    names: tuple[str, ...]
+    mentions: tuple[tuple[int, ...], ...]
+    """Rows of chunks, of each entity."""
+    relations: tuple[tuple[int, int, tuple[int, ...]], ...]
+    """Two entities and rows of chunks."""
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """Times of a network of 50,000 edges, through a server, and of one of 1,000,000."""
+    del books
+    kit = ModelFactory(offline())
+    try:
+        with running() as address, connected(address) as store:
+            figures = [*_asked(kit, store, WALKED)]
+        with running() as address, connected(address) as store:
+            figures += _asked(kit, store, ASKED)
+        return [*figures, *_large()]
+    finally:
+        kit.close()
+
+
+def draw(number: int, size: Size) -> Drawn:
+    """The cast of a document, the same for the same number."""
+    dice = np.random.default_rng(number)
+    words = random.Random(number)
+    many = size.entities
+    names = tuple(f"{words.choice(WORDS).title()} {number}x{source}" for source in range(many))
+    weights = 1 / np.arange(1, many + 1)
+    who = dice.choice(many, size.mentions, p=weights / weights.sum())
+    where = dice.integers(0, size.chunks, size.mentions)
+    mentions: list[set[int]] = [{source % size.chunks} for source in range(many)]
+    for entity, chunk in zip(who.tolist(), where.tolist(), strict=True):
+        mentions[entity].add(chunk)
+    pairs: set[tuple[int, int]] = set()
+    while len(pairs) < size.relations:
+        source, target = sorted(dice.choice(many, 2, p=weights / weights.sum()).tolist())
+        if source != target:
+            pairs.add((source, target))
+    related = tuple(
+        (source, target, tuple(sorted(mentions[target])[: 1 + (source + target) % 3]))
+        for source, target in sorted(pairs)
+    )
+    return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
+
+
+def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
+    names = _write(store, size)
+    filters = Filters(collection=COLLECTION)
+    query = Query.of("?", offline(), mode="hybrid")
+    [way] = prepare_modes(query, filters, store, kit, Meter(), Steps())
+    tools = way.tools
+    # Once before, so that the server has planned its statements.
+    read_network(filters, tools)
+    loads = []
+    for _ in range(5):
+        with_nothing_kept = replace(tools, store=_again(store))
+        loads.append(1000 * seconds(partial(read_network, filters, with_nothing_kept)))
+    network = read_network(filters, tools)
+    assert network is not None
+    passages, elements = len(network.chunks), len(network.entities) + len(network.relations.ids)
+    where = f"{passages:,} passages, {elements:,} elements: "
+    is_walked = size == WALKED
+    yield Figure(f"{where}nodes", len(network.entities) + passages, "")
+    yield Figure(f"{where}edges", network.mentions.nnz + len(network.relations.ids), "")
+    goal = LOAD if is_walked else None
+    yield Figure(f"{where}read and made", statistics.median(loads), "ms", goal=goal)
+    again = [1000 * seconds(partial(read_network, filters, tools)) for _ in range(WALKS)]
+    yield Figure(f"{where}found as it was kept", statistics.median(again), "ms")
+    yield from _walks(network, where, WALK if is_walked else None)
+    dice = random.Random(0)
+    questions = [
+        f"What did {choice} tell {other} of the {word}?"
+        for choice, other, word in zip(
+            dice.choices(names, k=QUESTIONS),
+            dice.choices(names, k=QUESTIONS),
+            dice.choices(WORDS, k=QUESTIONS),
+            strict=True,
+        )
+    ]
+    for name in (*MODES, BASELINE):
+        yield from _mode(name, where, questions, filters, tools)
+
+
+def _again(store: Store) -> Store:
+    """A store over the same connection that has kept nothing."""
+    return Store(store._driver, "neo4j")
+
+
+def _walks(network: Network, size: str, goal: float | None) -> Iterator[Figure]:
+    dice = np.random.default_rng(0)
+    nodes = len(network.entities) + len(network.chunks)
+    for what, weights, damping in (
+        ("entities and chunks, damping 0.5", network.walk, 0.5),
+        ("entities, damping 0.85", network.ties, 0.85),
+    ):
+        taken = []
+        for _ in range(WALKS):
+            seeds = np.zeros(nodes if weights is network.walk else len(network.entities))
+            seeds[dice.integers(0, len(seeds), 25)] = dice.random(25)
+            taken.append(1000 * seconds(partial(pagerank, weights, seeds, damping)))
+        yield Figure(f"{size}a walk over {what}", statistics.median(taken), "ms", goal=goal)
+
+
+def _mode(
+    name: str, where: str, questions: Sequence[str], filters: Filters, tools: Tools
+) -> Iterator[Figure]:
+    mode = modes()[name]
+    own = replace(tools, options=mode.options(), k=50)
+
+    def ask(question: str) -> None:
+        assert mode.retrieve(question, filters, replace(own, trace=Steps()))
+
+    for question in questions:
+        ask(question)
+    taken = sorted(1000 * seconds(partial(ask, question)) for question in questions)
+    yield Figure(f"{where}mode {name}: median", statistics.median(taken), "ms")
+    yield Figure(f"{where}mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
+
+
+def _large() -> Iterator[Figure]:
+    """1,000,000 edges, from columns as the server returns them."""
+    made: list[Network] = []
+    columns = _columns(LARGE)
+    taken = seconds(lambda: made.append(make_network(*columns, language="en")))
+    [network] = made
+    size = f"{network.mentions.nnz + len(network.relations.ids):,} edges: "
+    yield Figure(f"{size}made of columns", 1000 * taken, "ms")
+    yield from _walks(network, size, None)
+
+
+def _columns(
+    count: int,
+) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
+    cast: dict[str, list[Any]] = {
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
+    }
+    links: dict[str, list[Any]] = {
+        name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
+    }
+    chunks: list[str] = []
+    for number in range(count):
+        drawn = draw(number, WALKED)
+        properties = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
+        chunks += properties
+        for row, name in enumerate(drawn.names):
+            cast["ids"].append(f"entity{number:08}{row:08}")
+            cast["keys"].append(name.casefold())
+            cast["names"].append([name])
+            cast["counts"].append([len(drawn.mentions[row])])
+            cast["types"].append("person")
+            cast["sources"].append([properties[chunk] for chunk in drawn.mentions[row]])
+        for source, target, where in drawn.relations:
+            links["ids"].append(f"relation{number:08}{source:04}{target:04}")
+            links["starts"].append(f"entity{number:08}{source:08}")
+            links["ends"].append(f"entity{number:08}{target:08}")
+            links["counts"].append(len(where))
+            links["sources"].append([properties[chunk] for chunk in where])
+            links["keywords"].append(["word"])
+    none: dict[str, list[Any]] = {name: [] for name in links}
+    return cast, chunks, links, none
+
+
+def _write(store: Store, size: Size) -> list[str]:
+    """The documents and their casts, and all names."""
+    store.prepare(COLLECTION, STATIC, DIMENSIONS)
+    names: list[str] = []
+    for number, text in enumerate(documents(COLLECTION, range(DOCUMENTS), size.chunks)):
+        drawn = draw(number, size)
+        names += drawn.names
+        store.apply([text, _part(text, drawn)], STATIC)
+    return names
+
+
+def _part(text: Part, drawn: Drawn) -> Part:
+    owner = Owner(COLLECTION, "entities", text.owner.document)
+    chunks = [node for node in text.nodes if node.label == "Chunk"]
+    rows = iter(_vectors(len(drawn.names) + len(drawn.relations), sum(drawn.mentions[0])))
+    ids = [f"{owner.document}-{row:04}" for row in range(len(drawn.names))]
+    nodes = []
+    edges = []
+    for row, name in enumerate(drawn.names):
+        properties: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
+        properties |= {"names": [name], "counts": [len(drawn.mentions[row])]}
+        below = [chunks[chunk] for chunk in drawn.mentions[row]]
+        nodes.append(
+            _node(ids[row], "Entity", f"{name} is told of.", below, properties, next(rows))
+        )
+    for source, target, where in drawn.relations:
+        id = f"{ids[source]}-{target:04}"
+        properties = {
+            "source": drawn.names[source],
+            "target": drawn.names[target],
+            "count": len(where),
+        }
+        below = [chunks[chunk] for chunk in where]
+        nodes.append(_node(id, "Relation", "One knows the other.", below, properties, next(rows)))
+        edges += [Edge("SOURCE", id, ids[source]), Edge("TARGET", id, ids[target])]
+    made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
+    labels = frozenset(("Entity", "Relation"))
+    return Part(owner, tuple(nodes), tuple(edges), Record(made_from), labels)
+
+
+def _node(
+    id: str,
+    label: str,
+    text: str,
+    below: Sequence[Node],
+    properties: Mapping[str, Any],
+    vector: Vector,
+) -> Node:
+    place = {name: below[0].properties[name] for name in ("section", "start", "end")}
+    common = {"text": text, "tokens": 8, "aspect": "", "level": 0}
+    return Node(
+        id, label, {**place, **common, **properties}, tuple(node.id for node in below), vector
+    )
+
+
+def _vectors(count: int, seed: int) -> Vectors:
+    rows = np.random.default_rng(abs(seed)).standard_normal((count, DIMENSIONS))
+    vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return vectors

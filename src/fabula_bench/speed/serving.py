@@ -1,0 +1,285 @@
+"""The service under load: the time it adds to an answer, questions at once, search, and memory.
+
+`fabula serve` runs as a process of its own beside a Neo4j of the benchmark's and, for answers, the
+tests' endpoint at 200 ms a call. Clients are one asynchronous process: this one, on the same cores,
+so that throughput is what a machine does that also plays a hundred readers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import psutil
+
+from fabula import Fabula
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import STATIC
+from fabula.server import Address
+from fabula_bench.speed.books import STORY, book, questions
+from fabula_bench.speed.graphs import Library, offline
+from fabula_bench.speed.report import Figure
+from fabula_bench.speed.server import connected, environment, running
+from fabula_bench.speed.waiting import endpoint
+
+AT_ONCE = (1, 10, 50, 100)
+EACH = 100
+"""Questions asked with so many at once; at 1, fewer."""
+ALONE = 20
+OVERHEAD = 0.015
+SLOWEST_SEARCH = 0.1
+PASSAGES = 20_000
+LONG = 20_000
+"""Questions after which memory is to be as it was."""
+WARM = 2_000
+GROWTH = 1.1
+WORDS_MEANWHILE = 200_000
+SETTLED = 5.0
+"""Seconds until an ingest asks as much as it may."""
+TIMES = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Seconds of one question: until its first token, and until its end."""
+
+    first: float
+    whole: float
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """What the service adds, bears and keeps."""
+    with running() as address, endpoint() as url:
+        figures = _answers(address, url)
+    with running() as address:
+        return figures + _search(address, books)
+
+
+def _answers(address: Address, url: str) -> list[Figure]:
+    models = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-bench", "FABULA_CACHE": "false"}
+    # More at once than a limiter of the default lets through would measure the limiter.
+    models |= {"FABULA_CONCURRENCY": "128", "FABULA_SERVE__ASKS_AT_ONCE": "1000"}
+    models |= {"FABULA_SERVE__REQUESTS_A_MINUTE": "1000000"}
+    own = environment(address) | models
+    subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
+    sentences = questions(EACH)
+    figures = [Figure("library: first token", statistics.median(_library(own, sentences[:ALONE])))]
+    with serving(own) as it:
+        for at_once in AT_ONCE:
+            figures += _load(it, sentences, at_once, "")
+        figures.append(Figure("memory", it.memory / 2**20, "MiB"))
+    with serving(own | {"FABULA_CONCURRENCY": "8"}) as it:
+        idle = _load(it, sentences, 1, "8 calls at most, ")
+        with _ingesting(it):
+            busy = _load(it, sentences, 1, "8 calls at most, during an ingest, ")
+        times = busy[2].value / idle[2].value
+        figures += [*idle, *busy, Figure("answer p95 during an ingest, by idle", times, "x", TIMES)]
+    alone = {figure.what: figure.value for figure in figures}
+    over = alone["1 at once, first token p50"] - alone["library: first token"]
+    return [*figures, Figure("added until the first token", over, goal=OVERHEAD)]
+
+
+def _library(own: dict[str, str], questions: Sequence[str]) -> Iterator[float]:
+    """Seconds until the first token of each question, without a service."""
+    before = dict(os.environ)
+    os.environ.update(own)
+    try:
+        with Fabula() as fabula:
+            for question in ["Who is it?", *questions]:
+                began = time.perf_counter()
+                stream = fabula.stream(question)
+                next(iter(stream))
+                seconds = time.perf_counter() - began
+                _ = stream.answer
+                if question != "Who is it?":
+                    yield seconds
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _load(it: Serving, questions: Sequence[str], at_once: int, when: str) -> list[Figure]:
+    chosen = questions[: ALONE if at_once == 1 else EACH]
+    done, seconds, failed = asyncio.run(_together(it, chosen, at_once, _ask))
+    name = f"{when}{at_once} at once"
+    first, whole = [answer.first for answer in done], [answer.whole for answer in done]
+    return [
+        Figure(f"{name}, first token p50", statistics.median(first)),
+        Figure(f"{name}, answer p50", statistics.median(whole)),
+        Figure(f"{name}, answer p95", _p95(whole)),
+        Figure(f"{name}, throughput", len(done) / seconds, "/s"),
+        Figure(f"{name}, errors", failed, "", goal=0),
+    ]
+
+
+def _search(address: Address, books: Path | None) -> list[Figure]:
+    own = environment(address) | {"FABULA_MODEL": "offline", "FABULA_EMBEDDING_MODEL": STATIC}
+    own |= {"FABULA_SERVE__REQUESTS_A_MINUTE": "10000000", "FABULA_SERVE__ASKS_AT_ONCE": "1000"}
+    with closing(ModelFactory(offline())) as kit, connected(address) as store:
+        library = Library(kit, books)
+        for seed in range(5):
+            parts = library.graph(PASSAGES // 5, "default", seed)
+            store.prepare("default", STATIC, 256)
+            store.apply(parts, STATIC)
+    sentences = questions(EACH, books)
+    figures = []
+    with serving(own) as it:
+        # Neo4j plans each statement when it first meets it, and Java compiles what is asked often.
+        asyncio.run(_together(it, sentences * 5, 2, _find))
+        for at_once in (1, 2, 4, 8, 16, 32):
+            done, seconds, failed = asyncio.run(_together(it, sentences * 2, at_once, _find))
+            whole = [answer.whole for answer in done]
+            name = f"search, {at_once} at once"
+            figures += [
+                Figure(f"{name}, p50", statistics.median(whole)),
+                Figure(f"{name}, p95", _p95(whole), goal=SLOWEST_SEARCH if at_once < 4 else None),
+                Figure(f"{name}, throughput", len(done) / seconds, "/s"),
+                Figure(f"{name}, errors", failed, "", goal=0),
+            ]
+            if _p95(whole) > SLOWEST_SEARCH:
+                break
+        asyncio.run(_together(it, (sentences * WARM)[:WARM], 4, _find))
+        warm = it.memory
+        asyncio.run(_together(it, (sentences * LONG)[:LONG], 4, _find))
+        figures += [
+            Figure(f"memory after {WARM:,} questions", warm / 2**20, "MiB"),
+            Figure(f"memory after {LONG:,} more", it.memory / 2**20, "MiB"),
+            Figure("growth", it.memory / warm, "x", goal=GROWTH),
+        ]
+    return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A service that is up."""
+
+    url: str
+    key: str
+    process: psutil.Process
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes up."""
+        return int(self.process.memory_info().rss)
+
+    def client(self) -> httpx2.AsyncClient:
+        """A client with its key."""
+        return httpx2.AsyncClient(
+            base_url=f"{self.url}/api/v1/collections/default",
+            headers={"Authorization": f"Bearer {self.key}"},
+            timeout=60,
+            limits=httpx2.Limits(max_connections=200),
+        )
+
+
+@contextmanager
+def serving(own: dict[str, str]) -> Iterator[Serving]:
+    """Start `fabula serve` with these variables, and end it."""
+    fabula = [sys.executable, "-m", "fabula"]
+    made = subprocess.run(
+        [*fabula, "keys", "make", "bench", "--role", "admin"],
+        env=own,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = re.search(r"fab_\S+", made.stdout)
+    assert found, made.stdout
+    with tempfile.TemporaryDirectory() as uploads:
+        serving = [*fabula, "serve", "--port", "0"]
+        own = own | {"FABULA_SERVE__UPLOADS": uploads}
+        with subprocess.Popen(
+            serving, env=own, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stdout is not None
+            try:
+                link = re.search(r"http://[\w.]+:\d+", process.stdout.readline())
+                assert link, "the service did not start"
+                yield Serving(link[0], found[0], psutil.Process(process.pid))
+            finally:
+                process.terminate()
+
+
+@contextmanager
+def _ingesting(it: Serving) -> Iterator[None]:
+    """A job that keeps the models' limiter full meanwhile."""
+    base = f"{it.url}/api/v1"
+    with httpx2.Client(headers={"Authorization": f"Bearer {it.key}"}, timeout=60) as client:
+        body = {"text": book(WORDS_MEANWHILE), "source": "meanwhile"}
+        job = client.post(f"{base}/collections/meanwhile/documents", json=body)
+        job.raise_for_status()
+        place = f"{base}/jobs/{job.json()['id']}"
+        time.sleep(SETTLED)
+        try:
+            yield
+            assert client.get(place).json()["state"] == "running", "it ended before the questions"
+        finally:
+            client.post(f"{place}/cancel")
+
+
+Ask = Callable[[httpx2.AsyncClient, str], Awaitable[Asked]]
+
+
+async def _together(
+    it: Serving, questions: Sequence[str], at_once: int, ask: Ask
+) -> tuple[list[Asked], float, int]:
+    """Asks all, so many at once: what each took, seconds of all, and how many failed."""
+    done: list[Asked] = []
+    failed = 0
+    left = iter(questions)
+    async with it.client() as client:
+
+        async def reader() -> None:
+            nonlocal failed
+            for question in left:
+                try:
+                    done.append(await ask(client, question))
+                except (httpx2.HTTPError, ValueError):
+                    failed += 1
+
+        began = time.perf_counter()
+        await asyncio.gather(*(reader() for _ in range(at_once)))
+        return done, time.perf_counter() - began, failed
+
+
+async def _ask(client: httpx2.AsyncClient, question: str) -> Asked:
+    began, first = time.perf_counter(), 0.0
+    headers = {"Accept": "text/event-stream"}
+    body = {"question": question}
+    async with client.stream("POST", "/ask", json=body, headers=headers) as response:
+        response.raise_for_status()
+        async for event in _events(response):
+            if event == "token" and not first:
+                first = time.perf_counter() - began
+            if event == "error":
+                raise ValueError("the answer failed")
+    return Asked(first, time.perf_counter() - began)
+
+
+async def _events(response: httpx2.Response) -> AsyncIterator[str]:
+    async for line in response.aiter_lines():
+        if line.startswith("event:"):
+            yield line.removeprefix("event:").strip()
+
+
+async def _find(client: httpx2.AsyncClient, question: str) -> Asked:
+    began = time.perf_counter()
+    response = await client.post("/search", json={"question": question})
+    response.raise_for_status()
+    seconds = time.perf_counter() - began
+    return Asked(seconds, seconds)
+
+
+def _p95(seconds: Sequence[float]) -> float:
+    return sorted(seconds)[min(len(seconds) - 1, int(0.95 * len(seconds)))]
