@@ -18,7 +18,9 @@ from cases import for_each
 
 SOURCE = Path(__file__).parents[2] / "src"
 CORE = SOURCE / "fabula"
-MODULES = sorted(SOURCE.rglob("*.py"))
+MEASURES = SOURCE / "fabula_bench" / "speed"
+"""What no wheel has: it measures others' libraries, too."""
+MODULES = sorted({*SOURCE.rglob("*.py")} - {*MEASURES.rglob("*.py")})
 HOMES: dict[str, str | tuple[str, ...]] = {
     "click": ("cli/", "fabula_bench/", "fabula_graphs/", "fabula_scholar/"),
     "dask": "build/cluster.py",

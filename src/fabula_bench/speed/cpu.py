@@ -1,9 +1,9 @@
 """CPU seconds of Fabula's process for books of six lengths, models apart.
 
 Each book is made in a fresh process (`python -m fabula_bench.speed.cpu WORDS [FOLDER]`), which
-first makes a small one, so that imports and weights are told apart. The extractive writer stands for the chat
-model, and static embeddings for the embedding model; the writer's own work is a line of its own
-and in no goal. The better of two runs counts: others can only make a run slower.
+first makes a small one, so that imports and weights are told apart. The extractive writer stands
+for the chat model, and static embeddings for the embedding model; the writer's own work is a line
+of its own and in no goal. The better of two runs counts: others can only make a run slower.
 """
 
 from __future__ import annotations

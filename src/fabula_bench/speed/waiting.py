@@ -10,8 +10,9 @@ may be asked for twice: both are left out of the chain, so the floor can only be
 
 The shipped story is ingested into the empty graph of a running Neo4j in a process of its own
 (`python -m fabula_bench.speed.waiting URL`): first as it comes, nothing imported, compiled or
-reached, then again into other collections, with Neo4j reached before the clock starts. Its Java is still being
-compiled while the first of these run: the last ones count. Then a novel follows, in the same way:
+reached, then again into other collections, with Neo4j reached before the clock starts. Its Java is
+still being compiled while the first of these run: the last ones count. Then a novel follows, in the
+same way:
 its chunks are written while the model is asked, and what is left between the last reply and the end
 is what a user waits for the writing.
 """

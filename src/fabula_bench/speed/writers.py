@@ -2,8 +2,8 @@
 
 All write into one collection, as several ingests of one library do. Each process makes its
 documents and reaches Neo4j before the clock starts (`python -m fabula_bench.speed.writers FIRST
-COUNT`), and begins when it is told to. One more process has written a few before, as the server's Java is
-compiled only once it is used.
+COUNT`), and begins when it is told to. One more process has written a few before, as the server's
+Java is compiled only once it is used.
 """
 
 from __future__ import annotations
