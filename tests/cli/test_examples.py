@@ -31,6 +31,7 @@ NOT_RUN = {
     "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
     "gateway": "serves until it is ended, in tests/service/test_gateway.py",
+    "import": "of a collection that is there, in tests/export/test_whole_collection.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",
     "entities split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/graphs/facts/test_facts_in_neo4j.py",
