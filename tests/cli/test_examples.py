@@ -30,6 +30,7 @@ NOT_RUN = {
     "bench report": "is of such a run",
     "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
+    "import": "of a collection that is there, in tests/export/test_whole_collection.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",
     "entities split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/fabula_graphs/facts",
