@@ -1,4 +1,4 @@
-"""Graphs compared with gold triples: the format, the measures, and a run without a model."""
+"""Graphs compared with gold triples: the format, the measures, and a run."""
 
 from __future__ import annotations
 
@@ -109,11 +109,7 @@ graphs = ["entities", "facts"]
 [systems."no graph"]
 preset = "naive"
 """
-TALE = (
-    "Anna Novak lived in Arnau. Boris Weiss was the brother of Anna Novak. Every morning Anna "
-    "Novak went to the mill with Boris Weiss. In Arnau they said that Boris Weiss was the brother "
-    "of Anna Novak, and that Anna Novak was good."
-)
+TALE = "Anna lived with Boris. Every morning Anna went to the mill with Boris."
 
 
 def put_suite(folder: Path, metrics: str) -> Path:
@@ -123,8 +119,9 @@ def put_suite(folder: Path, metrics: str) -> Path:
 
 
 @pytest.mark.long
-def test_graphs_are_built_and_compared_and_nobody_is_asked(tmp_path: Path, graph_url: str) -> None:
-    triples = [["Anna Novak", ["sibling of", "sister of"], "Boris Weiss"]]
+@pytest.mark.usefixtures("online")
+def test_graphs_are_built_and_compared_and_no_question_is_asked(tmp_path: Path) -> None:
+    triples = [["Anna", ["is beside", "related to"], "Boris"]]
     put(tmp_path, {"document": TALE, "triples": triples}, {"document": TALE, "question": "Who?"})
     suite = read_suite(str(put_suite(tmp_path, 'triple_recall", "triple_f1')))
     folder = tmp_path / "run"
@@ -132,8 +129,7 @@ def test_graphs_are_built_and_compared_and_nobody_is_asked(tmp_path: Path, graph
     assert (done.results, done.expected) == (2, 2)
     facts, nothing = map(json.loads, (folder / "results.jsonl").read_text().splitlines())
     assert [facts["context"], facts["answer"], facts["calls"]] == [[], "", 0]
-    # The relation is symmetric: the name that comes first is the subject.
-    assert ["Anna Novak", "sibling_of", "Boris Weiss"] in facts["triples"]
+    assert ["Anna", "related_to", "Boris"] in facts["triples"]
     assert facts["scores"]["triple_recall"] == 1
     assert (nothing["triples"], nothing["scores"]["triple_f1"]) == ([], 0)
     [first, second] = json.loads((folder / "run.json").read_text())["systems"]

@@ -196,12 +196,15 @@ async def _time(diary: Diary, kind: str, work: Awaitable[httpx2.Response]) -> ht
     return response
 
 
-async def _wait_for_job(operator: httpx2.AsyncClient, job: str) -> dict[str, Any]:
+async def _wait_for_job(operator: httpx2.AsyncClient, job: str, diary: Diary) -> dict[str, Any]:
     while True:
-        with suppress(httpx2.TimeoutException):
+        try:
             found: dict[str, Any] = (await operator.get(f"/api/v1/jobs/{job}")).json()
             if found.get("state") in OVER:
                 return found
+        except httpx2.HTTPError as error:
+            diary.unreachable += 1
+            diary.note(f"job {job}: {error!r}")
         await asyncio.sleep(1)
 
 
@@ -217,7 +220,7 @@ async def _bring_books(
             path = "/api/v1/collections/novels/documents"
             sent = await _time(diary, "send a book", operator.post(path, json=body))
             began = time.perf_counter()
-            job = await _wait_for_job(operator, sent.raise_for_status().json()["id"])
+            job = await _wait_for_job(operator, sent.raise_for_status().json()["id"], diary)
             diary.waits.setdefault("a book", []).append(time.perf_counter() - began)
             if job["state"] != "succeeded":
                 diary.failures.append(f"a book: {job['state']} {job['problem']}")
@@ -247,7 +250,7 @@ async def _annotate(
                 "send annotations",
                 annotator.post(path, params={"layer": layer}, content=content),
             )
-            job = await _wait_for_job(annotator, sent.raise_for_status().json()["id"])
+            job = await _wait_for_job(annotator, sent.raise_for_status().json()["id"], diary)
             if job["state"] != "succeeded":
                 diary.failures.append(f"annotations: {job['state']} {job['problem']}")
             else:
