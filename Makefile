@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where Python may not keep what it compiled, each of the tests' many processes compiles it all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve check test nightly lint docs lowest versions bench dist check-wheel release clean
+.PHONY: demo serve check test nightly core lint docs lowest versions bench dist check-wheel release clean
 
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
@@ -20,6 +20,10 @@ test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 
 check: lint $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not slow and not nightly'
+
+# The core without the packages beside it: what needs no server, and the journeys.
+core: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
+	$(BIN)/python scripts/core_only.py
 
 nightly: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 	$(BIN)/python scripts/run_tests.py nightly

@@ -44,10 +44,10 @@ from graphs import (
     settled_of,
     small_cast,
     small_communities,
-    small_discourse,
     small_graph,
     vector,
 )
+from small_discourses import small_discourse
 
 NAME = "novels / of 'two'"
 """A collection whose name is a beginning of another's."""

@@ -37,10 +37,10 @@ from graphs import (
     settled_of,
     small_cast,
     small_communities,
-    small_discourse,
     small_graph,
     vector,
 )
+from small_discourses import small_discourse
 from tenant_statements import BEYOND, STATEMENTS, WITHIN
 
 pytestmark = pytest.mark.long

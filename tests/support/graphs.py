@@ -41,8 +41,6 @@ from fabula.store import Store
 from fabula.text.document import Chunk, Document, Section, Vector
 from fabula.text.ids import chunk_id
 from fabula.text.ids import document_id as text_document_id
-from fabula_graphs.discourse import mapping as discourse_mapping
-from fabula_graphs.discourse.values import Event, Link
 
 DIMENSIONS = 8
 MODEL = "test-model"
@@ -167,30 +165,6 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
         tuple(mapping.edges_of(cast, facts, extraction)),
         Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
         frozenset({labels.ENTITY, labels.RELATION, labels.TRIPLE}),
-    )
-
-
-def small_discourse(parts: Sequence[Part]) -> Part:
-    """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
-    document = parts[0].owner.document
-    chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
-    made, edges = discourse_mapping.nodes_and_edges(
-        document,
-        [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
-        [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
-        chunks,
-        str.lower,
-        lambda sense: "arg1",
-    )
-    anna = entity_id(document, "anna")
-    edges += discourse_mapping.ties_to_entities(
-        made, lambda slot, text: [anna] if text == "Anna" else []
-    )
-    return Part(
-        parts[0].owner._replace(graph="discourse"),
-        tuple(made),
-        tuple(edges),
-        Record({"graph": "discourse", "rests_on": {"text": parts[0].record.fingerprint}}),
     )
 
 

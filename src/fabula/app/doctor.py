@@ -12,6 +12,7 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
 from fabula.models.address import redact_url
 from fabula.models.providers import LOCAL, split_provider
+from fabula.packages import BESIDE, describe_missing
 from fabula.store import Store, schema
 from fabula.store.embedding_space import describe_other_prefix
 from fabula.text.nouns import count_noun
@@ -51,6 +52,7 @@ def examine(
 
     """
     yield _python()
+    yield DoctorCheck("packages", True, describe_missing() or ", ".join(BESIDE))
     yield _keys(collection.settings)
     store = yield from _neo4j(collection)
     if store and choose:

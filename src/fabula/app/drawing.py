@@ -16,6 +16,7 @@ from fabula.graph.hits import NO_LIMIT, Hit
 from fabula.graph.installed import load
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
+from fabula.packages import describe_missing
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -84,7 +85,7 @@ def find_picture(name: str) -> Picture:
     """Return the picture of a name. Raises NotFound with the nearest name."""
     known = pictures()
     if not known:
-        raise NotFound("Pictures are drawn by the package fabula_scholar, which is not here.")
+        raise NotFound(f"No package here draws pictures. {describe_missing()}")
     if name not in known:
         hint = did_you_mean(name, known, f"There are: {', '.join(sorted(known))}.")
         raise NotFound(f"There is no picture {quote_name(name)}. {hint}")

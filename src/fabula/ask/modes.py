@@ -15,6 +15,7 @@ from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
 from fabula.graph.method import LazyFunction
 from fabula.graph.mode import Mode
+from fabula.packages import describe_missing
 
 GROUP = "fabula.modes"
 """The group of entry points that modes are registered in."""
@@ -75,7 +76,8 @@ def mode(name: str) -> Mode:
         return modes()[name]
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
     raise SettingsError(
-        f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."
+        f"There is no mode {name!r}. {hint} {describe_missing()}".strip(),
+        advice="It is set with --mode or FABULA_MODE.",
     )
 
 

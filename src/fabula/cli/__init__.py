@@ -19,6 +19,7 @@ from typing import NoReturn
 import click
 
 from fabula.errors import FabulaError
+from fabula.packages import describe_missing
 
 DEBUG = "fabula.debug"
 GC_THRESHOLD = 50_000
@@ -106,6 +107,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
+            if missing := describe_missing():
+                click.echo(missing, err=True)
             raise click.exceptions.NoSuchCommand(
                 error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
             ) from None

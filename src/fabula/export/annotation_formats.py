@@ -17,6 +17,7 @@ from fabula.graph.annotations import Annotation
 from fabula.graph.installed import load
 from fabula.load.archive import Archive
 from fabula.load.files import read_file
+from fabula.packages import describe_missing
 from fabula.text.document import Document
 from fabula.text.names import quote_name
 
@@ -76,7 +77,9 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
     if name:
         if name not in known:
             hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
-            raise SettingsError(f"There is no format of annotations {name!r}. {hint}")
+            raise SettingsError(
+                f"There is no format of annotations {name!r}. {hint} {describe_missing()}".strip()
+            )
         return known[name]
     lower = file.name.lower() if file else ""
     ends = {end: format for format in known.values() for end in format.suffixes}

@@ -20,6 +20,7 @@ from fabula.export.graph_xml import (
     write_graphml,
 )
 from fabula.export.graph_xml import Written as Written
+from fabula.packages import describe_missing
 
 if TYPE_CHECKING:
     from fabula.export.until import ReadSoFar
@@ -61,7 +62,7 @@ def write_graph(
     if format not in FORMATS:
         raise FabulaError(
             f"A graph is written as {' or '.join(FORMATS)}, not as {format!r}: name one of them as "
-            f"the format, or end the file in .{' or .'.join(FORMATS)}."
+            f"the format, or end the file in .{' or .'.join(FORMATS)}. {describe_missing()}".strip()
         )
     if embeddings and format != "jsonl":
         raise FabulaError("Embeddings can only be in JSONL: leave them out.")

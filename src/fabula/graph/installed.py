@@ -12,6 +12,7 @@ from fabula.graph import GAP, TEXT
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
 from fabula.models.offline.guide import NEEDS_MODEL
+from fabula.packages import describe_missing
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
@@ -94,7 +95,7 @@ def graph(name: str) -> Graph[Any]:
     if name in known:
         return known[name]
     hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
-    raise SettingsError(f"There is no graph {name!r}. {hint}")
+    raise SettingsError(f"There is no graph {name!r}. {hint} {describe_missing()}".strip())
 
 
 def refuse_without_model(names: Iterable[str]) -> None:
