@@ -32,11 +32,12 @@ from fabula.store.database import Database
 from fabula.store.integrity import check
 from fabula_bench.speed.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from hits import rounded
+from modelled import build_with_a_model
 from stories import CONVICT
 
 pytestmark = pytest.mark.long
 
-GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
+GRAPHS = ("aspects", "entities", "episodes", "speech")
 PLAIN = "Title: Another\nLanguage: en\n\nCHAPTER I\n\nThe sea was calm and the gulls were loud.\n"
 
 
@@ -53,6 +54,7 @@ def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with App(model=OFFLINE, embedding_model=STATIC, **reach) as app:
         for outcome in app.collection("story").ingest(folder / "convict.txt", graphs=GRAPHS):
             assert outcome.error is None
+        build_with_a_model(app.settings, "story")
         app.collection("two").ingest(folder / "convict.txt", folder / "another.txt", graphs=())
         yield app
 
@@ -267,7 +269,7 @@ def test_an_export_has_what_was_read_alone(story: Collection, entry: Entry, tmp_
 def test_before_the_end_of_the_first_chunk_there_is_nothing_to_draw(
     story: Collection, entry: Entry
 ) -> None:
-    for picture in ("trees", "network", "communities", "story", "speech"):
+    for picture in ("trees", "network", "communities", "story"):
         with pytest.raises(NotFound, match="nothing to draw"):
             draw_document(story, entry, ".svg", picture=picture, until="10")
 

@@ -19,12 +19,13 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import SettingsError
 from fabula.graph.trace import Trace
 from fabula.server import Address
+from modelled import build_with_a_model
 from reading_model import ReadingModel
 from stories import LIGHTHOUSE, harbour_story
 
 QUESTION = "What did Elias bind where the lens had been?"
 TEXTS = {"The Lighthouse": LIGHTHOUSE.partition("\n\n")[2], "Winter": harbour_story("walked", 5)}
-GRAPHS = ("aspects", "entities", "communities", "discourse", "facts", "speech")
+GRAPHS = ("aspects", "entities", "speech")
 WORDS = ("search_words", {"query": "mirror lens"})
 MEANING = ("search_meaning", {"query": "the captain thanks the keeper"})
 END = ("answer", {"passages": [1]})
@@ -51,6 +52,7 @@ def library(address: Address) -> Iterator[Settings]:
                 assert outcome.error is None
             for graph in GRAPHS:
                 fabula.build(graph)
+            build_with_a_model(settings, fabula.name)
         with Fabula(settings.model_copy(update={"collection": "other"})) as fabula:
             fabula.ingest_text("The secret is kept in Toledo.", source="o.txt", title="Secrets")
         yield settings

@@ -14,10 +14,11 @@ from fabula import App
 from fabula.ask.answer import Answer
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
+from modelled import build_with_a_model
 from reading_model import ReadingModel
 from stories import CONVICT
 
-GRAPHS = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
+GRAPHS = ("aspects", "entities", "episodes", "speech")
 LATER = ("Provis", "PROVIS", "SECRET", "Estella", "Compeyson", "Herbert", "London", "benefactor")
 """Words that the text has only after Part One."""
 CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -70,6 +71,7 @@ def reach(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with App(model=OFFLINE, **reach) as app:
         [outcome] = app.collection("story").ingest(folder / "convict.txt", graphs=GRAPHS)
         assert outcome.error is None
+        build_with_a_model(app.settings, "story")
     yield reach
 
 

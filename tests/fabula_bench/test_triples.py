@@ -1,4 +1,4 @@
-"""Graphs compared with gold triples: the format, the measures, and a run."""
+"""Graphs compared with gold triples: the format, the measures, and a run without a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from endpoint import Endpoint
 from fabula.build.outcome import SilentListener
+from fabula.config.settings import STATIC
 from fabula.errors import DataError, SettingsError
 from fabula_bench.data import read
 from fabula_bench.metrics import Judges, metric
@@ -109,7 +111,11 @@ graphs = ["entities", "facts"]
 [systems."no graph"]
 preset = "naive"
 """
-TALE = "Anna lived with Boris. Every morning Anna went to the mill with Boris."
+TALE = (
+    "Anna Novak lived in Arnau. Boris Weiss was the brother of Anna Novak. Every morning Anna "
+    "Novak went to the mill with Boris Weiss. In Arnau they said that Boris Weiss was the brother "
+    "of Anna Novak, and that Anna Novak was good."
+)
 
 
 def put_suite(folder: Path, metrics: str) -> Path:
@@ -119,17 +125,18 @@ def put_suite(folder: Path, metrics: str) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("online")
-def test_graphs_are_built_and_compared_and_no_question_is_asked(tmp_path: Path) -> None:
-    triples = [["Anna", ["is beside", "related to"], "Boris"]]
+def test_graphs_are_built_and_compared(tmp_path: Path, graph_url: str) -> None:
+    triples = [["Anna", ["related_to", "is beside"], "Novak"]]
     put(tmp_path, {"document": TALE, "triples": triples}, {"document": TALE, "question": "Who?"})
     suite = read_suite(str(put_suite(tmp_path, 'triple_recall", "triple_f1')))
     folder = tmp_path / "run"
-    done = run(BenchRun(suite, folder, {}), SilentListener())
+    with Endpoint() as endpoint:
+        models = {"model": "m", "base_url": endpoint.url, "embedding_model": STATIC}
+        done = run(BenchRun(suite, folder, models), SilentListener())
     assert (done.results, done.expected) == (2, 2)
     facts, nothing = map(json.loads, (folder / "results.jsonl").read_text().splitlines())
     assert [facts["context"], facts["answer"], facts["calls"]] == [[], "", 0]
-    assert ["Anna", "related_to", "Boris"] in facts["triples"]
+    assert ["Anna", "related_to", "Novak"] in facts["triples"], facts["triples"]
     assert facts["scores"]["triple_recall"] == 1
     assert (nothing["triples"], nothing["scores"]["triple_f1"]) == ([], 0)
     [first, second] = json.loads((folder / "run.json").read_text())["systems"]

@@ -35,12 +35,12 @@ from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import running
 from fabula_bench.statistics import difference, mean
 
+GRAPHS = ("aspects", "entities")
 BUDGETS = (500, 1000, 1700)
 DEPTH = 60
 """Hits asked for: more than any budget holds."""
 BASELINES = {
-    **dict.fromkeys(("discourse", "fast", "hippo", "light", "local"), ("hybrid",)),
-    **dict.fromkeys(("mini", "triples"), ("hybrid",)),
+    **dict.fromkeys(("fast", "hippo", "light", "local", "mini"), ("hybrid",)),
 }
 """What a mode is compared with, where it is not collapsed."""
 WIDTHS = (10, 20)
@@ -87,8 +87,9 @@ def _figures(name: str, texts: Texts) -> Iterator[Figure]:
 
 
 def _labels() -> list[str]:
-    """The modes, and top-down once more in other widths, as `top-down 10`."""
-    return [*modes(), *(f"top-down {width}" for width in WIDTHS)]
+    """The modes over these graphs, and top-down once more in other widths, as `top-down 10`."""
+    walking = [name for name, mode in modes().items() if mode.graph in ("", *GRAPHS)]
+    return [*walking, *(f"top-down {width}" for width in WIDTHS)]
 
 
 def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:
@@ -125,7 +126,7 @@ def _settings(address: Address, label: str = "hybrid") -> Settings:
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
-        graphs=("aspects", "entities", "discourse", "facts"),
+        graphs=GRAPHS,
         mode=mode,
         width=int(width) if width else None,
         top_k=DEPTH,

@@ -7,6 +7,7 @@ import zlib
 from typing import Any
 
 _EVENT = re.compile(r"\b(?P<who>[A-Z][a-z]{2,}) walked to the (?P<where>\w+) (?P<when>on day \d+)")
+_DID = re.compile(r"\b(?P<who>[A-Z][a-z]{2,}) (?P<predicate>came|fled|gave|ran|saw|took|went)\b")
 _SLOTS = ("who", "predicate", "what", "when", "where", "why", "how")
 
 
@@ -32,9 +33,11 @@ def discoursed(user: str) -> dict[str, Any] | None:
 
 
 def _events(number: str, text: str) -> list[dict[str, Any]]:
+    """Who walks; where nobody does, who does something else."""
+    walks = [{"predicate": "walk", **found.groupdict()} for found in _EVENT.finditer(text)]
+    others = [found.groupdict() for found in _DID.finditer(text)]
     return [
-        {"part": int(number), **dict.fromkeys(_SLOTS), "predicate": "walk", **found.groupdict()}
-        for found in list(_EVENT.finditer(text))[:2]
+        {"part": int(number), **dict.fromkeys(_SLOTS), **event} for event in (walks or others)[:2]
     ]
 
 
