@@ -42,9 +42,8 @@ def _build(collection: Collection, name: str) -> None:
     for entry in list(collection.documents()):
         planner = Planner(store, models, collection.name, [name])
         every = with_bases(graphs(), [name, *(each for each in entry.graphs if each in graphs())])
-        plan: DocumentPlan = planner._plan(
-            entry, [graph(name)], models.recipes(entry.sha256, every)
-        )
+        recipes = models.recipes(entry.sha256, every)
+        plan: DocumentPlan = planner._plan(entry, [graph(name)], recipes, {})
         [part] = make(replace(plan, strict=True), models, SilentProgress(), Meter()).parts
         # It rests on the parts that are there, and not on those that this model would make.
         below = {base: entry.graphs[base].fingerprint for base in part.record.made_from["rests_on"]}
