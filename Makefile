@@ -33,6 +33,7 @@ lint: $(VENV)/installed-lint
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/budget.py
 
 # The documentation site, into build/site. A warning is an error, and nothing is fetched.
 docs: $(VENV)/installed-docs
