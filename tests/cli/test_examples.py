@@ -19,6 +19,8 @@ from command_tree import commands
 from fabula.cli import main
 from fabula.cli.commands.demo import STORY
 from fabula.cli.shared.help import Command
+from fabula.config.settings import Settings
+from modelled import build_with_a_model
 
 pytestmark = pytest.mark.journey
 
@@ -94,8 +96,8 @@ def test_every_example_runs(
         )
     Path("question.txt").write_text("Who is Fred?")
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
-    graphs = ("aspects", "entities", "communities", "discourse", "episodes", "facts", "speech")
-    run(f"ingest carol.txt --graphs {','.join(graphs)}")
+    run("ingest carol.txt --graphs aspects,entities,episodes,speech")
+    build_with_a_model(Settings.read(), "default")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")
     run("ingest novels/ --collection trial")
