@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from fabula.models.progress import Progress
     from fabula.store import Store
     from fabula.store.integrity import CheckFindings
+    from fabula.store.user_query import QueryTable
 
 MIN_VOLUMES = 2
 """Documents of which a series has at least."""
@@ -959,7 +960,6 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
-        from fabula.app.unread_rows import hide_unread_rows
         from fabula.graph.explore import parse_query, shipped_query
         from fabula.store.user_query import run_user_query
 
@@ -968,8 +968,32 @@ class Collection:
             parameters = {"collection": self.name, **parameters}
         values = self.read_place_parameter(parsed.fill(parameters))
         table = run_user_query(self.store, parsed.statement, values, timeout_seconds=seconds)
-        table = hide_unread_rows(self, table, values)
+        table = self.hide_unread_rows(table, values)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+    def hide_unread_rows(self, table: QueryTable, values: Mapping[str, Any]) -> QueryTable:
+        """Leave out the rows of a query that print a name which the reader has not read.
+
+        Args:
+            table: The rows.
+            values: The parameters of the query, as `read_place_parameter` returns them.
+
+        """
+        from fabula.graph.unread import TITLES, make_check
+
+        until = values.get("until", NO_LIMIT)
+        if until == NO_LIMIT or "document" not in values:
+            return table
+        is_unread = make_check(self.store.names_of(self.document(values["document"])), until)
+        rows = tuple(
+            row
+            for row in table.rows
+            if not any(
+                isinstance(cell, str) and name not in TITLES and is_unread(cell)
+                for name, cell in zip(table.columns, row, strict=True)
+            )
+        )
+        return replace(table, rows=rows)
 
     def read_place_parameter(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters of a query with `until`, a reader's place, as a number of characters.

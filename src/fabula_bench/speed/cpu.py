@@ -25,8 +25,9 @@ from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BadReply
 from fabula.graph import Part
+from fabula.graphs.aspects.make_writer import make_writer
 from fabula.graphs.aspects.values import Aspect
-from fabula.graphs.aspects.writer import Writer, make_writer
+from fabula.graphs.aspects.writer import Writer
 from fabula.load import load
 from fabula.models import Embedder, Embeddings, TextKind
 from fabula.models.counted import Meter

@@ -118,7 +118,6 @@ def command(
     if uses_settings:
         assigned[COLLECTION] = json.dumps(settings.collection)
     values = query.values(assigned)
-    from fabula.app.unread_rows import hide_unread_rows
     from fabula.store.user_query import run_user_query
 
     with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
@@ -128,7 +127,7 @@ def command(
         table = run_user_query(
             fabula.store, query.statement, values, write=write, timeout_seconds=seconds or None
         )
-        table = hide_unread_rows(fabula, table, values if uses_settings else {})
+        table = fabula.hide_unread_rows(table, values if uses_settings else {})
         if not table.rows and uses_settings and query.no_rows:
             _refuse_missing(fabula.store, query, {**values, **dict(parameters)})
     _print(table, as_json, as_csv)

@@ -18,6 +18,7 @@ from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import ClusterOptions, check_reduction, cluster
 from fabula.graphs.aspects.detection import Attempt, Detect, Rounds, assign_clusters, repeat_all
 from fabula.graphs.aspects.labels import MODEL, RULES
+from fabula.graphs.aspects.make_writer import make_writer
 from fabula.graphs.aspects.mapping import (
     AspectPieces,
     make_edges,
@@ -50,7 +51,7 @@ from fabula.graphs.aspects.values import (
     MissingReply,
     Summary,
 )
-from fabula.graphs.aspects.writer import Writer, make_writer
+from fabula.graphs.aspects.writer import Writer
 from fabula.models.roles import Models
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector

@@ -9,7 +9,6 @@ from threading import BoundedSemaphore
 from typing import Any, Literal
 
 from fabula.app.collection import Collection
-from fabula.app.unread_rows import hide_unread_rows
 from fabula.errors import Refused
 from fabula.graph.explore import AnalystQuery, parse_query, query_names, shipped_query
 from fabula.service.core.errors import Problem, TooManyRequests
@@ -89,7 +88,7 @@ def run_query(
     query = shipped_query(name)
     values = query.fill({COLLECTION: collection.name, **parameters})
     values = collection.read_place_parameter(values)
-    hide = partial(hide_unread_rows, collection, values=values)
+    hide = partial(collection.hide_unread_rows, values=values)
     return _run(slots, collection.store, query, values, hide)
 
 
