@@ -323,7 +323,7 @@ def test_it_brings_a_command_which_the_help_names(book: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
     help = CliRunner().invoke(cli.main, ["--help"]).stdout
-    commands = help.partition("Commands of packages:")[2]
+    commands = help.partition("More commands:")[2]
     names = [line.split()[0] for line in commands.splitlines() if line.strip()]
     assert names == sorted(cli.find_commands())
     assert {"entities", "sections"} <= {*names}

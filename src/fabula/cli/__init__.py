@@ -117,7 +117,7 @@ class Commands(click.Group):
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-        with formatter.section("Commands of packages"):
+        with formatter.section("More commands"):
             formatter.write_dl(
                 [(name, first_line(entry)) for name, entry in find_commands().items()]
             )
