@@ -175,12 +175,14 @@ def test_what_names_the_speaker_later_finds_nothing_before_it(run: Any, address:
         say(before)
 
 
-def test_the_conversation_is_drawn(run: Any, tmp_path: Path) -> None:
-    for name in ("talk.html", "talk.svg"):
-        result = run("plot", "The Hales", "--speech", "--out", str(tmp_path / name))
-        assert result.exit_code == 0, result.output
-        assert "3 entities" in result.output
-        assert "Captain Reed" in (tmp_path / name).read_text(encoding="utf-8")
+def test_the_network_shows_who_speaks_to_whom(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "network.svg"
+    result = run("plot", "The Hales", "--network", "--out", str(file))
+    assert result.exit_code == 0, result.output
+    drawn = file.read_text(encoding="utf-8")
+    assert "Captain Reed" in drawn
+    assert 'class="relation speaks"' in drawn
+    assert "5 quotations from one to the other" in drawn
 
 
 def test_queries_say_who_speaks_to_whom_and_about_what(fabula: Fabula, address: Address) -> None:
