@@ -324,12 +324,12 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     ties = read(read_statement("entities/find_ties"), known, **scope)
     yield "ties", json.dumps(ties, ensure_ascii=False)
     said = {"speaker": "", "addressee": "", "about": [], "limit": 10_000, "document": entry.id}
-    rows = read(read_statement("speech/find_said"), known, **said)
+    rows = read(read_statement("fabula_graphs/speech/find_said"), known, **said)
     yield "speech", json.dumps(rows, ensure_ascii=False)
     named = {"name": "", "relation": "", "limit": 10_000, "document": entry.id}
-    rows = read(read_statement("facts/find_facts"), known, **named)
+    rows = read(read_statement("fabula_graphs/facts/find_facts"), known, **named)
     yield "facts", json.dumps(rows, ensure_ascii=False)
-    for name in ("discourse/find_events", "discourse/find_links"):
+    for name in ("fabula_graphs/discourse/find_events", "discourse/find_links"):
         rows = read(read_statement(name), known, document=entry.id)
         yield name, json.dumps(rows, ensure_ascii=False)
     # Before the end of the first chunk there is nothing to draw.
