@@ -329,7 +329,7 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     named = {"name": "", "relation": "", "limit": 10_000, "document": entry.id}
     rows = read(read_statement("fabula_graphs/facts/find_facts"), known, **named)
     yield "facts", json.dumps(rows, ensure_ascii=False)
-    for name in ("fabula_graphs/discourse/find_events", "discourse/find_links"):
+    for name in ("fabula_graphs/discourse/find_events", "fabula_graphs/discourse/find_links"):
         rows = read(read_statement(name), known, document=entry.id)
         yield name, json.dumps(rows, ensure_ascii=False)
     # Before the end of the first chunk there is nothing to draw.
