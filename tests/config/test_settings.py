@@ -380,7 +380,7 @@ def test_a_question_reaches_as_far_as_its_context_holds() -> None:
 
 
 def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
-    given = {"aspects.details_per_call": 2, "model": "a"}
+    given: dict[str, Any] = {"aspects.details_per_call": 2, "model": "a"}
     own = Settings.read(**given)
     economy = own.with_preset("economy")
     assert (economy.preset, economy.model) == ("economy", "a")
