@@ -507,10 +507,10 @@ def test_a_word_that_no_setting_has_is_named() -> None:
     [
         ("--cluster-tokens", "--set aspects.cluster_tokens=VALUE"),
         ("--width", "bottom-up.width, top-down.width"),
-        ("--neo4j-heap", "No such option"),
+        ("--neo4j-heap", "--set neo4j_heap=VALUE"),
     ],
 )
-def test_a_flag_that_a_tables_setting_might_have_says_how_it_is_given(flag: str, says: str) -> None:
+def test_a_flag_that_a_setting_might_have_says_how_it_is_given(flag: str, says: str) -> None:
     assert says in run("query", "Who?", flag, "3", code=2).stderr
 
 

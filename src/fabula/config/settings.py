@@ -601,20 +601,22 @@ def resolve_name(name: str) -> str:
 
 
 def how_to_set(name: str) -> str:
-    """Return how a table's setting is given, by a name that a flag or a variable of it might have.
+    """Return how a setting is given, by a name that a flag or a variable of it might have.
 
-    '' where no setting of a table is called so.
+    '' where no setting is called so, and for secrets.
     """
     words = re.split(r"[^a-z0-9]+", name.removeprefix(PREFIX).lower().lstrip("-"))
     found = [
         whole
         for whole in setting_fields()
-        if "." in whole and words in (re.split(r"\W|_", whole), whole.rpartition(".")[2].split("_"))
+        if words in (re.split(r"\W|_", whole), whole.rpartition(".")[2].split("_"))
+        and whole not in SECRET
     ]
     if not found:
         return ""
     table, _, own = found[0].rpartition(".")
-    given = f"--set {found[0]}=VALUE, or as {own} = VALUE under [{table}] in {FILE}"
+    under = f" under [{table}]" if table else ""
+    given = f"--set {found[0]}=VALUE, or as {own} = VALUE{under} in {FILE}"
     if len(found) == 1:
         return f"{found[0]} is given by {given}."
     return f"Several tables have such a setting, {', '.join(found)}: give one by {given}."
