@@ -1,4 +1,4 @@
-"""The page of all settings, with what each means, its default and its environment variable."""
+"""The page of all settings, with what each means, its default, and its flag and variable."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from pydantic.fields import FieldInfo
 
 from docs_site.text import cell, code, join_page, table
 from fabula.ask.modes import modes
-from fabula.cli.shared.options import CORE, GROUPS, format_value
+from fabula.cli.shared.options import GROUPS, format_value, ways_to_set
 from fabula.config import serving
-from fabula.config.settings import environment_variable, resolve_name, setting_fields, table_models
+from fabula.config.settings import SECRET, setting_fields, table_models
 from fabula.graph.installed import graphs
 
 INTRODUCTION = """\
 # All settings
 
-Every setting is an option of the commands that use it, as `--chunk-tokens 200`, an environment
-variable, which stands below its name here, or a line of `fabula.toml`, in this order of precedence.
-`--set aspects.levels=3` sets any of them. `fabula settings` prints this list with the values that
-are in force. [Settings and presets](../settings.md) explains the most important ones.
+Every setting is a line of `fabula.toml`, and `--set aspects.cluster_size=12` gives any of them to a
+command. What is set often has a flag of the commands that use it, as `--chunk-tokens 200`, and an
+environment variable, which stand below its name here. A flag or `--set` is stronger than a
+variable, and a variable is stronger than a file. `fabula settings WORD` finds settings by their
+names and by what they are for. [Settings and presets](../settings.md) explains the most important
+ones.
 """
 TABLES = {serving.TABLE: "The service"}
 
@@ -31,12 +33,12 @@ def make_pages() -> dict[str, str]:
     parts = [INTRODUCTION]
     placed: set[str] = set()
     for title, names in GROUPS.items():
-        whole = [name for flag in names for name in resolve_name(flag) if name in CORE]
-        parts.append(_section(title, [name for name in whole if name not in placed], fields))
-        placed.update(whole)
-    parts.append(_section("Other", [name for name in CORE if name not in placed], fields))
-    secret = [name for name in fields if "." not in name and name not in CORE]
-    parts.append(_section("Secrets", [name for name in secret if name not in placed], fields))
+        of_core = [name for name in names if name in fields]
+        parts.append(_section(title, of_core, fields))
+        placed.update(of_core)
+    rest = [name for name in fields if "." not in name and name not in placed]
+    parts.append(_section("Other", [name for name in rest if name not in SECRET], fields))
+    parts.append(_section("Secrets", [name for name in rest if name in SECRET], fields))
     for name, model in table_models().items():
         below = [f"{name}.{field}" for field in model.model_fields]
         parts.append(_section(_title(name), below, fields, _about(name)))
@@ -61,7 +63,7 @@ def _section(
         return ""
     rows = [
         (
-            f"{code(name)}<br>{code(environment_variable(name))}",
+            f"{code(name)}<br>{_ways(name)}",
             code(format_value(_default(fields[name]))),
             cell(fields[name].description or ""),
         )
@@ -69,6 +71,10 @@ def _section(
     ]
     heading = ("setting", "default", "what it is")
     return join_page(f"## {title}", about, table(heading, rows))
+
+
+def _ways(name: str) -> str:
+    return "<br>".join(map(code, ways_to_set(name).split(", ")))
 
 
 def _default(field: FieldInfo) -> object:

@@ -205,7 +205,7 @@ def _settings(
 
 def _full_names(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings by their full names; the later of two names for one setting wins."""
-    return {path: value for name, value in values.items() for path in resolve_name(name)}
+    return {resolve_name(name): value for name, value in values.items()}
 
 
 def version_info() -> dict[str, str]:

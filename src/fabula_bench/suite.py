@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from fabula.config.settings import Preset, resolve_name, setting_fields
+from fabula.config.settings import SHORT, Preset, setting_fields
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 from fabula_bench.data import usual_part
 from fabula_bench.data.subsets import Only
@@ -59,12 +59,8 @@ MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
 """Settings that a suite may set for all its systems, and flags may override."""
 METHOD = tuple(name for name in setting_fields() if name not in (*RUNNING, *MODELS))
 """Settings of a system by their full names; they come from the suite, not from the environment."""
-SHORT = ("aspects", *(name.rpartition(".")[2] for name in METHOD if "." in name))
-OWN = (
-    *METHOD,
-    *(name for name in dict.fromkeys(SHORT) if name not in METHOD and resolve_name(name)),
-)
-"""Those names, and the short ones that stand for some of them, as `levels`."""
+OWN = (*METHOD, *SHORT)
+"""Those names, and the short ones of some of them, as `levels`."""
 
 
 def _flat(settings: Any) -> Any:

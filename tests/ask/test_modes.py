@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -42,7 +43,8 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with connect(address) as store, pytest.MonkeyPatch.context() as patch:
         wipe(store)
         _reached(address, patch)
-        with Fabula(chunk_tokens=64, cluster_size=4, cache=False) as fabula:
+        method: dict[str, Any] = {"chunk_tokens": 64, "aspects.cluster_size": 4}
+        with Fabula(**method, cache=False) as fabula:
             fabula.ingest(folder)
         yield
         wipe(store)
@@ -106,7 +108,8 @@ def test_modes_of_one_kind_find_that_kind() -> None:
 
 def test_top_down_keeps_what_its_width_allows() -> None:
     steps = Steps()
-    with Fabula(mode="top-down", width=1, depth=1, top_k=100) as fabula:
+    narrow: dict[str, Any] = {"top-down.width": 1, "top-down.depth": 1}
+    with Fabula(mode="top-down", top_k=100, **narrow) as fabula:
         hits = fabula.retrieve(QUESTION, path=steps)
         aspects = {hit.aspect for hit in hits if hit.aspect}
         # One top of each aspect, and one step down from all of them.
@@ -178,7 +181,8 @@ def test_hits_come_with_what_is_above_or_beside_them(expand: Expand, kind: str) 
 
 
 def test_rankings_of_a_hybrid_are_put_together_by_scores_or_by_ranks() -> None:
-    with Fabula(mode="hybrid") as scores, Fabula(mode="hybrid", fusion="ranks") as ranks:
+    fused: dict[str, Any] = {"hybrid.fusion": "ranks"}
+    with Fabula(mode="hybrid") as scores, Fabula(mode="hybrid", **fused) as ranks:
         by_scores, by_ranks = scores.retrieve(QUESTION), ranks.retrieve(QUESTION)
     assert max(hit.score for hit in by_ranks) <= 2 / 61 < by_scores[0].score
 

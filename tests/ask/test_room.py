@@ -61,7 +61,8 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             fabula.ingest(folder / "long.txt")
         with Fabula(collection="two", graphs=(), **shared) as fabula:
             fabula.ingest(two)
-        with Fabula(collection="summaries", cluster_size=4, **shared) as fabula:
+        shared["aspects.cluster_size"] = 4
+        with Fabula(collection="summaries", **shared) as fabula:
             fabula.ingest(two / "one.txt")
         yield
         wipe(store)

@@ -127,7 +127,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     with Held() as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        for name in ("CHUNK_TOKENS=40", "ASPECTS__LEVELS=1", "DETAILS=1", "CONCURRENCY=2"):
+        for name in ("CHUNK_TOKENS=40", "LEVELS=1", "DETAILS=1", "CONCURRENCY=2"):
             monkeypatch.setenv(*f"FABULA_{name}".split("=")[:2])
         monkeypatch.setenv("FABULA_EMBEDDING_MODEL", STATIC)
         yield endpoint

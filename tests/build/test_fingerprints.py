@@ -77,7 +77,8 @@ def test_a_changed_size_of_chunks_rebuilds_all(book: Path) -> None:
 
 def test_what_changes_no_result_makes_nothing_stale(book: Path, endpoint: Endpoint) -> None:
     since = len(endpoint.bodies)
-    with Fabula(concurrency=3, top_k=9, mode="hybrid", timeout=9.0, width=3) as fabula:
+    asking: dict[str, Any] = {"top-down.width": 3}
+    with Fabula(concurrency=3, top_k=9, mode="hybrid", timeout=9.0, **asking) as fabula:
         assert fabula.stale(fabula.document("winter")) == {}
         assert [one.status for one in fabula.ingest(book)] == ["unchanged"]
     assert len(endpoint.bodies) == since

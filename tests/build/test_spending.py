@@ -130,15 +130,15 @@ def test_of_a_folder_only_the_changed_file_is_paid_for(endpoint: Endpoint, tmp_p
 
 
 def test_details_of_several_chunks_share_a_call(endpoint: Endpoint, book: Path) -> None:
-    apart = ingest(book, details_per_call=1, cache=False)
-    shared = ingest(book, details_per_call=4, cache=False)
+    given: list[dict[str, Any]] = [{"aspects.details_per_call": chunks} for chunks in (1, 4)]
+    apart, shared = (ingest(book, cache=False, **one) for one in given)
     assert shared.calls < apart.calls * 0.75
     assert shared.prompt_tokens < apart.prompt_tokens
 
 
 def test_aspects_and_summaries_share_a_call(endpoint: Endpoint, book: Path, store: Store) -> None:
     apart = ingest(book, cache=False)
-    shared = ingest(book, aspects_with_summaries=True, cache=False)
+    shared = ingest(book, **{"aspects.aspects_with_summaries": True}, cache=False)
     assert shared.calls < apart.calls
     assert shared.prompt_tokens < apart.prompt_tokens
     aspects = "MATCH (s:Summary) RETURN count(DISTINCT s.aspect) AS aspects"
@@ -152,7 +152,8 @@ def test_what_a_shared_call_does_not_bring_is_asked_for_alone(
     endpoint.plan = every(3, fault)
     # Chat alone is to fail, and one call at a time: with several, one prompt may draw every third.
     known: dict[str, Any] = {"embedding_model": STATIC, "concurrency": 1}
-    with Fabula(details_per_call=4, aspects_with_summaries=True, **known) as fabula:
+    known |= {"aspects.details_per_call": 4, "aspects.aspects_with_summaries": True}
+    with Fabula(**known) as fabula:
         [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
     assert outcome.error is None
@@ -225,7 +226,8 @@ def test_a_changed_setting_is_expected_to_cost_what_depends_on_it(
 ) -> None:
     ingest(book)
     calls = endpoint.calls
-    with Fabula(summary_tokens=100) as fabula:
+    shorter: dict[str, Any] = {"aspects.summary_tokens": 100}
+    with Fabula(**shorter) as fabula:
         [expected] = fabula.expect(book)
     assert (expected.status, expected.graphs) == ("replaced", ("aspects",))
     assert expected.steps["summaries"].calls > 0
@@ -302,7 +304,7 @@ def test_a_build_stops_at_its_calls_and_goes_on_and_nothing_is_paid_twice(
     graph: str, endpoint: Endpoint, book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FABULA_GRAPHS", "entities")
-    monkeypatch.setenv("FABULA_COMMUNITIES__CLAIMS", "true")
+    Path("fabula.toml").write_text("[communities]\nclaims = true\n")
     ingest(book, collection="other")
     ingest(book)
     endpoint.calls = 0

@@ -64,7 +64,7 @@ def test_summaries_are_staged_while_details_are_asked_for(
 ) -> None:
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", STATIC)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("FABULA_ASPECTS__DETAILS", "1")
+    monkeypatch.setenv("FABULA_DETAILS", "1")
     options: dict[str, Any] = {"graphs": GRAPHS, "chunk_tokens": 40, "cache": False}
     with HeldDetails() as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)

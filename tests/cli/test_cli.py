@@ -462,15 +462,56 @@ def test_settings_show_no_password_of_an_address(
     assert "hunter2" not in run("query", "--help-all").stdout
 
 
-def test_settings_shows_every_setting_with_its_variable() -> None:
-    shown = run("settings", "--top-k", "9").stdout
-    for told in ("FABULA_TOP_K", "OPENAI_API_KEY", "aspects.levels", "FABULA_TOP_DOWN__WIDTH"):
-        assert told in shown
-    given = ("--top-k", "9", "--levels", "3", "--width", "2", "--set", "hybrid.fusion=ranks")
-    found = json.loads(run("settings", *given, "--json").stdout)
+def test_settings_shows_every_setting_and_how_it_is_given() -> None:
+    shown = run("settings").stdout
+    told = {
+        "--top-k, FABULA_TOP_K",
+        "--levels, FABULA_LEVELS",
+        "OPENAI_API_KEY",
+        "FABULA_SERVE__PORT",
+        "fabula db start --neo4j-heap, FABULA_NEO4J_HEAP",
+        "--set top-down.width=VALUE",
+    }
+    assert {one for one in told if one in shown} == told
+    sets = ("top_k=9", "levels=3", "hybrid.fusion=ranks")
+    found = json.loads(run("settings", *(f"--set={one}" for one in sets), "--json").stdout)
     assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
-    assert [found[mode]["width"] for mode in ("top-down", "bottom-up")] == [2, 2]
     assert found["hybrid"]["fusion"] == "ranks"
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("top-down", {"top-down": {"width", "depth"}}),
+        ("--chunk-tokens", {"": {"chunk_tokens"}}),
+        ("FABULA_LEVELS", {"aspects": {"levels"}}),
+        ("Page Cache", {"": {"neo4j_page_cache"}}),
+    ],
+)
+def test_a_word_finds_settings_by_name_and_by_what_they_are_for(
+    word: str, found: dict[str, set[str]]
+) -> None:
+    given = ("--", word) if word.startswith("-") else (word,)
+    shown = json.loads(run("settings", "--json", *given).stdout)
+    tables = {name: set(value) for name, value in shown.items() if isinstance(value, dict)}
+    core = {"": set(shown) - set(tables)} if set(shown) - set(tables) else {}
+    assert core | tables == found
+
+
+def test_a_word_that_no_setting_has_is_named() -> None:
+    assert "'zzz'" in run("settings", "zzz", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "says"),
+    [
+        ("--cluster-tokens", "--set aspects.cluster_tokens=VALUE"),
+        ("--width", "bottom-up.width, top-down.width"),
+        ("--neo4j-heap", "--set neo4j_heap=VALUE"),
+    ],
+)
+def test_a_flag_that_a_setting_might_have_says_how_it_is_given(flag: str, says: str) -> None:
+    assert says in run("query", "Who?", flag, "3", code=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_options_come_in_groups_the_common_ones_first() -> None:
     titles = [line[:-1] for line in few.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == ["Options", "Collection", "Models", "Ways to ask", "Neo4j", "Examples"]
     assert "--mode" in few
-    assert "--neo4j-heap" not in few
-    assert "--neo4j-heap" in every
+    assert "--neo4j-database" not in few
+    assert "--neo4j-database" in every
     own, all_flags = (
         set(re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE)) for shown in (few, every)
     )

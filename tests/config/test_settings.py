@@ -34,33 +34,71 @@ def value_of(settings: Settings, name: str) -> object:
 
 
 @for_each("name", sorted(set(setting_fields()) - set(CONVENTIONAL)))
-def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_setting_is_given_by_its_variable_or_by_its_whole_name(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     value = value_of(Settings(), name)
     # What is unset may be a share: nothing above 1 would do.
     given = ",".join(value) if isinstance(value, tuple) else "1" if value is None else str(value)
+    variable = environment_variable(name)
     with monkeypatch.context() as patch:
-        patch.setenv(environment_variable(name), given)
-        found = value_of(Settings.read(), name)
+        if variable:
+            patch.setenv(variable, given)
+        found = value_of(Settings.read(**{} if variable else {name: given}), name)
     found = found.get_secret_value() if isinstance(found, SecretStr) else found
     assert found == value or (value is None and float(str(found)) == 1)
 
 
+def test_the_core_the_service_and_short_names_have_variables_and_other_tables_have_none() -> None:
+    without = {name for name in setting_fields() if not environment_variable(name)}
+    tables = {name.partition(".")[0] for name in without}
+    assert all("." in name for name in without)
+    assert {"aspects", "entities", "hybrid"} <= tables
+    assert "serve" not in tables
+    assert {environment_variable(name) for name in ("aspects.set", "aspects.levels")} == {
+        "FABULA_ASPECTS",
+        "FABULA_LEVELS",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("FABULA_CLUSTER_TOKENS", r"--set aspects\.cluster_tokens=VALUE.* \[aspects\]"),
+        ("FABULA_ASPECTS__LEVELS", r"--set aspects\.levels=VALUE"),
+        ("FABULA_TOP_DOWN__WIDTH", r"--set top-down\.width=VALUE"),
+        ("FABULA_WIDTH", r"bottom-up\.width, top-down\.width.*--set bottom-up\.width=VALUE"),
+    ],
+)
+def test_a_variable_that_a_tables_setting_might_have_says_how_it_is_given(
+    variable: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "3")
+    with pytest.raises(SettingsError, match=f"There is no setting {variable}.*{told}"):
+        Settings.read()
+
+
+def test_a_line_without_its_table_says_which(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("cluster_tokens = 900\n")
+    with pytest.raises(SettingsError, match=r"fabula\.toml: cluster_tokens.* under \[aspects\]"):
+        Settings.read()
+
+
 def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = 3\ndetails = 3\nseed = 3\n")
-    monkeypatch.setenv("FABULA_ASPECTS__DETAILS", "4")
-    monkeypatch.setenv("FABULA_SEED", "4")
+    monkeypatch.setenv("FABULA_DETAILS", "4")
     aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
     assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
 
 
 @pytest.mark.parametrize(
     ("flat", "name"),
-    [("levels", "aspects.levels"), ("aspects", "aspects.set"), ("fusion", "hybrid.fusion")],
+    [("levels", "aspects.levels"), ("details", "aspects.details"), ("aspects", "aspects.set")],
 )
-def test_a_setting_of_a_table_goes_by_its_name_alone_as_it_did_before(
+def test_what_is_set_most_often_of_a_table_has_a_name_without_it(
     flat: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {"levels": "3", "aspects": "general", "fusion": "ranks"}[flat]
+    given = {"levels": "3", "aspects": "general", "details": "1"}[flat]
     assert str(value_of(Settings.read(**{flat: given}), name)) == given
     monkeypatch.setenv(f"FABULA_{flat.upper()}", given)
     assert str(value_of(Settings.read(), name)) == given
@@ -69,24 +107,6 @@ def test_a_setting_of_a_table_goes_by_its_name_alone_as_it_did_before(
     for written in (f'{flat} = "{given}"', f'[{table}]\n{own} = "{given}"'):
         (tmp_path / "fabula.toml").write_text(written)
         assert str(value_of(Settings.read(), name)) == given
-
-
-def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
-    settings = Settings.read(width=3, **{"bottom-up.width": 4})
-    widths = [settings.table(name).width for name in ("top-down", "bottom-up")]
-    assert widths == [3, 4]
-
-
-def test_a_whole_variable_is_stronger_than_one_that_stands_for_several(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for first, second in (("TOP_DOWN__WIDTH", "WIDTH"), ("WIDTH", "TOP_DOWN__WIDTH")):
-        for name in (first, second):
-            monkeypatch.delenv(f"FABULA_{name}", raising=False)
-        for name in (first, second):
-            monkeypatch.setenv(f"FABULA_{name}", "8" if "__" in name else "3")
-        widths = [Settings.read().table(name).width for name in ("top-down", "bottom-up")]
-        assert widths == [8, 3]
 
 
 def test_a_key_of_a_table_is_named_with_it(tmp_path: Path) -> None:
@@ -137,8 +157,8 @@ def test_a_misspelt_key_names_the_file_and_the_nearest(tmp_path: Path) -> None:
     ("variable", "value", "complaint"),
     [
         ("FABULA_TOP_K", "many", "FABULA_TOP_K = 'many': .*integer"),
-        ("FABULA_MEMBERSHIP", "2", "FABULA_MEMBERSHIP = '2': .*less than 1"),
-        ("FABULA_CLUSTER_COUNT", "luck", "FABULA_CLUSTER_COUNT = 'luck': .*'size' or 'bic'"),
+        ("FABULA_LEVELS", "-1", "FABULA_LEVELS = '-1': .*greater than"),
+        ("FABULA_SERVE__LOG", "luck", "FABULA_SERVE__LOG = 'luck': .*'text' or 'json'"),
         ("FABULA_NEO4J_HEAP", "lots", "FABULA_NEO4J_HEAP = 'lots'"),
     ],
 )
@@ -360,13 +380,14 @@ def test_a_question_reaches_as_far_as_its_context_holds() -> None:
 
 
 def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
-    own = Settings.read(details_per_call=2, model="a")
+    given: dict[str, Any] = {"aspects.details_per_call": 2, "model": "a"}
+    own = Settings.read(**given)
     economy = own.with_preset("economy")
     assert (economy.preset, economy.model) == ("economy", "a")
     aspects = economy.table("aspects")
     assert (aspects.details_per_call, aspects.aspects_with_summaries) == (2, True)
     assert own.table("aspects").aspects_with_summaries is False
-    assert Settings.read(preset="economy", details_per_call=2, model="a") == economy
+    assert Settings.read(preset="economy", **given) == economy
     with pytest.raises(SettingsError, match="There is no preset 'cheap'"):
         own.with_preset("cheap")
 

@@ -289,7 +289,7 @@ def test_a_cluster_whose_aspects_are_withheld_waits_for_them(
 def test_where_no_cluster_could_be_asked_all_trees_wait(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
-    one_cluster: dict[str, Any] = {"cluster_size": 99}
+    one_cluster: dict[str, Any] = {"aspects.cluster_size": 99}
     endpoint.withheld = {(DETECTION,): "filtered"}
     [gap] = ingest(book, **one_cluster).gaps
     assert gap.step == "aspects"
@@ -426,7 +426,7 @@ def test_a_hopeless_model_fails_long_before_the_book_is_paid_for(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
     endpoint.withheld = {("",): "refusal"}
-    outcome = ingest(book, details_per_call=1, concurrency=1)
+    outcome = ingest(book, **{"aspects.details_per_call": 1}, concurrency=1)
     assert cypher(store, "MATCH (d:Document) RETURN d") == []
     assert isinstance(outcome.error, BadReply)
     assert "pieces of the graph are missing, more than a tenth" in str(outcome.error)

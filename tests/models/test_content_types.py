@@ -162,7 +162,7 @@ def test_a_prompt_that_a_server_cut_is_told_once_with_the_cure(
     message = record.getMessage()
     assert "read only 120 tokens" in message
     assert f"{tokens.count(LONG.user) + tokens.count(LONG.system):,}" in message
-    assert "num_ctx" in message and "FABULA_CLUSTER_TOKENS" in message
+    assert "num_ctx" in message and "aspects.cluster_tokens" in message
 
 
 @pytest.mark.parametrize(

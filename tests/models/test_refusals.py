@@ -54,7 +54,7 @@ def test_a_used_up_quota_stops_at_once() -> None:
 def test_a_text_too_long_stops_at_once_and_names_what_to_lower() -> None:
     with (
         Server(plan=every(1, "context")) as server,
-        pytest.raises(ModelError, match=r"too long for m .*FABULA_CLUSTER_TOKENS"),
+        pytest.raises(ModelError, match=r"too long for m .*aspects\.cluster_tokens"),
     ):
         chat(server).complete(SUMMARY)
     assert server.calls == 1

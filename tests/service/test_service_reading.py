@@ -28,7 +28,8 @@ def it(address: Address) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline, cluster_size=3) as app:
+    offline["aspects.cluster_size"] = 3
+    with App(**server_of(address), **offline) as app:
         novels = app.collection("novels")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter", author="Nobody")
         text = LIGHTHOUSE.partition("\n\n")[2]

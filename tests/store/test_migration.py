@@ -29,7 +29,7 @@ from stories import LIGHTHOUSE
 
 pytestmark = pytest.mark.replans
 
-KNOBS: dict[str, Any] = {"chunk_tokens": 24, "cluster_size": 3}
+KNOBS: dict[str, Any] = {"chunk_tokens": 24, "aspects.cluster_size": 3}
 
 
 @pytest.fixture(autouse=True)

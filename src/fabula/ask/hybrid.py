@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.options import FlatOptions
 
 if TYPE_CHECKING:
     from fabula.graph.mode import Tools
@@ -22,7 +21,7 @@ ENCODER_WORD_WEIGHT = 0.5
 """The weight of BM25 with the vectors of an encoder, which know more of a text than static ones."""
 
 
-class Options(FlatOptions):
+class Options(BaseModel):
     """The settings of the mode: how the two rankings are fused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

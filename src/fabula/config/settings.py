@@ -2,8 +2,7 @@
 
 The settings of the core are fields of `Settings`; each graph and each mode has a table of its own.
 pydantic-settings reads the same places, but it ignores a misspelt variable, does not say where a
-wrong value came from, and has no names that stand for several settings. What would be left for it
-to do is little.
+wrong value came from, and gives every setting a variable. It would have little left to do.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import itertools
 import json
 import logging
 import os
+import re
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,6 @@ from fabula.ask.query import (
 )
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph.options import FlatOptions
 from fabula.models.address import redact_url
 from fabula.text.names import name_problem, quote_name
 
@@ -119,6 +118,9 @@ CONVENTIONAL = {
     "base_url": "OPENAI_BASE_URL",
 }
 """Settings whose environment variable is one that other programs use too."""
+SHORT = {"aspects": "aspects.set", "levels": "aspects.levels", "details": "aspects.details"}
+"""The settings of a graph that are given most often: they have a name without their table's, and a
+flag and a variable of this name, as the settings of the core have."""
 
 SECRET = (
     *("api_key", "neo4j_password", "collections"),
@@ -576,32 +578,48 @@ def setting_fields() -> dict[str, FieldInfo]:
     }
 
 
+def short_name(name: str) -> str:
+    """Return the shortest name of a setting, by its whole name."""
+    return next((short for short, whole in SHORT.items() if whole == name), name)
+
+
 def environment_variable(name: str) -> str:
-    """Return the environment variable of a setting, by its whole name."""
-    return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
+    """Return the environment variable of a setting, by its whole name; '' if it has none.
 
-
-def resolve_name(name: str) -> list[str]:
-    """Return the whole names that a name stands for: itself, or settings of flat tables.
-
-    Empty for a name that no setting has.
+    Those of the core and of the service have one, and those with a short name.
     """
-    return [name] if name in setting_fields() else flat_names().get(name, [])
+    table, _, own = short_name(name).rpartition(".")
+    if table not in ("", serving.TABLE):
+        return ""
+    return CONVENTIONAL.get(name) or PREFIX + (f"{table}__{own}" if table else own).upper()
 
 
-@cache
-def flat_names() -> dict[str, list[str]]:
-    """Return the names without a table's name, each with the settings that it stands for.
+def resolve_name(name: str) -> str:
+    """Return the whole name of a setting, by either of its names; '' if there is none."""
+    whole = SHORT.get(name, name)
+    return whole if whole in setting_fields() else ""
 
-    `FlatOptions` declare them.
+
+def how_to_set(name: str) -> str:
+    """Return how a setting is given, by a name that a flag or a variable of it might have.
+
+    '' where no setting is called so, and for secrets.
     """
-    names: dict[str, list[str]] = {}
-    for table, model in table_models().items():
-        if issubclass(model, FlatOptions):
-            for key in model.model_fields:
-                flat = table if key == model.main else key
-                names.setdefault(flat, []).append(f"{table}.{key}")
-    return names
+    words = re.split(r"[^a-z0-9]+", name.removeprefix(PREFIX).lower().lstrip("-"))
+    found = [
+        whole
+        for whole in setting_fields()
+        if words in (re.split(r"\W|_", whole), whole.rpartition(".")[2].split("_"))
+        and whole not in SECRET
+    ]
+    if not found:
+        return ""
+    table, _, own = found[0].rpartition(".")
+    under = f" under [{table}]" if table else ""
+    given = f"--set {found[0]}=VALUE, or as {own} = VALUE{under} in {FILE}"
+    if len(found) == 1:
+        return f"{found[0]} is given by {given}."
+    return f"Several tables have such a setting, {', '.join(found)}: give one by {given}."
 
 
 def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
@@ -630,16 +648,15 @@ def _gather(
     origin: dict[str, str] = {}
     sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
-        for path in resolve_name(name) or [_refuse_unknown(name, place)]:
-            values[path], origin[path] = value, place
+        path = resolve_name(name) or _refuse_unknown(name, place)
+        values[path], origin[path] = value, place
     return values, origin
 
 
 def _preset_settings(preset: str) -> Iterator[tuple[str, Any]]:
     """Yield the settings of a preset by their whole names; refuse names that no setting has."""
     for name, value in presets().get(preset, {}).items():
-        for path in resolve_name(name) or [_refuse_unknown(name, f"{name} (preset {preset!r})")]:
-            yield path, value
+        yield resolve_name(name) or _refuse_unknown(name, f"{name} (preset {preset!r})"), value
 
 
 Values = Iterator[tuple[str, Any, str]]
@@ -666,13 +683,16 @@ def _read_working_folder(file: Path) -> Values:
     if file.is_file() and user_file().is_file() and file.samefile(user_file()):
         return
     for name, value, place in _read_file(file):
-        turns_on = any(path in OFF_ONLY for path in resolve_name(name)) and _is_on(value)
-        if turns_on or any(map(_is_protected, resolve_name(name))):
-            flag = "" if name in SECRET or "." in name else f" or --{name.replace('_', '-')}"
+        whole = resolve_name(name)
+        turns_on = whole in OFF_ONLY and _is_on(value)
+        if turns_on or (whole and _is_protected(whole)):
+            flag = "" if whole in SECRET else f"give --set {whole}=VALUE"
+            variable = environment_variable(whole)
+            ways = filter(None, (variable and f"set {variable}", flag, "write the line to"))
             raise SettingsError(
                 f"{place} is not taken from the working folder, whose files may be a stranger's. "
-                f"Set {environment_variable(name)}{flag}, or write the line to {user_file()}. If "
-                f"you trust all of this file, name it: FABULA_CONFIG={file}."
+                f"Instead, {', or '.join(ways)} {user_file()}. If you trust all of this file, name "
+                f"it: FABULA_CONFIG={file}."
             )
         yield name, value, place
 
@@ -702,11 +722,9 @@ def _read_environment(environment: Mapping[str, str]) -> Values:
         if environment.get(conventional):
             yield name, environment[conventional], conventional
     by_variable = {environment_variable(name): name for name in setting_fields()}
-    # Whole names come last, so that they win over names that stand for several settings.
-    for place in sorted(environment, key=lambda place: place in by_variable):
+    for place, value in environment.items():
         if place.startswith(PREFIX) and place != "FABULA_CONFIG":
-            flat = place.removeprefix(PREFIX).lower()
-            yield by_variable.get(place, flat), environment[place], place
+            yield by_variable.get(place, place.removeprefix(PREFIX).lower()), value, place
 
 
 def _read_flags(flags: Mapping[str, Any]) -> Values:
@@ -716,10 +734,10 @@ def _read_flags(flags: Mapping[str, Any]) -> Values:
 
 
 def _refuse_unknown(name: str, place: str) -> NoReturn:
-    known = [*setting_fields(), *flat_names()]
+    known = [*setting_fields(), *SHORT]
     if place.startswith(PREFIX):
-        name, known = place, [environment_variable(path) for path in known]
-    hint = did_you_mean(name, known, "See `fabula settings` for all names.")
+        name, known = place, [environment_variable(path) for path in setting_fields()]
+    hint = how_to_set(name) or did_you_mean(name, known, "See `fabula settings` for all names.")
     raise SettingsError(f"There is no setting {place}. {hint}")
 
 

@@ -444,7 +444,7 @@ class EndpointError:
             advice = (
                 "Lower FABULA_CHUNK_TOKENS."
                 if setting == "FABULA_EMBEDDING_MODEL"
-                else "Lower FABULA_CLUSTER_TOKENS or FABULA_CONTEXT_TOKENS."
+                else "Lower aspects.cluster_tokens or context_tokens."
             )
             return f"The text is too long for {model} at {url}: {message} {advice}"
         if self.filtered:
@@ -470,7 +470,7 @@ class EndpointError:
         if REPLY_LIMIT.search(f"{self.parameter} {message}"):
             return (
                 f"{url} refused the length of the reply of {model} ({self.status}): {message} "
-                "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
+                "Lower aspects.details_per_call, or turn aspects.aspects_with_summaries off."
             )
         return f"{url} refused the request to {model} ({self.status}): {message}"
 

@@ -145,8 +145,8 @@ class LearnedBehaviour:
                 "prompt",
                 f"{model} at {url} read only {read:,} tokens of a prompt that has about {sent:,}: "
                 "its server cuts prompts to its context and does not say so. What it replies rests "
-                f"on a part of the text. {RAISE_CONTEXT}, or lower FABULA_CLUSTER_TOKENS and "
-                "FABULA_CONTEXT_TOKENS.",
+                f"on a part of the text. {RAISE_CONTEXT}, or lower aspects.cluster_tokens "
+                "and context_tokens.",
             )
 
     def warn_about_endpoint(self, about: str, message: str) -> None:

@@ -23,10 +23,13 @@ TEXTS = (15_000, 30_000, 60_000)
 DRAWS = 9
 NEW = "He paused, and the landlord's parrot said nothing at all about the herring."
 SETTINGS: dict[str, dict[str, Any]] = {
-    "the method's own": {"details_per_call": 1},
-    "4 chunks a call (default)": {"details_per_call": 4},
-    "8 chunks a call": {"details_per_call": 8},
-    "4, aspects with summaries": {"details_per_call": 4, "aspects_with_summaries": True},
+    "the method's own": {"aspects.details_per_call": 1},
+    "4 chunks a call (default)": {"aspects.details_per_call": 4},
+    "8 chunks a call": {"aspects.details_per_call": 8},
+    "4, aspects with summaries": {
+        "aspects.details_per_call": 4,
+        "aspects.aspects_with_summaries": True,
+    },
     "the preset economy": {"preset": "economy"},
 }
 

@@ -69,7 +69,7 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture
 def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_GRAPHS", "entities,discourse")
-    monkeypatch.setenv("FABULA_DISCOURSE__WINDOW_TOKENS", "120")
+    Path("fabula.toml").write_text("[discourse]\nwindow_tokens = 120\n")
     head, *chapters = re.split("(?=CHAPTER)", story.read_text())[:4]
     # Of equal ones the response cache would answer all but one.
     told = [one.replace("long winter", f"winter of {1800 + n}") for n, one in enumerate(chapters)]

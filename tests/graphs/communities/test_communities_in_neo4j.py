@@ -77,7 +77,7 @@ def told(title: str, groups: tuple[tuple[str, ...], ...] = (HOUSE, MILL)) -> str
 def book(online: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_GRAPHS", "communities")
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-    monkeypatch.setenv("FABULA_ENTITIES__GLEANINGS", "0")
+    Path("fabula.toml").write_text("[entities]\ngleanings = 0\n")
     file = tmp_path / "book.txt"
     file.write_text(told("autumn"))
     return file

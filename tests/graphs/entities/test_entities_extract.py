@@ -564,8 +564,8 @@ def test_a_bad_set_of_types_is_refused_in_words(tmp_path: Path, text: str, messa
         read_types("zoo")
 
 
-def test_pairs_of_names_are_a_list_or_lines_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FABULA_ENTITIES__KEEP_APART", "A = B; Mr C = Mrs C\n\nD = E")
-    knobs = Settings.read().table("entities")
+def test_pairs_of_names_are_a_list_or_lines_of_a_text() -> None:
+    given = {"entities.keep_apart": "A = B; Mr C = Mrs C\n\nD = E"}
+    knobs = Settings.read(**given).table("entities")
     assert knobs.keep_apart == ("A = B", "Mr C = Mrs C", "D = E")
     assert Options(join=["A = B"]).join == ("A = B",)

@@ -74,7 +74,7 @@ BREAKS = {
 def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_GRAPHS", "entities")
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "60")
-    monkeypatch.setenv("FABULA_ENTITIES__WINDOW_TOKENS", "120")
+    Path("fabula.toml").write_text("[entities]\nwindow_tokens = 120\n")
     head, *chapters = re.split("(?=CHAPTER)", story.read_text())
     # Of equal ones the response cache would answer all but one.
     retold = [

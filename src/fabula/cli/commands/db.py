@@ -15,7 +15,7 @@ import click
 
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import start_server
-from fabula.cli.shared.options import settings_flags
+from fabula.cli.shared.options import HOME_FLAGS, SERVER, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.connect import private_server
@@ -35,7 +35,7 @@ PAGE_SECONDS = 60.0
 RESTORED = "It was paused when the graphs were restored from a dump: resume or cancel it."
 """The problem of jobs that had not ended when a dump was made."""
 
-SERVER_FLAGS = settings_flags("home", "neo4j_heap", "neo4j_page_cache", "dumps")
+FOLDER = settings_flags("home")
 
 
 @click.group("db", cls=Group)
@@ -44,7 +44,7 @@ def command() -> None:
 
 
 @command.command(examples=("db start",))
-@SERVER_FLAGS
+@settings_flags("home", *SERVER)
 def start(settings: Settings) -> None:
     """Start the server; the first start downloads it (190 MB)."""
     _mention_other(settings)
@@ -55,7 +55,7 @@ def start(settings: Settings) -> None:
 
 @command.command(examples=("db stop", "db stop --yes"))
 @click.option("--yes", is_flag=True, help="do not ask, even if others use the server")
-@SERVER_FLAGS
+@FOLDER
 def stop(settings: Settings, yes: bool) -> None:
     """Stop the server; its data stays."""
     _mention_other(settings)
@@ -67,7 +67,7 @@ def stop(settings: Settings, yes: bool) -> None:
 
 
 @command.command(examples=("db status",))
-@SERVER_FLAGS
+@FOLDER
 def status(settings: Settings) -> None:
     """Show whether the server runs, where, and how much space it uses."""
     _mention_other(settings)
@@ -77,7 +77,7 @@ def status(settings: Settings) -> None:
 
 @command.command(examples=("db browse --open",))
 @click.option("--open", "open_it", is_flag=True, help="open the page in the web browser")
-@SERVER_FLAGS
+@FOLDER
 def browse(settings: Settings, open_it: bool) -> None:
     """Show where Neo4j Browser is and how to log in.
 
@@ -97,7 +97,7 @@ def browse(settings: Settings, open_it: bool) -> None:
 @command.command(examples=("db logs --lines 200", "db logs --follow"))
 @click.option("--lines", default=50, type=click.IntRange(1), help="how many lines [50]")
 @click.option("--follow", is_flag=True, help="print new lines until Ctrl-C")
-@SERVER_FLAGS
+@FOLDER
 def logs(settings: Settings, lines: int, follow: bool) -> None:
     """Print the end of the server's log."""
     _mention_other(settings)
@@ -119,7 +119,7 @@ def logs(settings: Settings, lines: int, follow: bool) -> None:
 @click.option("--yes", is_flag=True, help="do not ask for confirmation")
 @click.option("--programs", is_flag=True, help="also delete the downloaded programs")
 @click.option("--with-dumps", is_flag=True, help="also delete the dumps")
-@SERVER_FLAGS
+@FOLDER
 def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> None:
     """Stop the server and delete its data and password.
 
@@ -147,7 +147,7 @@ def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> 
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="overwrite FILE")
 @click.option("--yes", is_flag=True, help="do not ask, even if others use the server")
-@SERVER_FLAGS
+@FOLDER
 def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
     """Write all graphs to FILE, in Neo4j's dump format.
 
@@ -172,7 +172,7 @@ def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
 @command.command(examples=("db load backup.dump",))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="do not ask for confirmation")
-@SERVER_FLAGS
+@FOLDER
 def load(settings: Settings, file: Path, yes: bool) -> None:
     """Replace all graphs by those in FILE, which `fabula db dump` wrote.
 
@@ -189,7 +189,7 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
 
 @command.command(examples=("db restore",))
 @click.option("--yes", is_flag=True, help="do not ask for confirmation")
-@SERVER_FLAGS
+@FOLDER
 def restore(settings: Settings, yes: bool) -> None:
     """Replace all graphs by those of the newest dump.
 
@@ -213,7 +213,7 @@ def restore(settings: Settings, yes: bool) -> None:
 
 
 @command.command(examples=("db compact",))
-@settings_flags("home", "neo4j_uri", "neo4j_username", "neo4j_database", "neo4j_heap")
+@HOME_FLAGS
 def compact(settings: Settings) -> None:
     """Build the vector indexes anew, in few segments, which makes a large library faster.
 

@@ -8,7 +8,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from fabula.cli.shared.options import GROUPS, SettingOption
+from fabula.cli.shared.options import ASSIGNED, GROUPS, SettingOption
+from fabula.config.settings import how_to_set
 from fabula.errors import did_you_mean
 
 ALL_OPTIONS = "fabula.every_option"
@@ -39,6 +40,16 @@ class Command(click.Command):
                     help="Show this message with every option and exit.",
                 )
             )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; say of an unknown flag with the name of a setting how to set it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = how_to_set(error.option_name)
+            if not hint or all(param.name != ASSIGNED for param in self.params):
+                raise
+            raise click.UsageError(f"{error.message} {hint}", ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options of each group; rarely used ones only with --help-all."""

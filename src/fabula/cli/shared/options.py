@@ -13,26 +13,26 @@ from fabula.ask.modes import modes
 from fabula.ask.query import query_options
 from fabula.config.settings import (
     SECRET,
+    SHORT,
     Settings,
     environment_variable,
-    flat_names,
     resolve_name,
     setting_fields,
+    short_name,
     table_models,
 )
 from fabula.errors import SettingsError
-from fabula.graph.installed import graphs
 
 GRAPH = (
     "home",
     "neo4j_uri",
     "neo4j_username",
     "neo4j_database",
-    "neo4j_heap",
-    "neo4j_page_cache",
     "preset",
     "collection",
 )
+SERVER = ("neo4j_heap", "neo4j_page_cache", "dumps")
+"""The settings of the private Neo4j itself, which `fabula db start` alone has flags for."""
 MODELS = (
     "base_url",
     "model",
@@ -43,12 +43,6 @@ MODELS = (
     "cache",
     "cache_folder",
 )
-FLAT = tuple(
-    name
-    for name, paths in flat_names().items()
-    if any(path.partition(".")[0] in graphs() for path in paths)
-)
-"""The flags of graphs' settings that have no table's name before them."""
 SPENDING = (
     "aspect_model",
     "temperature",
@@ -59,14 +53,13 @@ SPENDING = (
     "max_tokens",
     "prices",
 )
-WRITING = (*MODELS, *SPENDING, *FLAT)
+WRITING = (*MODELS, *SPENDING, *SHORT)
 """What graphs are built with, of texts that are there."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
 """The settings that give the options of a question their defaults."""
-RANKING = (*QUESTION, "width", "depth", "fusion", "word_weight", "rerank_model")
+RANKING = (*QUESTION, "rerank_model")
 ASKING = (*MODELS, "model_window", "answer_temperature", "answer_tokens", *RANKING)
-CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
     "Models": (
@@ -80,9 +73,9 @@ GROUPS = {
         "answer_temperature",
         "answer_tokens",
     ),
-    "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *FLAT),
+    "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *SHORT),
     "Ways to ask": (*RANKING, "history_tokens", "question_history"),
-    "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
+    "Neo4j": (*(name for name in GRAPH if name not in ("collection", "preset")), *SERVER),
 }
 """What flags are about, in the order that help shows them."""
 COMMON = (
@@ -91,8 +84,9 @@ COMMON = (
     *("mode", "top_k", "rerank", "expand", "context", "context_tokens"),
 )
 """The flags that help shows without being asked for all."""
+ASSIGNED = "assigned"
+"""The parameter that holds what --set gives."""
 IN_FORCE = "fabula.in_force"
-ALL = (*CORE, *FLAT, "width", "depth", "fusion", "word_weight")
 
 Command = Callable[..., Any]
 
@@ -141,7 +135,7 @@ def given_flags(*names: str, assignment: Assignment | None = None) -> Callable[[
 
         wrapped: Command = click.option(
             "--set",
-            "assigned",
+            ASSIGNED,
             multiple=True,
             type=assigns,
             help=assigns.help,
@@ -191,9 +185,20 @@ class SettingOption(click.Option):
         record = super().get_help_record(ctx)
         if record is None:
             return None
-        # A flag of several tables has one value here, the first's.
-        value = format_value(_in_force(ctx)[resolve_name(self.setting)[0]])
+        value = format_value(_in_force(ctx)[resolve_name(self.setting)])
         return record[0], f"{record[1]} [{value}]" if value else record[1]
+
+
+def ways_to_set(name: str) -> str:
+    """Return the flag and the variable of a setting by its whole name, or how --set gives it."""
+    short = short_name(name)
+    flag = f"--{short.replace('_', '-')}"
+    if short in SERVER:
+        flag = f"fabula db start {flag}"
+    has_flag = any(short in names for names in GROUPS.values())
+    variable = environment_variable(name)
+    ways = [way for way in (flag if has_flag else "", variable) if way]
+    return ", ".join(ways) or f"--set {name}=VALUE"
 
 
 def format_value(value: Any) -> str:
@@ -218,8 +223,7 @@ def _in_force(ctx: click.Context) -> Mapping[str, Any]:
 
 
 def _flag(name: str) -> Callable[[Command], Command]:
-    # A flag of several tables has the same meaning in each.
-    field = setting_fields()[resolve_name(name)[0]]
+    field = setting_fields()[resolve_name(name)]
     flag = f"--{name.replace('_', '-')}"
     of: dict[str, Any] = {"cls": SettingOption, "setting": name, "help": field.description or ""}
     if name == "graphs":

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
-
-from fabula.graph.options import FlatOptions
+from pydantic import BaseModel, ConfigDict, Field
 
 DetailsForm = Literal["facts", "whole"]
 """What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
@@ -17,11 +15,10 @@ CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
 
-class Options(FlatOptions):
+class Options(BaseModel):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    main: ClassVar[str] = "set"
 
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.options import FlatOptions
 from fabula.graph.queries import read_statement
 
 STARTS_PER_WIDTH = 4
@@ -16,7 +15,7 @@ COVERAGE_WEIGHT = 0.1
 and less do as well; over 25 stories it is a point better than 0.3."""
 
 
-class Options(FlatOptions):
+class Options(BaseModel):
     """The table `[bottom-up]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

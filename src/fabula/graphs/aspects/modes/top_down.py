@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
-from fabula.graph.options import FlatOptions
 from fabula.graph.queries import read_statement
 from fabula.text.document import Vector
 
@@ -15,7 +14,7 @@ MIN_REACH, MAX_REACH = 16, 20_000
 at most. Of eight summaries about one is a top."""
 
 
-class Options(FlatOptions):
+class Options(BaseModel):
     """The table `[top-down]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
