@@ -305,13 +305,7 @@ class CollectionsReader:
     def _each(
         self, read: Callable[[Store, Filters], Sequence[Row]], filters: Filters | None = None
     ) -> Iterator[tuple[str, Row]]:
-        """Yield what is read of each collection, with its name.
-
-        Args:
-            read: Reads one of them.
-            filters: Kinds, aspects and levels in place of those that were searched.
-
-        """
+        """Yield what is read of each collection, with its name; None is the filters of the search."""
         for name, store in self._stores.items():
             within = self._filters[name]
             if filters is not None:

@@ -166,14 +166,7 @@ def _fit(points: Points) -> Points:
 
 
 def _separate(start: Points, halves: Points, fixed: int, max_passes: int) -> Points:
-    """Move overlapping rectangles apart, each pair along the axis on which they overlap less.
-
-    Args:
-        start: The centres of the rectangles.
-        halves: Half their widths and heights.
-        fixed: How many of the first rectangles stay where they are.
-        max_passes: How often all pairs are examined; it ends when no two overlap.
-    """
+    """Move rectangles apart by the axis on which they overlap less; the first `fixed` ones stay."""
     points = start.copy()
     rows = np.arange(len(points))
     free = (rows >= fixed).astype(float)
