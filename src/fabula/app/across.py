@@ -305,7 +305,7 @@ class CollectionsReader:
     def _each(
         self, read: Callable[[Store, Filters], Sequence[Row]], filters: Filters | None = None
     ) -> Iterator[tuple[str, Row]]:
-        """Yield what is read of each collection, with its name; None is the filters of the search."""
+        """Yield what is read of each collection, with its name, within the filters."""
         for name, store in self._stores.items():
             within = self._filters[name]
             if filters is not None:
