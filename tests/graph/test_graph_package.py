@@ -448,7 +448,7 @@ def test_it_brings_a_preset() -> None:
         (None, "No such file or directory"),
         ("[short", "The presets of the package torn-book can't be read"),
         ("[economy]\nlevels = 1", "two presets named 'economy', one of them from the package torn"),
-        ("[short]\nlevelz = 1", "There is no setting levelz (preset 'short'). Did you mean levels?"),
+        ("[short]\nlevls = 1", "There is no setting levls (preset 'short'). Did you mean levels?"),
         ("[short.aspects]\nlevels = 1", "input should be a valid string"),
     ],
 )
