@@ -28,6 +28,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "ImportedAnnotations",
             *(
                 "CollectionFile",
+                "QueryTable",
                 "CollectionGraph",
                 "Space",
                 "CheckFindings",

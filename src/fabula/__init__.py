@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from fabula.models.usage import Usage
     from fabula.store.embedding_space import Space
     from fabula.store.integrity import CheckFindings, Violation
+    from fabula.store.user_query import QueryTable
     from fabula.text.anchoring import TextQuote
     from fabula.text.document import Section
     from fabula.text.locator import LocatorLabels
@@ -124,6 +125,7 @@ __all__ = [
     "PlacedAnnotation",
     "PlacedLayer",
     "Query",
+    "QueryTable",
     "QuestionScope",
     "Quote",
     "ReadSoFar",
@@ -209,6 +211,7 @@ _HOMES = {
     "Budget": "models.budget",
     "Collection": "app.collection",
     "CollectionFile": "export.collection_file",
+    "QueryTable": "store.user_query",
     "CollectionGraph": "app.collection",
     "AnswerAcross": "app.across",
     "HitsAcross": "app.across",

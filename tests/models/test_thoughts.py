@@ -17,9 +17,6 @@ from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_details
 from fabula.models import Reply
-from fabula.models.cache import chat_key
-from fabula.models.cached import CachedChat
-from fabula.models.counted import CountedChat, Meter
 from fabula.models.openai import OpenAIChat
 from fabula.models.replies import ask, read_summary
 from fabula.models.thoughts import OPENINGS, ThoughtFilter, split_thoughts
@@ -228,21 +225,6 @@ def test_a_whole_reply_tells_how_streams_begin() -> None:
         model = chat(server)
         assert model.complete(SUMMARY).text.strip() == REPLY
         assert text_of(model.stream(SUMMARY)) == REPLY
-
-
-def test_thoughts_that_an_older_version_cached_are_left_out(
-    tmp_path: Path, open_cache: OpenCache
-) -> None:
-    cache = open_cache(tmp_path)
-    with serving({"content": REPLY}) as server:
-        cache.save_reply(
-            chat_key(server.url, "m", SUMMARY), "m", Reply(f"{THOUGHTS}</think>{REPLY}")
-        )
-        counted = CountedChat(chat(server), Meter(), "a", "m")
-        model = CachedChat(lambda _: counted, cache, server.url, "m")
-        assert model.complete(SUMMARY).text == REPLY
-        assert text_of(model.stream(SUMMARY)) == REPLY
-        assert server.calls == 0
 
 
 # Thoughts in a field of their own

@@ -79,6 +79,7 @@ WITHOUT_PLACE = {
     "core/find_structures": "is cut by `TextStructure.up_to`",
     "core/find_text": "reads the text, which `reading.read` cuts at the place",
     "core/find_texts": "reads the text, which `reading.read` cuts at the place",
+    "core/find_whole_nodes": "is read for whole exports",
     "core/find_triples": "is compared with gold annotations",
     "core/find_vectors": "returns no text",
     "core/find_versions": "returns no text",
@@ -322,7 +323,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named["properties"] = {"edition": "another"}
     layer = {"layer": "another", "number": 0, "content": mark(other)}
     named |= {"layer": "", "slices": [{"id": f"{row['document']}/another/0", "properties": layer}]}
-    named |= {"published": "1900", "run": mark(other)}
+    named |= {"published": "1900", "run": mark(other), "slice": 0, "characters": 10_000}
     # Each collection has a decision 1.
     named |= {"number": 2, "names": [mark(other)], "by": mark(other), "began": 0}
     named |= {"from_end": True, "people": [[mark(other)]]}
@@ -364,17 +365,21 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     return {"collection": mine, **named, **space, **open_, **most}
 
 
+OF_OTHERS = (
+    "MATCH (n) WHERE coalesce(n.collection, n.name) <> $mine "
+    "RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
+)
+CLEARING = "core/clear_collection"
+"""It deletes all of its collection, which the other statements are to find."""
+
+
 @pytest.mark.statement
-@for_each("name", WITHIN)
+@for_each("name", [name for name in WITHIN if name != CLEARING])
 def test_a_statement_sees_and_changes_nothing_of_another_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]
 ) -> None:
     statement = for_embeddings(read_statement(name), DIMENSIONS, 1)
     wanted = set(re.findall(r"\$(\w+)", statement))
-    everything = (
-        "MATCH (n) WHERE coalesce(n.collection, n.name) <> $mine "
-        "RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
-    )
     for mine, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
         for whole in (False, True) if wanted & {"document", "first_document"} else (False,):
             parameters = given(belongings[other], mine, other, whole=whole)
@@ -388,11 +393,22 @@ def test_a_statement_sees_and_changes_nothing_of_another_collection(
                     rows = result.data()
                     # Of a statement that only reads, the server lets nothing be written.
                     if mine == HOSTILE[0] and result.consume().query_type != "r":
-                        before = cypher(tenants, everything, mine=mine)
-                        assert transaction.run(everything, mine=mine).data() == before
+                        before = cypher(tenants, OF_OTHERS, mine=mine)
+                        assert transaction.run(OF_OTHERS, mine=mine).data() == before
             shown = json.dumps(rows, ensure_ascii=False, default=str)
             assert [one for one in foreign[mine] if one in shown] == []
             if not whole and wanted & TAKES_IDS:
                 # The revision is of the locks of one's own collection.
                 values = [row[field] for row in rows for field in row if field != "revision"]
                 assert all(value in (0, None, []) for value in values), rows
+
+
+@pytest.mark.statement
+def test_a_collection_is_cleared_alone(tenants: Store) -> None:
+    """The last test of the file, as nothing of the collection is there afterwards."""
+    mine = HOSTILE[-1]
+    before = cypher(tenants, OF_OTHERS, mine=mine)
+    with tenants.session() as session:
+        session.run(read_statement(CLEARING), collection=mine).consume()
+    assert cypher(tenants, OF_OTHERS, mine=mine) == before
+    assert cypher(tenants, "MATCH (n {collection: $mine}) RETURN labels(n) AS l", mine=mine) == []
