@@ -1,8 +1,8 @@
 """Run the core's tests where the packages beside it are not there: `make core`.
 
 `.venv-core` has the files of `.venv` by hard links, but its `fabula` is that of build/core, without
-the others and their entry points. Left out are the tests of those packages, and those that compare
-them with the core.
+the others and their entry points. Left out are the tests of those packages, and those with the mark
+`whole`, which need them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def find_tests() -> list[str]:
 def main() -> int:
     """Run the tests that need no server, and the journeys; return pytest's exit code."""
     python = make_environment()
-    chosen = ["-m", "not nightly and not alone and (journey or not server)"]
+    chosen = ["-m", "not whole and not nightly and not alone and (journey or not server)"]
     together = ["--numprocesses", "2", "--dist", "loadfile"]
     command = [str(python), "-m", "pytest", *chosen, *together, *sys.argv[1:], *find_tests()]
     return subprocess.run(command, cwd=ROOT, check=False).returncode

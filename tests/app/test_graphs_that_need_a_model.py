@@ -37,6 +37,7 @@ def offline(address: Address, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fabul
         wipe(store)
 
 
+@pytest.mark.whole
 def test_facts_and_events_need_a_model() -> None:
     assert sorted(NEED_MODEL) == ["discourse", "facts"]
 

@@ -78,6 +78,7 @@ def ask(
         return fabula.query(question, path=path, knobs=knobs or {})
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 @pytest.mark.parametrize("tools", ["taken", "refused", "ignored", "unseen"])
 def test_a_model_reads_on_until_it_answers(library: Settings, tools: str) -> None:
@@ -122,6 +123,7 @@ def test_tools_are_offered_where_their_graphs_are_built(library: Settings) -> No
     assert set(model.offered) - {"summaries"} == text
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 @for_each(
     ("call", "found"),

@@ -71,6 +71,7 @@ def asked(*words: str, code: int = 0) -> Result:
 # The modes
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 def test_these_modes_are_there() -> None:
     of_others = ("agent", "annotations", "discourse", "episodes", "speech", "triples")

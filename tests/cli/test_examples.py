@@ -75,11 +75,13 @@ def examples() -> list[str]:
     )
 
 
+@pytest.mark.whole
 def test_what_is_not_run_is_there() -> None:
     told = [one for _, command in commands() for one in getattr(command, "examples", ())]
     assert [name for name in NOT_RUN if not any(one.startswith(name) for one in told)] == []
 
 
+@pytest.mark.whole
 def test_every_example_runs(
     graph_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

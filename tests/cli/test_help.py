@@ -34,6 +34,7 @@ def help_of(*words: str) -> str:
     return result.output
 
 
+@pytest.mark.whole
 @for_each(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
 def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: click.Command) -> None:
     assert isinstance(command, Command)

@@ -92,6 +92,7 @@ def test_the_nearest_name_is_suggested() -> None:
         shipped_query("outlin")
 
 
+@pytest.mark.whole
 def test_the_style_sheet_knows_every_label_and_relationship() -> None:
     rules = dict(re.findall(r"([\w.]+) \{\n(.*?)\n\}", GRASS.read_text(), re.DOTALL))
     shown: tuple[str, ...] = ("Document", "Chunk", "Gap", "Part", "Collection")

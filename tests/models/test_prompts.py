@@ -75,6 +75,7 @@ def test_a_text_with_every_tag_of_its_prompt_comes_out_harmless(file: Path) -> N
             assert text.count(f"</{name}") == before.count(f"</{name}")
 
 
+@pytest.mark.whole
 def test_all_prompts_are_looked_at() -> None:
     assert {"report", "detect", "extract", "answer", "pairs", "state", "links"} <= {
         file.stem for file in FILES

@@ -486,6 +486,7 @@ def test_a_statement_that_neo4j_may_not_plan_is_not_sent(
     assert re.search(r"nests [0-9,]+ brackets and operators; the maximum is 60", detail(refused))
 
 
+@pytest.mark.whole
 def test_statements_of_fabulas_own_are_far_from_too_deep() -> None:
     deepest = max(count_levels(path.read_text()) for path in FOLDER.rglob("*.cypher"))
     assert 20 < deepest <= statements.MAX_LEVELS / 2

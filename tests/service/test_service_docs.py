@@ -65,6 +65,7 @@ def test_the_examples_in_python_run(it: Served) -> None:
     names["fabula"].close()
 
 
+@pytest.mark.whole
 def test_the_examples_by_curl_run(it: Served, tmp_path: Path) -> None:
     assert "event: answer" in by_curl(examples(PAGE, "sh", it, 6), tmp_path)
     assert (tmp_path / "book.jsonl").stat().st_size > 1000

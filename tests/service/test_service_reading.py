@@ -173,6 +173,7 @@ def test_a_file_is_named_by_a_title_that_says_no_path(
     assert sent.headers["content-disposition"] == disposition
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, winter: str) -> None:
     page = client.get(f"{winter}/plot.html", params={"question": "Where did Anna walk?"})

@@ -117,6 +117,7 @@ def nodes(fabula: Fabula) -> list[tuple[str, str, str]]:
     return [(row["label"], row["quote"], row["found"]) for row in rows]
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 def test_imported_annotations_are_a_graph_on_their_words(imported: Fabula) -> None:
     assert nodes(imported) == [

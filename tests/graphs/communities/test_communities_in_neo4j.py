@@ -173,6 +173,7 @@ def test_reports_of_other_levels_take_no_place_of_those_that_are_wanted(
     assert find(highest=0) == [first]
 
 
+@pytest.mark.whole
 @pytest.mark.journey
 def test_a_collection_has_its_own_which_follow_its_documents(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
