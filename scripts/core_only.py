@@ -1,7 +1,7 @@
 """Run the core's tests where the packages beside it are not there: `make core`.
 
-`.venv-core` has the files of `.venv` by hard links, but its `fabula` is that of build/core, without
-the others and their entry points. Left out are the tests of those packages, and those with the mark
+`.venv-core` has the files of `.venv` by hard links, but its `fabula` is in a folder without the
+others and their entry points. Left out are the tests of those packages, and those with the mark
 `whole`, which need them.
 """
 
@@ -12,29 +12,34 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FULL, BARE, COPY = ROOT / ".venv", ROOT / ".venv-core", ROOT / "build" / "core"
+FULL, BARE = ROOT / ".venv", ROOT / ".venv-core"
 BESIDE = ("fabula_bench", "fabula_graphs", "fabula_scholar")
 _NAMES_ONE = re.compile(r"\b(?:from|import) (?:" + "|".join(BESIDE) + r")\b")
 LEFT_OUT = ("project",)
 """Tests of the project as a whole."""
 
 
-def make_environment() -> Path:
-    """Make the environment anew, and return its Python."""
-    subprocess.run(["rm", "-rf", BARE, COPY], check=True)
+def make_environment(folder: Path) -> Path:
+    """Make the environment anew, and return its Python.
+
+    `folder` gets links to the core. It is outside of the project: the builder of the wheel follows
+    links, and takes what it has seen by one for packed.
+    """
+    subprocess.run(["rm", "-rf", BARE], check=True)
     subprocess.run(["cp", "-al", FULL, BARE], check=True)
-    (COPY / "src").mkdir(parents=True)
-    (COPY / "src" / "fabula").symlink_to(ROOT / "src" / "fabula")
-    (COPY / "cypher").mkdir()
+    (folder / "src").mkdir()
+    (folder / "src" / "fabula").symlink_to(ROOT / "src" / "fabula")
+    (folder / "cypher").mkdir()
     for room in (ROOT / "cypher").iterdir():
         if room.name not in BESIDE:
-            (COPY / "cypher" / room.name).symlink_to(room)
+            (folder / "cypher" / room.name).symlink_to(room)
     [packages] = BARE.glob("lib/python3*/site-packages")
     [paths] = packages.glob("*fabula*.pth")
-    _replace(paths, f"{COPY / 'src'}\n")
+    _replace(paths, f"{folder / 'src'}\n")
     [entries] = packages.glob("fabula-*.dist-info/entry_points.txt")
     _replace(entries, _leave_out_others(entries.read_text("utf-8")))
     return BARE / "bin" / "python"
@@ -79,11 +84,12 @@ def find_tests() -> list[str]:
 
 def main() -> int:
     """Run the tests that need no server, and the journeys; return pytest's exit code."""
-    python = make_environment()
     chosen = ["-m", "not whole and not nightly and not alone and (journey or not server)"]
     together = ["--numprocesses", "2", "--dist", "loadfile"]
-    command = [str(python), "-m", "pytest", *chosen, *together, *sys.argv[1:], *find_tests()]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    with tempfile.TemporaryDirectory() as folder:
+        python = make_environment(Path(folder))
+        command = [str(python), "-m", "pytest", *chosen, *together, *sys.argv[1:], *find_tests()]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":
