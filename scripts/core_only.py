@@ -10,6 +10,7 @@ from __future__ import annotations
 import configparser
 import io
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,8 +27,8 @@ LEFT_OUT = ("project",)
 def make_environment(folder: Path) -> Path:
     """Make the environment anew, and return its Python.
 
-    `folder` gets links to the core. It is outside of the project: the builder of the wheel follows
-    links, and takes what it has seen by one for packed.
+    `folder` gets a link to the core, and its statements. It is outside of the project: the builder
+    of the wheel follows links, and takes what it has seen by one for packed.
     """
     subprocess.run(["rm", "-rf", BARE], check=True)
     subprocess.run(["cp", "-al", FULL, BARE], check=True)
@@ -36,7 +37,7 @@ def make_environment(folder: Path) -> Path:
     (folder / "cypher").mkdir()
     for room in (ROOT / "cypher").iterdir():
         if room.name not in BESIDE:
-            (folder / "cypher" / room.name).symlink_to(room)
+            shutil.copytree(room, folder / "cypher" / room.name)
     [packages] = BARE.glob("lib/python3*/site-packages")
     [paths] = packages.glob("*fabula*.pth")
     _replace(paths, f"{folder / 'src'}\n")

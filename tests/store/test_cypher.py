@@ -26,7 +26,7 @@ from fabula.store.whole_collection import BELONGINGS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
 from tenant_statements import WITHIN
 
-pytestmark = pytest.mark.statement
+pytestmark = [pytest.mark.statement, pytest.mark.whole]
 
 FILES = sorted(FOLDER.rglob("*.cypher"))
 NAMES = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FILES]
