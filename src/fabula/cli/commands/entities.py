@@ -22,6 +22,7 @@ from fabula.errors import NotFound
 from fabula.export.networks import write_network
 from fabula.graph.decisions import Decision
 from fabula.graph.hits import ALL_ROWS, Filters
+from fabula.graph.installed import graphs
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.graphs.entities.resolve import person_or_place
@@ -221,7 +222,9 @@ class Identities:
 
     @classmethod
     def read(cls, fabula: Collection, ids: Sequence[str]) -> Identities:
-        """Read what is known about entities."""
+        """Read what is known about entities; nothing where no package has that graph."""
+        if IDENTITIES not in graphs():
+            return cls(fabula.name, {}, {}, ())
         rows = fabula.store.rows(
             "fabula_graphs/identities/find_others", collection=fabula.name, nodes=ids
         )
