@@ -7,11 +7,11 @@ from fabula.app.drawing import pictures
 from fabula.ask.modes import modes
 from fabula.config import settings
 from fabula.graph.installed import graphs
-from fabula.service.page import screen
+from fabula.operations.kit import find_operation, operation_entries
 
 
 def forget_installed() -> None:
     """What is installed is looked up again."""
-    found = (cli.find_commands, pictures, screen.find_screens)
+    found = (cli.find_commands, pictures, find_operation, operation_entries)
     for known in (graphs, modes, settings.table_models, settings.setting_fields, *found):
         known.cache_clear()

@@ -15,9 +15,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from fabula.app import App
+from fabula.operations.kit import Role
 from fabula.server import Address
 from fabula.service.application import make_service
-from fabula.service.http.dependencies import Role
 from fabula.service.state import ServiceState
 
 

@@ -60,24 +60,34 @@ COMMANDS = {
 """The commands with a line of help each, so that listing them imports none of them."""
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""
+OPERATIONS = "fabula.operations"
+"""The group by which it brings operations, which are commands as well."""
 
 
 @cache
 def find_commands() -> Mapping[str, EntryPoint]:
-    """Return the commands that packages bring, by name."""
-    return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
+    """Return the commands that packages bring and those of operations, by name."""
+    entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
+    return {entry.name: entry for entry in sorted(entries)}
 
 
 def first_line(entry: EntryPoint) -> str:
     """Return the line of help of an installed command, without importing its module.
 
-    It is the first line of the module's docstring, up to a colon.
+    It is the first line of the docstring of an operation, or of a command's module up to a colon.
     """
     try:
         spec = importlib.util.find_spec(entry.module)
         assert spec is not None and spec.origin is not None
-        source = Path(spec.origin).read_text(encoding="utf-8")
-        return (ast.get_docstring(ast.parse(source)) or "").split("\n", 1)[0].split(":")[0] + "."
+        module = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+        if entry.group == OPERATIONS:
+            [function] = [
+                each
+                for each in module.body
+                if isinstance(each, ast.FunctionDef) and each.name == entry.attr
+            ]
+            return (ast.get_docstring(function) or "").split("\n", 1)[0]
+        return (ast.get_docstring(module) or "").split("\n", 1)[0].split(":")[0] + "."
     except (AssertionError, ImportError, OSError, SyntaxError, ValueError):
         return "can't be loaded: install its package again"
 
@@ -142,6 +152,11 @@ def _import_command(name: str) -> click.Command:
     command: click.Command
     if name in COMMANDS:
         command = importlib.import_module(f"fabula.cli.commands.{name}").command
+    elif find_commands()[name].group == OPERATIONS:
+        from fabula.cli.shared.operations import make_command
+        from fabula.operations.kit import find_operation
+
+        command = make_command(find_operation(name))
     else:
         from fabula.graph.installed import load
 

@@ -56,7 +56,7 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     )
     service.state.service_state = state
     service.state.openid_login = _make_openid_login(app, state.serving)
-    for router in api.find_routers():
+    for router in api.list_routers():
         service.include_router(router, prefix=BASE, dependencies=[Depends(refuse_unknown)])
     service.include_router(openai.router)
     service.include_router(health.router)

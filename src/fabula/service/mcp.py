@@ -6,9 +6,11 @@ output for the person at the machine. Results are bounded; a result that was cut
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import partial, wraps
 from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 
@@ -25,6 +27,7 @@ from fabula.ask.query import USUAL_MODE, query_options
 from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
+from fabula.operations.kit import Operation, Role, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.callers import Caller
@@ -258,6 +261,8 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
     _add_reading(server, access)
     _add_asking(server, access)
     _add_writing(server, access)
+    for operation in find_operations():
+        _add_operation(server, access, operation)
     _add_resources(server, access)
     _add_prompts(server)
     return server
@@ -317,14 +322,12 @@ class _Access:
             raise NotFound("Name a collection: the tool list_collections lists them.")
         return self.state.filled_collection(name, self.caller(context))
 
-    def writer(self, context: Context[Any, Any]) -> Caller:
-        """Return the caller if it may write. Raises Forbidden."""
-        caller = self.caller(context)
-        if not caller.may("write"):
+    def require(self, caller: Caller, role: Role) -> None:
+        """Raise Forbidden unless a caller may do what a role may."""
+        if not caller.may(role):
             raise Forbidden(
-                f"This needs a key with the role write; this key has the role {caller.role}."
+                f"This needs a key with the role {role}; this key has the role {caller.role}."
             )
-        return caller
 
     async def run_question(
         self, context: Context[Any, Any], answer: Callable[[Stop], Result]
@@ -628,7 +631,8 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         title: str = "",
     ) -> JobStatus:
         """Add a text as a document. A background job builds its graphs; check it with `job`."""
-        caller = access.writer(context)
+        caller = access.caller(context)
+        access.require(caller, "write")
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
         job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
@@ -655,6 +659,64 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
             ],
             result=result,
         )
+
+
+def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> None:
+    """Add the tool of an operation; rows that do not fit into a result are left out.
+
+    `total` says how many there are.
+    """
+
+    def call(session: Context[Any, Any], collection: str, **values: Any) -> Any:
+        caller = access.caller(session)
+        access.require(caller, operation.role)
+        source = access.collection(session, collection)
+
+        def open_other(name: str) -> Collection:
+            return access.state.filled_collection(name, caller)
+
+        if not operation.is_large:
+            return _fit_rows(operation.run(source, values, open_other))
+        with access.state.large_task_limit.hold(caller.id):
+            return _fit_rows(operation.run(source, values, open_other))
+
+    own = inspect.Parameter.KEYWORD_ONLY
+    declared = [
+        inspect.Parameter("session", own, annotation=Context[Any, Any]),
+        inspect.Parameter("collection", own, annotation=CollectionName),
+        *(
+            inspect.Parameter(
+                each.name,
+                own,
+                annotation=each.annotation,
+                default=inspect.Parameter.empty if each.is_required else each.default,
+            )
+            for each in operation.offered
+        ),
+    ]
+    tool: Any = _report_errors(call)
+    tool.__signature__ = inspect.Signature(declared, return_annotation=operation.result)
+    tool.__annotations__ = {each.name: each.annotation for each in declared}
+    tool.__annotations__["return"] = operation.result
+    server.add_tool(
+        tool,
+        name=operation.function.__name__,
+        description=operation.description,
+        annotations=READ_ONLY if operation.role == "read" else WRITES,
+    )
+
+
+def _fit_rows(result: Any) -> Any:
+    """Return a result with as many of its rows as fit, at least one."""
+    if not hasattr(result, "rows"):
+        return result
+    left, fitting = MAX_RESULT_TOKENS, 0
+    for row in result.rows:
+        left -= count(str(asdict(row)))
+        if left < 0 and fitting:
+            break
+        fitting += 1
+    return replace(result, rows=result.rows[:fitting])
 
 
 def _add_resources(server: MCPServer, access: _Access) -> None:

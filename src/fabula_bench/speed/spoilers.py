@@ -42,7 +42,7 @@ from fabula_bench.speed.books import STORY
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import running
 from fabula_scholar.exchange.obsidian import vault_notes
-from fabula_scholar.words.corpus import make_concordance, read_corpus
+from fabula_scholar.words.operations import concordance
 from modelled import build_with_a_model
 
 PROBES = 10_000
@@ -353,8 +353,8 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     with suppress(NotFound):
         vault = vault_notes(annotated, collection.structure(entry.id))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
-    found = make_concordance(read_corpus(collection, entry.id, until), "*e", limit=10_000)
-    lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.lines]
+    found = concordance(collection, "*e", entry.id, until, limit=10_000)
+    lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]
     yield "concordance", "\n".join(lines)
     text = read_text(collection, entry, until=until)
     paths = [section.path for section in text.sections]

@@ -11,6 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from fabula.operations.kit import Column
 
 MIN_COUNT = 0.5
 """What a count of 0 is taken for in a log ratio, so that it is finite (Hardie 2014)."""
@@ -34,14 +37,14 @@ class Collocate:
 
     """
 
-    word: str
-    count: int
+    word: Annotated[str, Column(opens="concordance")]
+    count: Annotated[int, Column("near")]
     left: int
     right: int
-    total: int
-    log_likelihood: float
-    log_dice: float
-    mutual_information: float
+    total: Annotated[int, Column("in all")]
+    log_likelihood: Annotated[float, Column("log-likelihood")]
+    log_dice: Annotated[float, Column("logDice")]
+    mutual_information: Annotated[float, Column("MI")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,14 @@ class KeyWord:
 
     """
 
-    word: str
-    count: int
-    reference_count: int
-    per_million: float
-    reference_per_million: float
-    log_likelihood: float
+    word: Annotated[str, Column(opens="concordance")]
+    count: Annotated[int, Column("here")]
+    reference_count: Annotated[int, Column("there")]
+    per_million: Annotated[float, Column("here per million")]
+    reference_per_million: Annotated[float, Column("there per million")]
+    log_likelihood: Annotated[float, Column("log-likelihood")]
     log_ratio: float
-    percent_difference: float | None
+    percent_difference: Annotated[float | None, Column("%DIFF")]
 
 
 def log_likelihood(both: float, first: float, second: float, total: float) -> float:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 
 from fastapi import APIRouter
 
-from fabula.graph.installed import load
 from fabula.service.api import (
     annotation_layers,
     asking,
@@ -18,6 +16,7 @@ from fabula.service.api import (
     documents,
     jobs,
     keys,
+    operations,
     passages,
     queries,
     session,
@@ -42,15 +41,13 @@ ROUTERS = (
     session.router,
 )
 """In the order of the OpenAPI document."""
-GROUP = "fabula.routes"
-"""The group of entry points by which a package brings routes under `/api/v1`, an `APIRouter`."""
 
 
-def find_routers() -> Sequence[APIRouter]:
-    """Return the routers of Fabula itself, and those that other packages bring.
+def list_routers() -> Sequence[APIRouter]:
+    """Return the routers written by hand, and the one made from operations.
 
     Raises:
-        SettingsError: A package's router can't be loaded.
+        SettingsError: A package's operation can't be loaded.
 
     """
-    return [*ROUTERS, *(load(entry) for entry in sorted(entry_points(group=GROUP)))]
+    return [*ROUTERS, operations.make_router()]

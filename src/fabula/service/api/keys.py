@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from fabula.operations.kit import Role
 from fabula.service.core.keys import Key
-from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, State
+from fabula.service.http.dependencies import AdminOfAll, Quotas, State
 from fabula.text.names import MAX_NAME_BYTES
 
 router = APIRouter(tags=["keys"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Self, get_args
 
 from fabula.config.serving import Serving
+from fabula.operations.kit import Role
 
-Role = Literal["read", "write", "admin"]
-ROLES: tuple[Role, ...] = ("read", "write", "admin")
+ROLES: tuple[Role, ...] = get_args(Role)
 """Each role may also do what those before it may."""
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from fabula.service.page import screens
 from fabula.service.page.rendering import Static, show
-from fabula.service.page.screen import find_screens
+from fabula.service.page.screens.operations import make_screens
 
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
@@ -29,7 +29,7 @@ HEADINGS: Mapping[int, str] = {
 def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
-    others = find_screens()
+    others = make_screens()
     service.state.screens = (*screens.READING, *others, *screens.MANAGING)
     service.mount("/static", Static(), name="static")
     added = [screen.router for screen in others if screen.router is not None]

@@ -14,13 +14,13 @@ from fastapi import Request
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, FunctionLoader
+from jinja2 import Environment, FileSystemLoader
 from starlette.types import Scope
 
 from fabula.errors import StoreError
+from fabula.operations.kit import in_words
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import caller_of, state_of
-from fabula.service.page.screen import find_screens
 from fabula.text.locator import LocatorKind, name_labels
 
 HERE = Path(__file__).parent
@@ -47,18 +47,11 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 YEAR_SECONDS = 31_536_000
 
 
-def _folders(name: str) -> list[Path]:
-    """Return the folders of a name: the page's own, and those of screens of other packages."""
-    folders = [HERE, *(screen.folder for screen in find_screens() if screen.folder)]
-    return [folder / name for folder in folders if (folder / name).is_dir()]
-
-
 class Static(StaticFiles):
     """Static files; those requested with a hash of their content (`?v=`) are cached for a year."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.all_directories = list(_folders("static"))
+        super().__init__(directory=HERE / "static")
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return a file; one without a hash in its address must be revalidated by its ETag."""
@@ -71,13 +64,8 @@ class Static(StaticFiles):
         return response
 
 
-def _find_template(name: str) -> str | None:
-    files = (folder / name for folder in _folders("templates"))
-    return next((file.read_text(encoding="utf-8") for file in files if file.is_file()), None)
-
-
 templates = Jinja2Templates(
-    env=Environment(loader=FunctionLoader(_find_template), autoescape=True, auto_reload=False)
+    env=Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, auto_reload=False)
 )
 """They escape all values, because titles and texts come from books that nobody here wrote."""
 
@@ -147,8 +135,7 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
 @cache
 def asset(name: str) -> str:
     """Return the address of a static file, which changes with its content."""
-    file = next(file for folder in _folders("static") if (file := folder / name).is_file())
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    digest = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()
     return f"/static/{name}?v={digest[:12]}"
 
 
@@ -179,7 +166,7 @@ def show_labels(labels: str, kind: LocatorKind) -> str:
 
 
 templates.env.filters |= {"line": one_line, "digest": digest, "is_language": is_language}
-templates.env.filters |= {"labels": show_labels}
+templates.env.filters |= {"labels": show_labels, "words": in_words}
 
 
 templates.env.trim_blocks = True

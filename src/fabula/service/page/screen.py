@@ -1,20 +1,12 @@
-"""A screen in the navigation of the page, and those that other packages bring."""
+"""A screen in the navigation of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import APIRouter
 
-from fabula.graph.installed import load
-from fabula.service.core.callers import Role
-
-GROUP = "fabula.pages"
-"""The group of entry points by which a package brings a screen of its own, a `Screen`."""
+from fabula.operations.kit import Role
 
 
 class Screen(NamedTuple):
@@ -26,9 +18,7 @@ class Screen(NamedTuple):
         role: What a caller must be allowed to do to see it.
         needs_books: It is not shown in a collection without documents.
         for_members: It is not shown to visitors, who have not signed in.
-        router: The routes of a screen that another package brings; they are added to the page's.
-        folder: Where that package has the screen's `templates` and `static` files, in folders of
-            these names; their names differ from those of all others.
+        router: The routes of a screen that is made from operations.
     """
 
     name: str
@@ -37,14 +27,3 @@ class Screen(NamedTuple):
     needs_books: bool = False
     router: APIRouter | None = None
     for_members: bool = False
-    folder: Path | None = None
-
-
-@cache
-def find_screens() -> Sequence[Screen]:
-    """Return the screens that other packages bring, by the names of their entry points.
-
-    Raises:
-        SettingsError: A package's screen can't be loaded.
-    """
-    return [load(entry) for entry in sorted(entry_points(group=GROUP))]

@@ -14,6 +14,7 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
+from fabula.operations.kit import Role
 from fabula.service.core.accounts import GroupBy
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import status_of
@@ -23,7 +24,6 @@ from fabula.service.http.dependencies import (
     Caller,
     Quotas,
     Reader,
-    Role,
     State,
 )
 from fabula.service.page.rendering import show

@@ -1,0 +1,137 @@
+"""Commands made from operations: arguments and options from parameters, a table from rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table as RichTable
+
+from fabula.cli.shared.help import Command
+from fabula.cli.shared.last_answer import keep_places
+from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.screen import echo
+from fabula.cli.shared.tables import print_table
+from fabula.export.cells import format_csv
+from fabula.models.clean import escape_json
+from fabula.operations.kit import Operation, Parameter, Table, format_value, make_table
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+    from fabula.config.settings import Settings
+
+
+def make_command(operation: Operation) -> click.Command:
+    """Return the command of an operation."""
+
+    def run(
+        settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
+    ) -> None:
+        opened = open_for_reading if operation.role == "read" else open_collection
+        with opened(settings) as collection:
+            result = operation.run(collection, values, collection.app.collection)
+            table = make_table(result)
+            if table.has_places:
+                _keep_places(operation, table, values, collection)
+        if as_json:
+            text = json.dumps(operation.to_json(result), indent=2, ensure_ascii=False)
+            _write(escape_json(text) + "\n", out)
+        elif as_csv or out:
+            _write(_format_csv(operation.to_json(result), table), out)
+        else:
+            _show(table, int(values.get("first", 0)))
+
+    command = settings_flags(*GRAPH)(run)
+    for option in (
+        click.option(
+            "--out",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="write a file instead: CSV, or JSON with --json",
+        ),
+        click.option("--csv", "as_csv", is_flag=True, help="print CSV"),
+        click.option("--json", "as_json", is_flag=True, help="print JSON"),
+        *(_make_option(operation, parameter) for parameter in reversed(operation.parameters)),
+    ):
+        command = option(command)
+    return click.command(
+        operation.name, cls=Command, help=operation.description, examples=operation.examples
+    )(command)
+
+
+def _make_option(operation: Operation, parameter: Parameter) -> Any:
+    about = parameter.field.description or ""
+    if parameter.name in operation.positional:
+        default = None if parameter.is_required else parameter.default
+        return click.argument(parameter.name, required=parameter.is_required, default=default)
+    flag = f"--{parameter.name.replace('_', '-')}"
+    if parameter.is_flag:
+        return click.option(flag, parameter.name, is_flag=True, help=about)
+    bounds = parameter.bounds
+    kind: click.ParamType[Any] | None = None
+    if parameter.choices:
+        kind = click.Choice(parameter.choices)
+    elif parameter.type is int:
+        kind = click.IntRange(bounds.get("ge"), bounds.get("le"))
+    return click.option(
+        flag,
+        parameter.name,
+        type=kind,
+        default=None if parameter.is_required else parameter.default,
+        required=parameter.is_required,
+        show_default=parameter.default not in ("", ..., None),
+        help=about,
+    )
+
+
+def _keep_places(
+    operation: Operation, table: Table, values: Mapping[str, Any], collection: Collection
+) -> None:
+    """Remember the rows by their numbers, so that `fabula read 3` opens the third."""
+    places = [
+        (number, row.document, f"{row.start}-{row.end}")
+        for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
+    ]
+    what = " ".join([operation.name, *(str(values[name]) for name in operation.positional)])
+    keep_places(what, places, collection, str(values.get("until", "")))
+
+
+def _format_csv(result: Any, table: Table) -> str:
+    """Return the rows of a result with all of their fields."""
+    rows = result.get("rows", [result])
+    names = [field.name for field in fields(table.rows[0])] if table.rows else []
+    return format_csv(names, [[row[name] for name in names] for row in rows])
+
+
+def _write(text: str, out: Path | None) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8", errors="surrogatepass")
+        echo(f"Written to {out}.", err=True)
+
+
+def _show(table: Table, first: int) -> None:
+    """Print a table for people, and below it what is left out and what is true of all of it."""
+    shown = RichTable(show_edge=False)
+    if table.has_places:
+        shown.add_column("", justify="right", style="dim")
+    for column in table.columns:
+        shown.add_column(column.title, justify="right" if column.is_right else "left")
+    for number, row in enumerate(table.rows, first + 1):
+        cells = [format_value(getattr(row, column.name)) for column in table.columns]
+        shown.add_row(*([str(number)] if table.has_places else []), *cells)
+    if table.rows:
+        print_table(shown)
+    elif not table.total:
+        echo("Nothing was found.", err=True)
+    if len(table.rows) < table.total:
+        last = first + len(table.rows)
+        echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
+    facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]
+    if facts:
+        echo(", ".join(facts), err=True)

@@ -1,0 +1,1 @@
+"""Operations: what Fabula can do with a collection, declared once and offered everywhere."""

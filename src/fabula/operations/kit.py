@@ -1,0 +1,409 @@
+"""The declaration of operations: a function, its parameters, and to whom it is offered.
+
+An operation is a function of a collection and of annotated parameters that returns a frozen
+dataclass. From this one declaration are made the command (`fabula.cli.shared.operations`), the
+route (`fabula.service.api.operations`), the assistants' tool (`fabula.service.tools`) and the
+screen (`fabula.service.page.screens.operations`); for programs it is the function itself.
+
+A result with `rows` is a table: its rows are dataclasses of one kind, `total` is how many there are
+with those that a limit left out, and its other values are facts about all of it. Rows that have
+`document`, `start` and `end` are places in a text, which every interface can open.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, auto
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from fabula.app.collection import Collection
+from fabula.errors import BadValue, did_you_mean
+from fabula.graph.installed import load
+
+GROUP = "fabula.operations"
+"""The group of entry points by which a package brings operations, Fabula's own as any other."""
+ATTRIBUTE = "operation"
+Role = Literal["read", "write", "admin"]
+"""What a caller must be allowed to do; each may do what those before it may."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a field of a row is shown; a mark in its annotation.
+
+    Attributes:
+        title: The heading; '' for the field's name in words.
+        opens: The name of the operation that a cell leads to, whose first parameter is its value.
+        is_shown: Whether tables for people have it. JSON and CSV have every field.
+        is_right: Whether its cells end at the same place, as those of numbers do.
+
+    """
+
+    title: str = ""
+    opens: str = ""
+    is_shown: bool = True
+    is_right: bool = False
+
+
+class Mark(Enum):
+    """What else is to be known of a parameter; a mark in its annotation."""
+
+    AT_THIS_MACHINE = auto()
+    """Only the command line and programs have it: it may take any time."""
+    NAMES_DOCUMENT = auto()
+    """Its value names a document, which the page offers to choose."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operation.
+
+    Attributes:
+        name: Its name, the same in every interface.
+        annotation: Its type with its bounds and its description.
+        default: Its default; `...` if it must be given.
+        is_collection: Whether the function gets another collection, which interfaces name.
+
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    is_collection: bool = False
+
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]:
+        return typing.get_args(self.annotation) if self._is_annotated else (self.annotation,)
+
+    @property
+    def _is_annotated(self) -> bool:
+        return typing.get_origin(self.annotation) is typing.Annotated
+
+    @property
+    def type(self) -> Any:
+        """Its type alone."""
+        return self._parts[0]
+
+    @cached_property
+    def field(self) -> FieldInfo:
+        """Its bounds and its description."""
+        found = [part for part in self._parts[1:] if isinstance(part, FieldInfo)]
+        return found[0] if found else Field()
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is ...
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is a yes or no."""
+        return self.type is bool
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it can have; none if it can have others."""
+        return typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
+
+    def has(self, mark: Mark) -> bool:
+        """Return whether it is marked so."""
+        return mark in self._parts
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """The least and the largest number, and the most characters: ge, le, max_length."""
+        known = ("ge", "le", "max_length")
+        return {
+            name: getattr(mark, name)
+            for mark in self.field.metadata
+            for name in known
+            if hasattr(mark, name)
+        }
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A function of a collection, and where and to whom it is offered.
+
+    Attributes:
+        function: The function.
+        path: Its path under `/api/v1`, with `{collection}` and with parameters that are in it.
+        role: What its caller must be allowed to do.
+        method: Its method over HTTP; parameters are in the query of a GET, else in the body.
+        group: The heading under which it is listed, and the screen that it is on.
+        positional: The parameters that a command takes without their names.
+        is_large: Whether it takes seconds of processor time, so that a caller has few at once.
+        is_public: Whether visitors of a public collection may ask for it.
+        examples: Command lines, without the name of the program.
+
+    """
+
+    function: Callable[..., Any]
+    path: str
+    role: Role
+    method: str
+    group: str
+    positional: Sequence[str]
+    is_large: bool
+    is_public: bool
+    examples: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """Its name, as a command has it."""
+        return self.function.__name__.replace("_", "-")
+
+    @property
+    def description(self) -> str:
+        """The function's docstring up to the list of its errors, without line breaks in it."""
+        text = (inspect.getdoc(self.function) or "").split("\n\nRaises:", 1)[0]
+        return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the description, without its full stop."""
+        return self.description.split("\n", 1)[0].removesuffix(".")
+
+    @cached_property
+    def _hints(self) -> Mapping[str, Any]:
+        return typing.get_type_hints(self.function, include_extras=True)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, but for the collection."""
+        known = [*inspect.signature(self.function).parameters.values()][1:]
+        return tuple(self._read_parameter(each.name, each.default) for each in known)
+
+    def _read_parameter(self, name: str, default: Any) -> Parameter:
+        annotation = self._hints[name]
+        if default is inspect.Parameter.empty:
+            default = ...
+        type, *marks = typing.get_args(annotation) or (annotation,)
+        if Collection in typing.get_args(type):
+            return Parameter(name, Annotated[str, *marks], "", is_collection=True)
+        return Parameter(name, annotation, default)
+
+    @property
+    def offered(self) -> tuple[Parameter, ...]:
+        """The parameters that every interface has."""
+        return tuple(each for each in self.parameters if not each.has(Mark.AT_THIS_MACHINE))
+
+    @property
+    def result(self) -> type[Any]:
+        """The type of what it returns."""
+        found: type[Any] = self._hints["return"]
+        return found
+
+    @cached_property
+    def result_type(self) -> TypeAdapter[Any]:
+        """What makes JSON of a result."""
+        return TypeAdapter(self.result)
+
+    @cached_property
+    def _values(self) -> type[BaseModel]:
+        """The model of the parameters' values, other collections by their names."""
+        declared: dict[str, Any] = {
+            each.name: (each.annotation, each.default) for each in self.parameters
+        }
+        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **declared)
+
+    def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values for all parameters, those in text read, those left out by their defaults.
+
+        Raises:
+            BadValue: A parameter is unknown, lacks its value or has one that it can't have.
+
+        """
+        names = [parameter.name for parameter in self.parameters]
+        if unknown := [name for name in values if name not in names]:
+            hint = did_you_mean(unknown[0], names, f"There are: {', '.join(names)}.")
+            raise BadValue(f"{self.name} has no parameter {unknown[0]!r}. {hint}")
+        try:
+            checked = self._values(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadValue(f"{first['loc'][0]}: {first['msg']}.") from error
+        return {name: getattr(checked, name) for name in names}
+
+    def run(
+        self,
+        collection: Collection,
+        values: Mapping[str, Any],
+        open: Callable[[str], Collection],
+    ) -> Any:
+        """Return the result of the function.
+
+        Args:
+            collection: The collection.
+            values: The values of its parameters, as they were given.
+            open: Returns another collection that the caller may see, by its name.
+
+        Raises:
+            FabulaError: What the function raises; BadValue as `check` does.
+
+        """
+        checked = self.check(values)
+        for parameter in self.parameters:
+            if parameter.is_collection:
+                name = checked[parameter.name]
+                checked[parameter.name] = open(name) if name else None
+        return self.function(collection, **checked)
+
+    def to_json(self, result: Any) -> Any:
+        """Return a result as JSON's values: the same for every interface."""
+        return self.result_type.dump_python(result, mode="json")
+
+
+def operation(
+    path: str,
+    *,
+    group: str,
+    role: Role = "read",
+    method: str = "GET",
+    positional: Sequence[str] = (),
+    is_large: bool = False,
+    is_public: bool = False,
+    examples: Sequence[str] = (),
+) -> Callable[[Function], Function]:
+    """Declare a function as an operation; see `Operation` for the arguments."""
+
+    def declare(function: Function) -> Function:
+        declared = Operation(
+            function, path, role, method, group, positional, is_large, is_public, examples
+        )
+        setattr(function, ATTRIBUTE, declared)
+        return function
+
+    return declare
+
+
+@cache
+def operation_entries() -> Mapping[str, EntryPoint]:
+    """Return where the installed operations are, by name, without importing them."""
+    return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
+
+
+@cache
+def find_operation(name: str) -> Operation:
+    """Return an installed operation.
+
+    Raises:
+        SettingsError: Its package can't be loaded.
+
+    """
+    found: Operation = getattr(load(operation_entries()[name]), ATTRIBUTE)
+    return found
+
+
+def find_operations() -> list[Operation]:
+    """Return the installed operations, those of a module in the order of its text.
+
+    Raises:
+        SettingsError: A package can't be loaded.
+
+    """
+    found = [find_operation(name) for name in operation_entries()]
+    place = attrgetter("function.__module__", "function.__code__.co_firstlineno")
+    return sorted(found, key=place)
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column of a table: the field, its heading, and what its cells lead to."""
+
+    name: str
+    title: str
+    opens: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """A result as a table for people.
+
+    Attributes:
+        columns: The columns that are shown.
+        rows: The rows, as they are.
+        total: How many there are with those that are left out.
+        facts: Values about all of it, by their names in words.
+
+    """
+
+    columns: Sequence[ShownColumn]
+    rows: Sequence[Any]
+    total: int
+    facts: Mapping[str, Any]
+
+    @property
+    def has_places(self) -> bool:
+        """Whether the rows are places in texts."""
+        return bool(self.rows) and all(hasattr(self.rows[0], name) for name in PLACE)
+
+
+PLACE = ("document", "start", "end")
+
+
+def make_table(result: Any) -> Table:
+    """Return a result as a table; one without `rows` is a table of one row."""
+    if not hasattr(result, "rows"):
+        return Table(list(_columns(type(result))), [result], 1, {})
+    row_type = _row_type(type(result))
+    about = [field.name for field in fields(result) if field.name not in ("rows", "total")]
+    facts = {in_words(name): getattr(result, name) for name in about}
+    return Table(list(_columns(row_type)), result.rows, result.total, facts)
+
+
+def _row_type(result: type[Any]) -> type[Any]:
+    rows = typing.get_type_hints(result)["rows"]
+    found: type[Any] = typing.get_args(rows)[0]
+    return found
+
+
+def _columns(row: type[Any]) -> Iterator[ShownColumn]:
+    hints = typing.get_type_hints(row, include_extras=True)
+    for field in fields(row):
+        parts = typing.get_args(hints[field.name])
+        marks = [part for part in parts if isinstance(part, Column)]
+        mark = marks[0] if marks else Column()
+        if mark.is_shown:
+            types = {hints[field.name], *parts, *(a for p in parts for a in typing.get_args(p))}
+            is_right = mark.is_right or bool(types & {int, float})
+            yield ShownColumn(field.name, mark.title or in_words(field.name), mark.opens, is_right)
+
+
+def in_words(name: str) -> str:
+    """Return the name of a field as people read it."""
+    return name.replace("_", " ")
+
+
+def format_value(value: Any) -> str:
+    """Return a value of a table as text for people: '' for None, thousands with commas."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:,.2f}"
+        case int():
+            return f"{value:,}"
+        case str():
+            return value
+        case Mapping():
+            return ", ".join(f"{key} {format_value(each)}" for key, each in value.items())
+        case list() | tuple():
+            return ", ".join(format_value(each) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return " ".join(format_value(getattr(value, field.name)) for field in fields(value))
+    return str(value)

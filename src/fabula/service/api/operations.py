@@ -1,0 +1,86 @@
+"""Routes made from operations: FastAPI reads, bounds and describes their parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+from fastapi import Path as InPath
+from pydantic import ConfigDict, create_model
+
+from fabula.operations.kit import Operation, Parameter, Role, find_operations
+from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
+from fabula.service.http.route_rules import declare
+
+CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
+BODY = "body"
+
+
+def make_router() -> APIRouter:
+    """Return a route for each installed operation, listed under its group."""
+    router = APIRouter()
+    for operation in find_operations():
+        router.add_api_route(
+            operation.path,
+            declare(is_public=operation.is_public)(_make_endpoint(operation)),
+            methods=[operation.method],
+            response_model=operation.result,
+            summary=operation.summary,
+            description=operation.description,
+            tags=[operation.group.lower()],
+        )
+    return router
+
+
+def _make_endpoint(operation: Operation) -> Callable[..., Any]:
+    def answer(state: Any, caller: Any, collection: Any, **values: Any) -> Any:
+        if body := values.pop(BODY, None):
+            values |= body.model_dump()
+
+        def run() -> Any:
+            return operation.run(
+                collection, values, lambda name: state.filled_collection(name, caller)
+            )
+
+        if not operation.is_large:
+            return run()
+        with state.large_task_limit.hold(caller.id):
+            return run()
+
+    in_path = set(re.findall(r"{(\w+)}", operation.path))
+    others = [each for each in operation.offered if each.name not in in_path]
+    declared = {"state": State, "caller": CALLERS[operation.role], "collection": FilledCollection}
+    declared |= {
+        each.name: _describe(each, InPath) for each in operation.offered if each not in others
+    }
+    defaults: dict[str, Any] = {}
+    if operation.method == "GET":
+        declared |= {each.name: _describe(each, Query) for each in others}
+        defaults = {each.name: each.default for each in others if not each.is_required}
+    else:
+        values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in others}
+        body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
+        declared[BODY] = Annotated[body, Body()]
+    answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=annotation,
+                default=defaults.get(name, inspect.Parameter.empty),
+            )
+            for name, annotation in declared.items()
+        ]
+    )
+    answer.__name__ = operation.function.__name__
+    return answer
+
+
+def _describe(parameter: Parameter, kind: Callable[..., Any]) -> Any:
+    """Return the annotation of a parameter of a query or of a path."""
+    described = kind(description=parameter.field.description)
+    described.metadata = parameter.field.metadata
+    return Annotated[parameter.type, described]

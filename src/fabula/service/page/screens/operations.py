@@ -1,0 +1,218 @@
+"""Screens made from operations: one a group, with a form and a table for each operation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from fabula.app.collection import Collection
+from fabula.errors import FabulaError
+from fabula.export.cells import format_csv
+from fabula.operations.kit import (
+    Mark,
+    Operation,
+    Parameter,
+    Table,
+    find_operations,
+    format_value,
+    in_words,
+    make_table,
+)
+from fabula.operations.parameters import MAX_ROWS
+from fabula.service.core.errors import status_of
+from fabula.service.http.addresses import address
+from fabula.service.http.admission import is_cross_site
+from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.page.document_choices import list_choices
+from fabula.service.page.rendering import show
+from fabula.service.page.screen import Screen
+
+END = "100%"
+"""The place at the end of a book, by which a reader's bookmark is put aside."""
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+PAGING = ("first", "limit")
+"""Parameters that have links, and no fields in the form."""
+
+
+def make_screens() -> Sequence[Screen]:
+    """Return a screen for each group of the installed operations that only read."""
+    groups: dict[str, list[Operation]] = {}
+    for operation in find_operations():
+        if operation.method == "GET":
+            groups.setdefault(operation.group, []).append(operation)
+    return [_make_screen(group, operations) for group, operations in groups.items()]
+
+
+def _make_screen(group: str, operations: Sequence[Operation]) -> Screen:
+    router = APIRouter()
+    path = f"/c/{{collection}}/{group.lower()}"
+    router.add_api_route(path, _make_route(group, operations))
+    is_public = all(operation.is_public for operation in operations)
+    return Screen(group, path, needs_books=True, for_members=not is_public, router=router)
+
+
+def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Response]:
+    def show_group(
+        request: Request, state: State, collection: FilledCollection, caller: Reader
+    ) -> Response:
+        """Show the form of an operation and, with `run`, its result; or return that as a file."""
+        named = request.query_params.get("tool", "")
+        operation = next((each for each in operations if each.name == named), operations[0])
+        asked = _Asked(request, collection, operation)
+        result, problem, status = None, "", 200
+        try:
+            asked.find_document()
+            if asked.is_complete and not asked.is_led:
+                with state.large_task_limit.hold(caller.id):
+                    result = operation.run(
+                        collection,
+                        asked.values | ({"limit": MAX_ROWS} if asked.format else {}),
+                        lambda name: state.filled_collection(name, caller),
+                    )
+        except FabulaError as error:
+            # The form keeps what was entered, so that it can be corrected.
+            problem, status = error.message, status_of(error)
+            if asked.format or status >= 500:
+                raise
+        if result is not None and asked.format:
+            return _make_file(operation, result, asked.format)
+        values = {
+            "collection": collection.name,
+            "group": group,
+            "operation": operation,
+            "tools": [(each, asked.address(each)) for each in operations],
+            "fields": [each for each in operation.offered if each.name not in PAGING],
+            "has_place": any(each.name == "until" for each in operation.offered),
+            "kind": field_kind,
+            "asked": asked,
+            "documents": list_choices(collection, asked.values.get("document", "")),
+            "problem": problem,
+            "found": _Found(asked, operations, make_table(result)) if result is not None else None,
+        }
+        return show(request, "operation.html", values, status)
+
+    return show_group
+
+
+class _Asked:
+    """What the address of a screen asks for.
+
+    Attributes:
+        values: The values of the operation's parameters, as they were typed.
+        is_run: Whether the operation is to be run, and not only its form shown.
+        is_led: Whether a link on another site led here: it runs nothing, as the browser sends the
+            reader's cookie with it.
+        format: The kind of file that is wanted in place of a screen; '' for none.
+
+    """
+
+    def __init__(self, request: Request, collection: Collection, operation: Operation) -> None:
+        query = request.query_params
+        self._collection, self._operation = collection, operation
+        names = [each.name for each in operation.offered]
+        self.values = {name: query[name].strip() for name in names if query.get(name, "").strip()}
+        self.is_run = bool(query.get("run"))
+        self.is_led = self.is_run and is_cross_site(request)
+        self.format = query.get("as", "") if query.get("as") in MEDIA_TYPES else ""
+
+    def find_document(self) -> None:
+        """Put the document's id in place of its title. Raises NotFound."""
+        if document := self.values.get("document"):
+            self.values["document"] = self._collection.document(document).id
+        elif self.values.get("until") == END:
+            # A place is one in a single book; all books are read to their ends anyway.
+            del self.values["until"]
+
+    @property
+    def lacking(self) -> str:
+        """The name in words of a parameter that must still be given; '' if there is none."""
+        lacking = (each.name for each in self._operation.offered if each.is_required)
+        return next((in_words(name) for name in lacking if name not in self.values), "")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is something to run."""
+        return self.is_run and not self.lacking
+
+    def value(self, parameter: Parameter) -> str:
+        """Return what stands in the field of a parameter."""
+        default = "" if parameter.is_required else parameter.default
+        return str(self.values.get(parameter.name, default))
+
+    def number(self, name: str) -> int:
+        """Return the number that a parameter has."""
+        [default] = [each.default for each in self._operation.offered if each.name == name]
+        return int(self.values.get(name, default))
+
+    def address(self, operation: Operation | None = None, **changed: Any) -> str:
+        """Return the address of the screen for an operation, with some values changed."""
+        operation = operation or self._operation
+        names = [each.name for each in operation.offered if each.name not in PAGING]
+        values = {name: self.values[name] for name in names if name in self.values} | changed
+        required = [each.name for each in operation.offered if each.is_required]
+        run = "true" if all(name in values for name in required) else ""
+        path = ("c", self._collection.name, operation.group.lower())
+        return address(*path, tool=operation.name, **values, run=run)
+
+
+class _Found:
+    """A result as the template shows it."""
+
+    def __init__(self, asked: _Asked, operations: Sequence[Operation], table: Table) -> None:
+        self.table = table
+        self._asked, self._operations = asked, {each.name: each for each in operations}
+        self.facts = {name: format_value(value) for name, value in table.facts.items() if value}
+        names = {each.name for each in asked._operation.offered}
+        self.first = asked.number("first") if "first" in names else 0
+        self.last = self.first + len(table.rows)
+        limit = asked.number("limit") if "limit" in names else 0
+        self.previous = asked.address(first=max(self.first - limit, 0)) if self.first else ""
+        more = "first" in names and self.last < table.total
+        self.next = asked.address(first=self.last) if more else ""
+        self.files = [(kind, f"{asked.address()}&as={kind}") for kind in MEDIA_TYPES]
+
+    def cell(self, row: Any, name: str) -> str:
+        """Return the text of a cell."""
+        return format_value(getattr(row, name))
+
+    def link(self, row: Any, name: str, opens: str) -> str:
+        """Return the address that a cell leads to; '' if it leads nowhere."""
+        operation = self._operations.get(opens)
+        if operation is None:
+            return ""
+        return self._asked.address(operation, **{operation.positional[0]: getattr(row, name)})
+
+
+def _make_file(operation: Operation, result: Any, format: str) -> Response:
+    """Return a result as JSON, or its rows as CSV, in which no cell is a formula."""
+    values = operation.to_json(result)
+    if format == "csv":
+        rows = values.get("rows", [values])
+        table = make_table(result)
+        names = [field.name for field in fields(table.rows[0])] if table.rows else []
+        text = format_csv(names, [[row[name] for name in names] for row in rows])
+    else:
+        text = json.dumps(values, ensure_ascii=False)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{operation.name}.{format}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    content = text.encode("utf-8", "surrogatepass")
+    return Response(content, media_type=MEDIA_TYPES[format], headers=headers)
+
+
+def field_kind(parameter: Parameter) -> str:
+    """Return which field of a form a parameter has."""
+    if parameter.has(Mark.NAMES_DOCUMENT):
+        return "document"
+    if parameter.is_flag:
+        return "check"
+    if parameter.choices:
+        return "choice"
+    return "number" if parameter.type is int else "text"

@@ -1,0 +1,182 @@
+"""Each operation on each interface: the same values, and the same refusals.
+
+The values are those of its examples, which are command lines that people type.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx2
+import pytest
+from click.testing import CliRunner, Result
+
+import fabula
+from database import connect, wipe
+from fabula.app import App
+from fabula.app.collection import Collection
+from fabula.cli import main
+from fabula.cli.shared.operations import make_command
+from fabula.config.settings import STATIC
+from fabula.errors import BadValue
+from fabula.operations.kit import Operation, find_operations, operation_entries
+from fabula.server import Address
+from fabula.service.http.dependencies import PERSON
+from mcp_calls import called
+from served import Served, served, server_of
+
+OPERATIONS = {operation.name: operation for operation in find_operations()}
+CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
+OTHER = (
+    "The old king sat. The king saw the ghost, and the old king wept. The ghost sat by the king."
+)
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": ""}
+    with App(**server_of(address), **offline) as app:
+        books = app.collection("default")
+        text = CAROL.read_text(encoding="utf-8")[:40_000]
+        books.ingest_text(text, source="c.txt", title="A Christmas Carol", language="en")
+        books.ingest_text(OTHER, source="k.txt", title="The King", language="en")
+        app.collection("novels").ingest_text(OTHER, source="k.txt", title="King", language="en")
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture
+def collection(it: Served) -> Collection:
+    default: Collection = it.state.app.collection("default")
+    return default
+
+
+@pytest.fixture(autouse=True)
+def neo4j_of_the_tests(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def list_examples() -> list[tuple[str, str]]:
+    return [(each.name, example) for each in OPERATIONS.values() for example in each.examples]
+
+
+def read_example(operation: Operation, example: str) -> dict[str, Any]:
+    """The values that a command line gives to parameters that every interface has."""
+    words = [word for word in shlex.split(example)[1:] if word not in ("--json", "--csv")]
+    context: click.Context = make_command(operation).make_context(operation.name, words)
+    defaults = {each.name: each.default for each in operation.offered}
+    return {
+        name: value
+        for name, value in context.params.items()
+        if name in defaults and value != defaults[name]
+    }
+
+
+def send(client: httpx2.Client, operation: Operation, values: dict[str, Any]) -> httpx2.Response:
+    in_path = {name: values[name] for name in values if f"{{{name}}}" in operation.path}
+    path = "/api/v1" + operation.path.format(collection="default", **in_path)
+    others = {name: value for name, value in values.items() if name not in in_path}
+    if operation.method == "GET":
+        return client.get(path, params=others)
+    return client.request(operation.method, path, json=others)
+
+
+def test_every_operation_has_an_example_and_a_description() -> None:
+    assert {*OPERATIONS} == {*operation_entries()}
+    for operation in OPERATIONS.values():
+        assert operation.examples, operation.name
+        assert operation.summary, operation.name
+        for parameter in operation.parameters:
+            assert parameter.field.description, f"{operation.name}: {parameter.name}"
+            if parameter.type is int:
+                assert {"ge", "le"} <= {*parameter.bounds}, f"{operation.name}: {parameter.name}"
+
+
+@pytest.mark.parametrize(("name", "example"), list_examples())
+def test_an_example_has_the_same_result_everywhere(
+    it: Served, collection: Collection, name: str, example: str
+) -> None:
+    operation = OPERATIONS[name]
+    words = [word for word in shlex.split(example) if word not in ("--json", "--csv")]
+    printed = run(*words, "--json")
+    assert printed.exit_code == 0, printed.output
+    result = json.loads(printed.stdout)
+    if "--regex" in words:
+        return  # for the command line alone
+    values = read_example(operation, example)
+    returned = operation.run(collection, values, it.state.app.collection)
+    assert operation.to_json(returned) == result
+    reply = send(it.client(operation.role), operation, values)
+    assert reply.json() == result, reply.text
+    told = called(it, operation.function.__name__, PERSON, collection="default", **values)
+    rows = told.pop("rows", [])
+    assert rows == result.get("rows", [])[: len(rows)]
+    assert told == {name: value for name, value in result.items() if name != "rows"}
+    if operation.method == "GET":
+        query = {"tool": name, "run": "true", **values}
+        screen = f"/c/default/{operation.group.lower()}"
+        client = it.client(operation.role)
+        table = client.get(screen, params=query, headers={"Accept": "text/html"})
+        assert table.status_code == 200
+        assert table.text.count("<tr>") == len(result["rows"]) + bool(result["rows"])
+        everything = client.get(screen, params={**query, "as": "json"}).json()
+        assert everything["rows"][: len(result["rows"])] == result["rows"]
+        assert len(everything["rows"]) == result["total"]
+    assert len(run(*words, "--csv").stdout.splitlines()) > len(result.get("rows", []))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=[*OPERATIONS])
+def test_what_an_operation_does_not_take_is_refused_everywhere(
+    it: Served, collection: Collection, operation: Operation
+) -> None:
+    values = read_example(operation, operation.examples[0])
+    wrong = values | {"limits": 3}
+    with pytest.raises(BadValue, match="has no parameter 'limits'"):
+        operation.run(collection, wrong, it.state.app.collection)
+    assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
+    reply = send(it.client(operation.role), operation, wrong)
+    assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
+    told = called(it, operation.function.__name__, PERSON, collection="default", **wrong)
+    assert "has no argument" in told
+    with httpx2.Client(base_url=it.url) as stranger:
+        assert send(stranger, operation, values).status_code == 401
+    elsewhere = it.client("admin", ["novels"])
+    assert send(elsewhere, operation, values).status_code == 404
+    if operation.role != "read":
+        assert send(it.client("read"), operation, values).status_code == 403
+    if operation.method != "GET":
+        large = values | {"words": "x" * 5_000_000}
+        assert send(it.client(operation.role), operation, large).status_code == 413
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=[*OPERATIONS])
+def test_a_result_ends_at_its_limit_and_says_how_many_there_are(
+    it: Served, collection: Collection, operation: Operation
+) -> None:
+    if all(parameter.name != "limit" for parameter in operation.parameters):
+        pytest.skip("it has no rows")
+    values = read_example(operation, operation.examples[0])
+    everything = operation.run(collection, values, it.state.app.collection)
+    assert everything.total > 1
+    result = operation.run(collection, values | {"limit": 1}, it.state.app.collection)
+    assert (len(result.rows), result.total) == (1, everything.total)
+    printed = run(*shlex.split(operation.examples[0]), "--limit", "1")
+    assert f"1 to 1 of {result.total:,}" in printed.stderr
+    query = {"tool": operation.name, "run": "true", "limit": 1, **values}
+    page = it.client().get(f"/c/default/{operation.group.lower()}", params=query)
+    assert f"1 to 1 of {result.total:,}" in page.text
+    for limit in (0, 10_001):
+        assert send(it.client(), operation, values | {"limit": limit}).status_code == 422
