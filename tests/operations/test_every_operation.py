@@ -24,7 +24,7 @@ from fabula.cli import main
 from fabula.cli.shared.operations import make_command
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue
-from fabula.operations.kit import Operation, find_operations, operation_entries
+from fabula.operations.kit import Asker, Operation, find_operations, operation_entries
 from fabula.server import Address
 from fabula.service.http.dependencies import PERSON
 from mcp_calls import called
@@ -56,6 +56,12 @@ def it(address: Address) -> Iterator[Served]:
 def collection(it: Served) -> Collection:
     default: Collection = it.state.app.collection("default")
     return default
+
+
+@pytest.fixture
+def asker(it: Served) -> Asker:
+    app = it.state.app
+    return Asker("ada", app, app.collections, app.collection)
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +113,7 @@ def test_every_operation_has_an_example_and_a_description() -> None:
 
 @pytest.mark.parametrize(("name", "example"), list_examples())
 def test_an_example_has_the_same_result_everywhere(
-    it: Served, collection: Collection, name: str, example: str
+    it: Served, collection: Collection, asker: Asker, name: str, example: str
 ) -> None:
     operation = OPERATIONS[name]
     words = [word for word in shlex.split(example) if word not in ("--json", "--csv")]
@@ -117,7 +123,7 @@ def test_an_example_has_the_same_result_everywhere(
     if "--regex" in words:
         return  # for the command line alone
     values = read_example(operation, example)
-    returned = operation.run(collection, values, it.state.app.collection)
+    returned = operation.run(collection, values, asker)
     assert operation.to_json(returned) == result
     reply = send(it.client(operation.role), operation, values)
     assert reply.json() == result, reply.text
@@ -140,12 +146,12 @@ def test_an_example_has_the_same_result_everywhere(
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=[*OPERATIONS])
 def test_what_an_operation_does_not_take_is_refused_everywhere(
-    it: Served, collection: Collection, operation: Operation
+    it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
     values = read_example(operation, operation.examples[0])
     wrong = values | {"limits": 3}
     with pytest.raises(BadValue, match="has no parameter 'limits'"):
-        operation.run(collection, wrong, it.state.app.collection)
+        operation.run(collection, wrong, asker)
     assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
@@ -164,14 +170,14 @@ def test_what_an_operation_does_not_take_is_refused_everywhere(
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=[*OPERATIONS])
 def test_a_result_ends_at_its_limit_and_says_how_many_there_are(
-    it: Served, collection: Collection, operation: Operation
+    it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
     if all(parameter.name != "limit" for parameter in operation.parameters):
         pytest.skip("it has no rows")
     values = read_example(operation, operation.examples[0])
-    everything = operation.run(collection, values, it.state.app.collection)
+    everything = operation.run(collection, values, asker)
     assert everything.total > 1
-    result = operation.run(collection, values | {"limit": 1}, it.state.app.collection)
+    result = operation.run(collection, values | {"limit": 1}, asker)
     assert (len(result.rows), result.total) == (1, everything.total)
     printed = run(*shlex.split(operation.examples[0]), "--limit", "1")
     assert f"1 to 1 of {result.total:,}" in printed.stderr

@@ -1,13 +1,15 @@
 """The declaration of operations: a function, its parameters, and to whom it is offered.
 
-An operation is a function of a collection and of annotated parameters that returns a frozen
-dataclass. From this one declaration are made the command (`fabula.cli.shared.operations`), the
-route (`fabula.service.api.operations`), the assistants' tool (`fabula.service.tools`) and the
-screen (`fabula.service.page.screens.operations`); for programs it is the function itself.
+An operation is a function of a collection, or of the library, and of annotated parameters that
+returns a frozen dataclass. From this one declaration are made the command
+(`fabula.cli.shared.operations`), the route (`fabula.service.api.operations`), the assistants' tool
+(`fabula.service.mcp`) and the screen (`fabula.service.page.screens.operations`); for programs it is
+the function itself.
 
 A result with `rows` is a table: its rows are dataclasses of one kind, `total` is how many there are
 with those that a limit left out, and its other values are facts about all of it. Rows that have
-`document`, `start` and `end` are places in a text, which every interface can open.
+`document`, `start` and `end` are places in a text, which every interface can open. Where a result
+is prose, its method `to_text` returns what a terminal shows in place of a table.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
+from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.errors import BadValue, did_you_mean
 from fabula.graph.installed import load
@@ -63,6 +66,26 @@ class Mark(Enum):
     """Only the command line and programs have it: it may take any time."""
     NAMES_DOCUMENT = auto()
     """Its value names a document, which the page offers to choose."""
+    CALLER = auto()
+    """Its value is the name of who asks; nobody can give it."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks for an operation, and what they may see.
+
+    Attributes:
+        name: The name of the key, or of the user of this machine.
+        app: The library that operations on no single collection are about.
+        visible: Returns the names of the collections that have documents and that they may see.
+        open: Returns a collection that they may see, by its name; NotFound for any other.
+
+    """
+
+    name: str
+    app: App
+    visible: Callable[[], Sequence[str]]
+    open: Callable[[str], Collection]
 
 
 @dataclass(frozen=True)
@@ -134,13 +157,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operation:
-    """A function of a collection, and where and to whom it is offered.
+    """A function of a collection or of the library, and where and to whom it is offered.
 
     Attributes:
-        function: The function.
+        function: The function; its first parameter is a Collection, or an Asker where it is about
+            no single collection.
         path: Its path under `/api/v1`, with `{collection}` and with parameters that are in it.
-        role: What its caller must be allowed to do.
-        method: Its method over HTTP; parameters are in the query of a GET, else in the body.
+        role: What its caller must be allowed to do. One of the role admin that is about no single
+            collection is for those who may do everything in all of them.
+        method: Its method over HTTP; parameters that are not in the path are in the query of a GET
+            or DELETE, else in the body.
+        status: The status of its response.
         group: The heading under which it is listed, and the screen that it is on.
         positional: The parameters that a command takes without their names.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
@@ -153,6 +180,7 @@ class Operation:
     path: str
     role: Role
     method: str
+    status: int
     group: str
     positional: Sequence[str]
     is_large: bool
@@ -179,9 +207,19 @@ class Operation:
     def _hints(self) -> Mapping[str, Any]:
         return typing.get_type_hints(self.function, include_extras=True)
 
+    @property
+    def has_collection(self) -> bool:
+        """Whether it is about one collection."""
+        return "{collection}" in self.path
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its parameters are in the body of a request."""
+        return self.method not in ("GET", "DELETE")
+
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters, but for the collection."""
+        """Its parameters, but for the collection or the asker."""
         known = [*inspect.signature(self.function).parameters.values()][1:]
         return tuple(self._read_parameter(each.name, each.default) for each in known)
 
@@ -197,7 +235,8 @@ class Operation:
     @property
     def offered(self) -> tuple[Parameter, ...]:
         """The parameters that every interface has."""
-        return tuple(each for each in self.parameters if not each.has(Mark.AT_THIS_MACHINE))
+        local = (Mark.AT_THIS_MACHINE, Mark.CALLER)
+        return tuple(each for each in self.parameters if not any(map(each.has, local)))
 
     @property
     def result(self) -> type[Any]:
@@ -236,18 +275,13 @@ class Operation:
             raise BadValue(f"{first['loc'][0]}: {first['msg']}.") from error
         return {name: getattr(checked, name) for name in names}
 
-    def run(
-        self,
-        collection: Collection,
-        values: Mapping[str, Any],
-        open: Callable[[str], Collection],
-    ) -> Any:
+    def run(self, collection: Collection | None, values: Mapping[str, Any], asker: Asker) -> Any:
         """Return the result of the function.
 
         Args:
-            collection: The collection.
+            collection: The collection; None for an operation that is about no single one.
             values: The values of its parameters, as they were given.
-            open: Returns another collection that the caller may see, by its name.
+            asker: Who asks.
 
         Raises:
             FabulaError: What the function raises; BadValue as `check` does.
@@ -257,8 +291,10 @@ class Operation:
         for parameter in self.parameters:
             if parameter.is_collection:
                 name = checked[parameter.name]
-                checked[parameter.name] = open(name) if name else None
-        return self.function(collection, **checked)
+                checked[parameter.name] = asker.open(name) if name else None
+            elif parameter.has(Mark.CALLER):
+                checked[parameter.name] = asker.name
+        return self.function(collection or asker, **checked)
 
     def to_json(self, result: Any) -> Any:
         """Return a result as JSON's values: the same for every interface."""
@@ -271,6 +307,7 @@ def operation(
     group: str,
     role: Role = "read",
     method: str = "GET",
+    status: int = 200,
     positional: Sequence[str] = (),
     is_large: bool = False,
     is_public: bool = False,
@@ -280,7 +317,7 @@ def operation(
 
     def declare(function: Function) -> Function:
         declared = Operation(
-            function, path, role, method, group, positional, is_large, is_public, examples
+            function, path, role, method, status, group, positional, is_large, is_public, examples
         )
         setattr(function, ATTRIBUTE, declared)
         return function

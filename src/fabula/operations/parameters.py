@@ -30,5 +30,6 @@ Until = Annotated[
 OtherCollection = Annotated[
     Collection | None, Field(description="the name of another collection; '' for none")
 ]
+Who = Annotated[str, Field(description="the name of who asks"), Mark.CALLER]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at most")]
 First = Annotated[int, Field(ge=0, le=10**9, description="how many rows to skip")]

@@ -322,9 +322,9 @@ class _Access:
             raise NotFound("Name a collection: the tool list_collections lists them.")
         return self.state.filled_collection(name, self.caller(context))
 
-    def require(self, caller: Caller, role: Role) -> None:
-        """Raise Forbidden unless a caller may do what a role may."""
-        if not caller.may(role):
+    def require(self, caller: Caller, role: Role, *, in_all: bool = False) -> None:
+        """Raise Forbidden unless a caller may do what a role may, with `in_all` everywhere."""
+        if not caller.may(role) or (in_all and not caller.may_all):
             raise Forbidden(
                 f"This needs a key with the role {role}; this key has the role {caller.role}."
             )
@@ -667,23 +667,21 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
     `total` says how many there are.
     """
 
-    def call(session: Context[Any, Any], collection: str, **values: Any) -> Any:
+    def call(session: Context[Any, Any], collection: str = "", **values: Any) -> Any:
         caller = access.caller(session)
-        access.require(caller, operation.role)
-        source = access.collection(session, collection)
-
-        def open_other(name: str) -> Collection:
-            return access.state.filled_collection(name, caller)
-
-        if not operation.is_large:
-            return _fit_rows(operation.run(source, values, open_other))
-        with access.state.large_task_limit.hold(caller.id):
-            return _fit_rows(operation.run(source, values, open_other))
+        is_for_all = operation.role == "admin" and not operation.has_collection
+        access.require(caller, operation.role, in_all=is_for_all)
+        source = access.collection(session, collection) if operation.has_collection else None
+        return _fit_rows(access.state.run_operation(caller, operation, source, values))
 
     own = inspect.Parameter.KEYWORD_ONLY
     declared = [
         inspect.Parameter("session", own, annotation=Context[Any, Any]),
-        inspect.Parameter("collection", own, annotation=CollectionName),
+        *(
+            [inspect.Parameter("collection", own, annotation=CollectionName)]
+            if operation.has_collection
+            else []
+        ),
         *(
             inspect.Parameter(
                 each.name,

@@ -8,7 +8,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
 
@@ -19,6 +20,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
+from fabula.operations.kit import Asker, Operation
 from fabula.service.core.accounts import Ledger
 from fabula.service.core.asking import AskingServices
 from fabula.service.core.audit import Audit
@@ -251,6 +253,31 @@ class ServiceState:
     def visible_collections(self, caller: Caller) -> list[str]:
         """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
+
+    def run_operation(
+        self,
+        caller: Caller,
+        operation: Operation,
+        collection: Collection | None,
+        values: Mapping[str, Any],
+    ) -> Any:
+        """Return the result of an operation, within what a caller may see and have at once.
+
+        Raises:
+            FabulaError: What the operation raises; TooManyRequests if the caller has too many large
+                tasks.
+
+        """
+        asker = Asker(
+            caller.name,
+            self.app,
+            partial(self.visible_collections, caller),
+            lambda name: self.filled_collection(name, caller),
+        )
+        if not operation.is_large:
+            return operation.run(collection, values, asker)
+        with self.large_task_limit.hold(caller.id):
+            return operation.run(collection, values, asker)
 
     def spaces(self, caller: Caller) -> list[Space]:
         """Return the embedding spaces of the collections with documents that a caller may see."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table as RichTable
 
+from fabula.app.deciding import current_user
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import open_collection, open_for_reading
@@ -19,7 +20,15 @@ from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.export.cells import format_csv
 from fabula.models.clean import escape_json
-from fabula.operations.kit import Operation, Parameter, Table, format_value, make_table
+from fabula.operations.kit import (
+    Asker,
+    Mark,
+    Operation,
+    Parameter,
+    Table,
+    format_value,
+    make_table,
+)
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -34,7 +43,9 @@ def make_command(operation: Operation) -> click.Command:
     ) -> None:
         opened = open_for_reading if operation.role == "read" else open_collection
         with opened(settings) as collection:
-            result = operation.run(collection, values, collection.app.collection)
+            app = collection.app
+            asker = Asker(current_user(), app, app.collections, app.collection)
+            result = operation.run(collection if operation.has_collection else None, values, asker)
             table = make_table(result)
             if table.has_places:
                 _keep_places(operation, table, values, collection)
@@ -43,9 +54,12 @@ def make_command(operation: Operation) -> click.Command:
             _write(escape_json(text) + "\n", out)
         elif as_csv or out:
             _write(_format_csv(operation.to_json(result), table), out)
+        elif hasattr(result, "to_text"):
+            echo(result.to_text())
         else:
             _show(table, int(values.get("first", 0)))
 
+    typed = [each for each in operation.parameters if not each.has(Mark.CALLER)]
     command = settings_flags(*GRAPH)(run)
     for option in (
         click.option(
@@ -55,7 +69,7 @@ def make_command(operation: Operation) -> click.Command:
         ),
         click.option("--csv", "as_csv", is_flag=True, help="print CSV"),
         click.option("--json", "as_json", is_flag=True, help="print JSON"),
-        *(_make_option(operation, parameter) for parameter in reversed(operation.parameters)),
+        *(_make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
     return click.command(

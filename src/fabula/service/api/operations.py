@@ -12,7 +12,15 @@ from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
 from fabula.operations.kit import Operation, Parameter, Role, find_operations
-from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
+from fabula.service.http.dependencies import (
+    Admin,
+    AdminOfAll,
+    FilledCollection,
+    Reader,
+    State,
+    VisibleCollection,
+    Writer,
+)
 from fabula.service.http.route_rules import declare
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
@@ -27,6 +35,7 @@ def make_router() -> APIRouter:
             operation.path,
             declare(is_public=operation.is_public)(_make_endpoint(operation)),
             methods=[operation.method],
+            status_code=operation.status,
             response_model=operation.result,
             summary=operation.summary,
             description=operation.description,
@@ -36,28 +45,24 @@ def make_router() -> APIRouter:
 
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
-    def answer(state: Any, caller: Any, collection: Any, **values: Any) -> Any:
+    def answer(state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
-
-        def run() -> Any:
-            return operation.run(
-                collection, values, lambda name: state.filled_collection(name, caller)
-            )
-
-        if not operation.is_large:
-            return run()
-        with state.large_task_limit.hold(caller.id):
-            return run()
+        return state.run_operation(caller, operation, collection, values)
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
-    declared = {"state": State, "caller": CALLERS[operation.role], "collection": FilledCollection}
+    declared = {"state": State, "caller": CALLERS[operation.role]}
+    if operation.has_collection:
+        # What writes may be the first of a collection.
+        declared["collection"] = FilledCollection if operation.role == "read" else VisibleCollection
+    elif operation.role == "admin":
+        declared["caller"] = AdminOfAll
     declared |= {
         each.name: _describe(each, InPath) for each in operation.offered if each not in others
     }
     defaults: dict[str, Any] = {}
-    if operation.method == "GET":
+    if not operation.has_body:
         declared |= {each.name: _describe(each, Query) for each in others}
         defaults = {each.name: each.default for each in others if not each.is_required}
     else:

@@ -25,6 +25,7 @@ from fabula.operations.kit import (
 )
 from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import status_of
+from fabula.service.core.operations import run_operation
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import FilledCollection, Reader, State
@@ -43,7 +44,7 @@ def make_screens() -> Sequence[Screen]:
     """Return a screen for each group of the installed operations that only read."""
     groups: dict[str, list[Operation]] = {}
     for operation in find_operations():
-        if operation.method == "GET":
+        if operation.method == "GET" and operation.has_collection:
             groups.setdefault(operation.group, []).append(operation)
     return [_make_screen(group, operations) for group, operations in groups.items()]
 
@@ -68,12 +69,13 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
         try:
             asked.find_document()
             if asked.is_complete and not asked.is_led:
-                with state.large_task_limit.hold(caller.id):
-                    result = operation.run(
-                        collection,
-                        asked.values | ({"limit": MAX_ROWS} if asked.format else {}),
-                        lambda name: state.filled_collection(name, caller),
-                    )
+                limit = (
+                    {"limit": MAX_ROWS}
+                    if asked.format and any(each.name == "limit" for each in operation.offered)
+                    else {}
+                )
+                values = asked.values | limit
+                result = run_operation(state, caller, operation, collection, values)
         except FabulaError as error:
             # The form keeps what was entered, so that it can be corrected.
             problem, status = error.message, status_of(error)
@@ -81,7 +83,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
                 raise
         if result is not None and asked.format:
             return _make_file(operation, result, asked.format)
-        values = {
+        shown = {
             "collection": collection.name,
             "group": group,
             "operation": operation,
@@ -94,7 +96,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
             "problem": problem,
             "found": _Found(asked, operations, make_table(result)) if result is not None else None,
         }
-        return show(request, "operation.html", values, status)
+        return show(request, "operation.html", shown, status)
 
     return show_group
 
