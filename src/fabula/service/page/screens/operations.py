@@ -25,7 +25,6 @@ from fabula.operations.kit import (
 )
 from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import status_of
-from fabula.service.core.operations import run_operation
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import FilledCollection, Reader, State
@@ -69,13 +68,8 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
         try:
             asked.find_document()
             if asked.is_complete and not asked.is_led:
-                limit = (
-                    {"limit": MAX_ROWS}
-                    if asked.format and any(each.name == "limit" for each in operation.offered)
-                    else {}
-                )
-                values = asked.values | limit
-                result = run_operation(state, caller, operation, collection, values)
+                values = asked.all_values if asked.format else asked.values
+                result = state.run_operation(caller, operation, collection, values)
         except FabulaError as error:
             # The form keeps what was entered, so that it can be corrected.
             problem, status = error.message, status_of(error)
@@ -129,6 +123,12 @@ class _Asked:
         elif self.values.get("until") == END:
             # A place is one in a single book; all books are read to their ends anyway.
             del self.values["until"]
+
+    @property
+    def all_values(self) -> dict[str, Any]:
+        """The values for a file, which has as many rows as there may be."""
+        has_limit = any(each.name == "limit" for each in self._operation.offered)
+        return self.values | ({"limit": MAX_ROWS} if has_limit else {})
 
     @property
     def lacking(self) -> str:
