@@ -12,7 +12,17 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from docs_site import commands, diagrams, llms, python_api, queries, routes, schema, settings
+from docs_site import (
+    commands,
+    diagrams,
+    llms,
+    operations,
+    python_api,
+    queries,
+    routes,
+    schema,
+    settings,
+)
 from docs_site.pages import Pages, titles
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +35,7 @@ def main() -> None:
     """Write all pages, draw their diagrams, and have Zensical make the site."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "site").resolve()
     pages = Pages.read(ROOT)
-    for module in (commands, settings, routes, schema, queries, python_api):
+    for module in (commands, operations, settings, routes, schema, queries, python_api):
         pages.add(module.make_pages())
     diagrams.draw_all(pages.texts.values(), WORK / "diagrams")
     source = WORK / "pages"

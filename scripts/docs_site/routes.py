@@ -44,7 +44,7 @@ def make_pages() -> dict[str, str]:
 
 def _http() -> str:
     service = FastAPI(title="Fabula", version=version("fabula"))
-    for router in api.ROUTERS:
+    for router in api.list_routers():
         service.include_router(router, prefix=BASE)
     service.include_router(openai.router)
     document = service.openapi()

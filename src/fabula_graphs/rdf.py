@@ -1,4 +1,4 @@
-"""Write facts, events and discourse relations for other programs: as RDF, or facts as CSV.
+"""Write facts, events and discourse relations for other programs, as RDF.
 
 RDF is written by rdflib, which the extra `rdf` installs, as N-Triples or Turtle. Each fact becomes
 a triple, and a statement about the triple (rdf:Statement) has its proof and place in the text. Each
@@ -9,7 +9,6 @@ is RDF, too.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from urllib.parse import quote
 
 from fabula.errors import FabulaError, NotFound
 from fabula.export.export_formats import ExportFormat
-from fabula.export.files import escape_formula, replace_file
+from fabula.export.files import replace_file
 from fabula.export.graph_xml import FORBIDDEN, Written
 from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from fabula.app.collection import Collection
 
-FORMATS = {"nt": "nt", "ttl": "turtle", "csv": ""}
+FORMATS = {"nt": "nt", "ttl": "turtle"}
 """Suffixes of files, with the name of the format in rdflib."""
 STATEMENTS = (
     "fabula_graphs/facts/find_facts",
@@ -39,39 +38,6 @@ STATEMENTS = (
     "fabula_graphs/discourse/find_links",
 )
 BASE = "urn:fabula:"
-COLUMNS = (
-    *("subject", "predicate", "object", "subject_type", "object_type", "proof", "section"),
-    *("start", "end", "chunks", "title", "document", "subject_id", "object_id", "id"),
-)
-
-
-def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path) -> int:
-    """Write facts to a file and return how many they are.
-
-    Args:
-        facts: Rows of `cypher/fabula_graphs/facts/find_facts.cypher`.
-        collection: The name of their collection, which becomes part of their IRIs.
-        file: What to write; its suffix is one of FORMATS. An existing file is replaced only once
-            the new one is complete.
-
-    Raises:
-        FabulaError: The suffix is another one, rdflib isn't installed, or the file can't be
-            written.
-    """
-    format = file.suffix.lower().removeprefix(".")
-    if format not in FORMATS:
-        raise FabulaError(
-            f"Facts are written as {', '.join(FORMATS)}: end the file in "
-            f".{', .'.join(FORMATS)}, not as {file.name!r} does."
-        )
-    if format == "csv":
-        with replace_file(file) as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            writer.writerows([_field(row[name]) for name in COLUMNS] for row in facts)
-        return len(facts)
-    _serialize(graph_of(facts, collection), file, format)
-    return len(facts)
 
 
 @dataclass(frozen=True)
@@ -159,8 +125,7 @@ def _empty_graph() -> Graph:
         from rdflib.namespace import PROV
     except ImportError as error:
         raise FabulaError(
-            "RDF is written by rdflib, which isn't installed: run `pip install 'fabula[rdf]'`, or "
-            "end the file in .csv."
+            "RDF is written by rdflib, which isn't installed: run `pip install 'fabula[rdf]'`."
         ) from error
     graph = Graph()
     graph.bind("fabula", _iri("vocabulary", ""))
@@ -277,7 +242,3 @@ def _iri(*parts: str) -> URIRef:
 
 def _clean(value: str) -> str:
     return FORBIDDEN.sub("", value)
-
-
-def _field(value: Any) -> Any:
-    return escape_formula(_clean(value)) if isinstance(value, str) else value

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +15,6 @@ import httpx2
 import pytest
 from click.testing import CliRunner, Result
 
-import fabula
 from database import connect, wipe
 from fabula.app import App
 from fabula.app.collection import Collection
@@ -29,25 +27,39 @@ from fabula.server import Address
 from fabula.service.http.dependencies import PERSON
 from mcp_calls import called
 from served import Served, served, server_of
+from stated_facts import state_facts
 
 OPERATIONS = {operation.name: operation for operation in find_operations()}
-CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
-OTHER = (
-    "The old king sat. The king saw the ghost, and the old king wept. The ghost sat by the king."
+CAROL = """STAVE ONE
+
+"Christmas is a humbug," said Scrooge to Marley. The old ghost of Marley shook its chain. "Money is
+my business," said Scrooge to Marley. The poor man saw the ghost of Marley by the fire. "Christmas
+is my business," said Marley to Scrooge, and the old ghost of Marley sat by the fire.
+
+STAVE TWO
+
+Bob Cratchit is the father of Peter Cratchit. Bob Cratchit said, "Christmas is here." Then Martha
+Cratchit, the sister of Peter Cratchit, saw the ghost of Marley by the fire. Scrooge saw Bob
+Cratchit, and Scrooge heard the ghost shake the chain, and Scrooge saw Marley.
+"""
+STATED = (
+    ("Bob Cratchit", "father of", "Peter Cratchit"),
+    ("Martha Cratchit", "sister of", "Peter Cratchit"),
 )
+KING = "The old king sat. The king saw the ghost, and the old king wept. The ghost sat by the king."
 
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": ""}
-    with App(**server_of(address), **offline) as app:
+    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
+    with App(**server_of(address), **offline, graphs="entities,speech") as app:
         books = app.collection("default")
-        text = CAROL.read_text(encoding="utf-8")[:40_000]
-        books.ingest_text(text, source="c.txt", title="A Christmas Carol", language="en")
-        books.ingest_text(OTHER, source="k.txt", title="The King", language="en")
-        app.collection("novels").ingest_text(OTHER, source="k.txt", title="King", language="en")
+        books.ingest_text(CAROL, source="c.txt", title="A Christmas Carol", language="en")
+        books.ingest_text(KING, source="k.txt", title="The King", language="en")
+        state_facts(books, "A Christmas Carol", STATED)
+        app.collection("novels").ingest_text(KING, source="k.txt", title="King", language="en")
         with served(app) as it:
             yield it
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fabula.app.collection import Collection
 from fabula.build.outcome import SilentProgress
-from fabula.graph import Part
+from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graph.parts import part_of
+from fabula.graph.parts import chunks_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
+from fabula.models.offline import StaticEmbedder
 from fabula.models.parallel import TaskGroup, Workers
+from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk
 from fabula_graphs.facts.build import build
+from fabula_graphs.facts.labels import FACT
 from fabula_graphs.facts.options import Options
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
@@ -157,6 +161,28 @@ def facts_of(
             return build(text, settings, models, known or Known(), work)
     finally:
         workers.close()
+
+
+def state_facts(collection: Collection, title: str, facts: Iterable[tuple[str, str, str]]) -> None:
+    """Give a document with entities some facts, as a model states them: subject, words, object."""
+    entry = collection.document(title)
+    text, cast = (
+        read_part(collection.store, Owner(collection.name, name, entry.id))
+        for name in (TEXT, "entities")
+    )
+    model = Model({words: [triple(subject, words, object, 1)] for subject, words, object in facts})
+    made = facts_of(
+        model, chunks_of(text), cast, document=entry.id, window_tokens=1, normalise=False
+    )
+    record = Record({"graph": "facts", "rests_on": {"entities": cast.record.fingerprint}})
+    owner = Owner(collection.name, "facts", entry.id)
+    embedder = StaticEmbedder()
+    vectors = embedder.embed([node.properties["text"] for node in made.nodes]).vectors
+    nodes = tuple(
+        replace(node, embedding=vector) for node, vector in zip(made.nodes, vectors, strict=True)
+    )
+    part = Part(owner, nodes, made.edges, record, frozenset({FACT}))
+    collection.store.apply([part], embedder.model)
 
 
 def texts(made: Built) -> list[str]:

@@ -387,6 +387,76 @@ def ngrams(
     )
 
 
+@dataclass(frozen=True)
+class Dispersion:
+    """How evenly words are spread over a document.
+
+    Attributes:
+        document: The id of the document.
+        title: Its title.
+        count: How often the words stand in it.
+        parts: In how many of its parts they stand.
+        deviation: Gries's DP, normalised: 0 for words that stand everywhere alike, 1 for words that
+            stand in one part alone.
+
+    """
+
+    document: Annotated[str, Column(is_shown=False)]
+    title: str
+    count: int
+    parts: Annotated[int, Column("in parts")]
+    deviation: Annotated[float, Column("DP")]
+
+
+@dataclass(frozen=True)
+class Dispersions:
+    """Documents that have the words, those with the most first."""
+
+    total: int
+    rows: tuple[Dispersion, ...]
+
+
+@operation(
+    "/collections/{collection}/dispersion",
+    group=GROUP,
+    positional=["words"],
+    is_large=True,
+    examples=("dispersion ghost", 'dispersion "christmas" --parts 5 --stemmed'),
+)
+def dispersion(
+    collection: Collection,
+    words: Words,
+    document: Document = "",
+    until: Until = "",
+    parts: Annotated[
+        int, Field(ge=2, le=1000, description="into how many parts a document is cut")
+    ] = 20,
+    stemmed: Stemmed = False,
+    limit: Limit = 100,
+) -> Dispersions:
+    """Say how evenly some words are spread over each document.
+
+    A document is cut into parts of equally many words. DP (Gries 2008, normalised as by Lijffijt
+    and Gries 2012) is 0 where the words stand everywhere alike, and 1 where they are in one part.
+
+    Raises:
+        BadValue: The words can't be looked for.
+        NotFound: There is no such document or place.
+
+    """
+    rows = []
+    for text in read_corpus(collection, document, until):
+        if matches := text.words.find_words(words, stemmed=stemmed):
+            size = max(len(text.words.words), 1)
+            counts = Counter(match.first * parts // size for match in matches)
+            shares = [counts[part] / len(matches) for part in range(parts)]
+            deviation = sum(abs(share - 1 / parts) for share in shares) / 2 / (1 - 1 / parts)
+            entry = text.entry
+            rows.append(Dispersion(entry.id, entry.title, len(matches), len(counts), deviation))
+    rows.sort(key=lambda row: (-row.count, row.title, row.document))
+    return Dispersions(len(rows), tuple(rows[:limit]))
+
+
 def _count_forms(corpus: Corpus, *, stemmed: bool) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text in corpus:

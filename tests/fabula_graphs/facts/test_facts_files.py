@@ -1,8 +1,7 @@
-"""Facts are written as RDF and as CSV, and read back as they were."""
+"""Facts are written as RDF, and read back as they were."""
 
 from __future__ import annotations
 
-import csv
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import rdflib
 from rdflib.namespace import PROV, RDF, RDFS
 
 from fabula.errors import FabulaError
-from fabula_graphs.rdf import COLUMNS, write_facts
+from fabula_graphs.rdf import TypedRows, write_rdf
 
 COLLECTION = "my books/<a>"
 PROOF = 'He said: "Tiny Tim is the son of Bob\\Cratchit." \U0001f600'
@@ -41,9 +40,9 @@ ROWS = [ROW, {**ROW, "id": "f2", "predicate": "owned by\n>", "object": "\x00né"
 @pytest.mark.parametrize(("ending", "format"), [("nt", "nt"), ("ttl", "turtle")])
 def test_rdf_reads_back_as_it_was(tmp_path: Path, ending: str, format: str) -> None:
     file = tmp_path / f"facts.{ending}"
-    assert write_facts(ROWS, COLLECTION, file) == 2
-    again = write_facts(ROWS[::-1], COLLECTION, tmp_path / f"again.{ending}")
-    assert again == 2
+    assert write_rdf(TypedRows(ROWS), COLLECTION, file, ending).nodes == 2
+    again = write_rdf(TypedRows(ROWS[::-1]), COLLECTION, tmp_path / f"again.{ending}", ending)
+    assert again.nodes == 2
     assert file.read_text() == (tmp_path / f"again.{ending}").read_text()
     graph = rdflib.Graph().parse(file, format=format)
     fact = rdflib.URIRef("urn:fabula:my%20books%2F%3Ca%3E:d%201:fact:f1")
@@ -60,27 +59,15 @@ def test_rdf_reads_back_as_it_was(tmp_path: Path, ending: str, format: str) -> N
 def test_an_end_without_an_entity_is_one_however_it_is_written(tmp_path: Path) -> None:
     file = tmp_path / "facts.nt"
     spelt = ("the  old-mill", "The old mill", "the old mill")
-    write_facts([{**ROW, "id": name, "object": name} for name in spelt], COLLECTION, file)
+    rows = [{**ROW, "id": name, "object": name} for name in spelt]
+    write_rdf(TypedRows(rows), COLLECTION, file, "nt")
     graph = rdflib.Graph().parse(file, format="nt")
     assert len(set(graph.objects(None, RDF.object))) == 1
 
 
-def test_csv_reads_back_and_runs_no_formula(tmp_path: Path) -> None:
-    file = tmp_path / "facts.csv"
-    write_facts(ROWS, COLLECTION, file)
-    with file.open(encoding="utf-8", newline="") as lines:
-        first, second = csv.DictReader(lines)
-    assert tuple(first) == COLUMNS
-    assert (first["proof"], first["object"]) == (PROOF, "'=cmd|' /C calc'!A0")
-    assert second["object"] == "né"
-
-
-def test_what_can_not_be_written_is_refused_in_words(
+def test_without_rdflib_what_to_install_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(FabulaError, match=r"end the file in \.nt, \.ttl, \.csv"):
-        write_facts(ROWS, COLLECTION, tmp_path / "facts.xml")
     monkeypatch.setitem(sys.modules, "rdflib", None)
     with pytest.raises(FabulaError, match=r"pip install 'fabula\[rdf\]'"):
-        write_facts(ROWS, COLLECTION, tmp_path / "facts.nt")
-    assert write_facts(ROWS, COLLECTION, tmp_path / "facts.csv") == 2
+        write_rdf(TypedRows(ROWS), COLLECTION, tmp_path / "facts.nt", "nt")

@@ -16,7 +16,13 @@ from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue, NotFound
 from fabula.server import Address
-from fabula_scholar.words.operations import collocates, concordance, keyness, ngrams
+from fabula_scholar.words.operations import (
+    collocates,
+    concordance,
+    dispersion,
+    keyness,
+    ngrams,
+)
 from served import server_of
 
 WHALE = """CHAPTER I
@@ -108,6 +114,15 @@ def test_runs_of_words_are_counted(books: Collection) -> None:
     assert [row.words for row in some.rows] == ["whale", "white"]
     with pytest.raises(BadValue, match="one word"):
         ngrams(books, containing="the king")
+
+
+def test_words_of_one_part_are_spread_less_than_words_of_all(books: Collection) -> None:
+    [whale] = dispersion(books, "whale", parts=2).rows
+    assert (whale.title, whale.count, whale.parts) == ("The Whale", 4, 2)
+    [boat] = dispersion(books, "boat", "The Whale", parts=2).rows
+    assert (boat.count, boat.parts, boat.deviation) == (1, 1, 1.0)
+    assert 0 <= whale.deviation < boat.deviation
+    assert dispersion(books, "dragon").total == 0
 
 
 def test_a_line_is_opened_by_its_number(
