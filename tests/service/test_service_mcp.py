@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from database import connect, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.operations.kit import find_operations
 from fabula.server import Address
 from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
@@ -31,6 +32,7 @@ from stories import LIGHTHOUSE, WINTER
 TOOLS = {
     *("list_collections", "list_documents", "read", "outline", "recap", "around"),
     *("search", "ask", "add_text", "job"),
+    *(operation.function.__name__ for operation in find_operations()),
 }
 
 

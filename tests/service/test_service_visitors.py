@@ -19,6 +19,7 @@ from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import SettingsError
+from fabula.operations.kit import find_operations
 from fabula.server import Address
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
 from served import Served, served, server_of
@@ -218,6 +219,8 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin", "/download/{format}")),
         *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
         *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),
+        *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
+        f"GET {on_page}/findings",
     }
 
 

@@ -28,6 +28,7 @@ from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.route_rules import declare
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show
 from fabula.service.page.screen import Screen
@@ -51,8 +52,8 @@ def make_screens() -> Sequence[Screen]:
 def _make_screen(group: str, operations: Sequence[Operation]) -> Screen:
     router = APIRouter()
     path = f"/c/{{collection}}/{group.lower()}"
-    router.add_api_route(path, _make_route(group, operations))
     is_public = all(operation.is_public for operation in operations)
+    router.add_api_route(path, declare(is_public=is_public)(_make_route(group, operations)))
     return Screen(group, path, needs_books=True, for_members=not is_public, router=router)
 
 
