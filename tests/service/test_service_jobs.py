@@ -11,10 +11,10 @@ import pytest
 
 from database import connect, cypher, wipe
 from fabula.app import App
+from fabula.jobs.callers import PERSON, Caller
+from fabula.jobs.job import Item, is_whole, read_job
 from fabula.server import Address
 from fabula.service.api.jobs import JobEvents
-from fabula.service.core.callers import PERSON, Caller
-from fabula.service.core.jobs.job import Item, is_whole, read_job
 from jobs_over_http import BASE, begin, books, send, until
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -175,7 +175,7 @@ def test_a_job_that_is_read_while_it_is_written_is_known_by_what_it_lacks(
     client = service.client("write")
     id = begin(client, "torn", {"a.txt": LIGHTHOUSE})
     until(client, id)
-    [row] = service.state.app.home_store.rows("service/find_job", id=id)
+    [row] = service.state.app.home_store.rows("jobs/find_job", id=id)
     [item] = row["items"]
     assert is_whole(row)
     torn = [row | {"job": without(row["job"], name)} for name in row["job"]]

@@ -15,11 +15,11 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.cli import main
 from fabula.errors import StoreError
+from fabula.jobs.callers import PERSON
+from fabula.jobs.job import Job
+from fabula.jobs.queue import UNTOLD
 from fabula.models.progress import BUILD
 from fabula.server import Address
-from fabula.service.core.callers import PERSON
-from fabula.service.core.jobs.job import Job
-from fabula.service.core.jobs.queue import UNTOLD
 from jobs_over_http import BASE, POLL_SECONDS, begin, books, send, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -192,9 +192,9 @@ def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled
     client, store = service.client("write"), service.state.app.home_store
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
-        [paused] = store.rows("service/save_paused", problem="Restored.")
+        [paused] = store.rows("jobs/save_paused", problem="Restored.")
         assert paused["jobs"] == 3
-        [again] = store.rows("service/save_paused", problem="Restored.")
+        [again] = store.rows("jobs/save_paused", problem="Restored.")
         assert again["jobs"] == 0
     # The queue goes on, and these are not in it.
     done = begin(client, "new", {"w.txt": LIGHTHOUSE})

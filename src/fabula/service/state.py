@@ -17,19 +17,19 @@ from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
+from fabula.jobs.callers import Caller
+from fabula.jobs.ledger import Ledger
+from fabula.jobs.queue import Jobs
+from fabula.jobs.recipes import Recipes
+from fabula.jobs.runner import JobServices, Runner
+from fabula.jobs.uploads import Uploads
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
-from fabula.service.core.accounts import Ledger
 from fabula.service.core.asking import AskingServices
 from fabula.service.core.audit import Audit
 from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
-from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
-from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.recipes import Recipes
-from fabula.service.core.jobs.runner import JobServices, Runner
-from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
 from fabula.service.core.readiness import Readiness
@@ -263,5 +263,6 @@ class ServiceState:
 
 def make_schema(store: Store) -> None:
     """Create the constraints and indexes of the service's own nodes; existing ones stay."""
-    for file in sorted((FOLDER / "service").glob("schema_*.cypher")):
-        schema.ensure(store, f"service/{file.stem}")
+    for room in ("jobs", "service"):
+        for file in sorted((FOLDER / room).glob("schema_*.cypher")):
+            schema.ensure(store, f"{room}/{file.stem}")

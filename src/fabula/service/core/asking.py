@@ -59,10 +59,10 @@ from fabula.service.core.write_behind import write_behind
 
 if TYPE_CHECKING:
     from fabula.app.across import AnswerAcross
-    from fabula.service.core.accounts import Ledger
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
+    from fabula.jobs.ledger import Ledger
     from fabula.service.core.conversations import Conversations, Retaken
-    from fabula.service.core.idempotency import Idempotency
     from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")

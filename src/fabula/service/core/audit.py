@@ -14,7 +14,7 @@ from fabula.store import Store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fabula.service.core.callers import Caller, Role
+    from fabula.jobs.callers import Caller, Role
 
 LOG = logging.getLogger("fabula.service")
 

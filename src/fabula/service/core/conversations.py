@@ -17,8 +17,8 @@ from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
 
 RETRY_AFTER_SECONDS = 2
 """The Retry-After for an answer that is still being written."""

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fabula.errors import NotFound, SettingsError
-from fabula.service.core.callers import ROLES, Caller, Quotas, Role
+from fabula.jobs.callers import ROLES, Caller, Quotas, Role
 from fabula.store import Store
 from fabula.text.names import collection_problem, quote_name
 

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
 from fabula.graph.nesting import find_excess
+from fabula.jobs.callers import Caller, make_visitor
 from fabula.service.core.caller_limits import RequestLimit
-from fabula.service.core.callers import Caller, make_visitor
 from fabula.service.core.errors import (
     BodyTooLarge,
     ClientLeft,

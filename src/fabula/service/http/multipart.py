@@ -12,8 +12,8 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
+from fabula.jobs.uploads import UNNAMED, IncomingFile, Upload, Uploads
 from fabula.service.core.errors import BodyTooLarge, Problem
-from fabula.service.core.jobs.uploads import UNNAMED, IncomingFile, Upload, Uploads
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

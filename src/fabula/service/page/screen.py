@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fastapi import APIRouter
 
 from fabula.graph.installed import load
-from fabula.service.core.callers import Role
+from fabula.jobs.callers import Role
 
 GROUP = "fabula.pages"
 """The group of entry points by which a package brings a screen of its own, a `Screen`."""

@@ -12,9 +12,9 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
+from fabula.jobs.ledger import GroupBy
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
-from fabula.service.core.accounts import GroupBy
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import status_of
 from fabula.service.http.dependencies import (

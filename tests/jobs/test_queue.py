@@ -19,20 +19,20 @@ from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE
 from fabula.graph.queries import read_statement
-from fabula.models.stop import Stop
-from fabula.server import Address
-from fabula.service.core.callers import PERSON
-from fabula.service.core.errors import Conflict
-from fabula.service.core.jobs.job import Item, Job
-from fabula.service.core.jobs.queue import QUEUE_BATCH
-from fabula.service.core.jobs.runner import JobRun
-from fabula.service.core.jobs.start import (
+from fabula.jobs.callers import PERSON
+from fabula.jobs.job import Item, Job
+from fabula.jobs.queue import QUEUE_BATCH
+from fabula.jobs.runner import JobRun
+from fabula.jobs.start import (
     ImportOptions,
     IngestOptions,
     begin_build,
     begin_import,
     begin_ingest,
 )
+from fabula.models.stop import Stop
+from fabula.server import Address
+from fabula.service.core.errors import Conflict
 from fabula.service.state import ServiceState, make_schema
 from fabula.store.locks import process_lock
 from quoted import quoted
@@ -287,7 +287,7 @@ def test_a_take_reads_no_more_however_many_jobs_wait(service: ServiceState, how:
             cost, taken = profile_take(service, worker)
             assert (taken is not None) == (how == "each may be taken")
             costs.append(cost)
-            while service.jobs._move("new", "service/save_waits"):
+            while service.jobs._move("new", "jobs/save_waits"):
                 pass  # as other takes do
         hits[times] = costs
     (few_new, few), (many_new, many) = hits[50], hits[1_000]
@@ -322,7 +322,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Servic
 def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState) -> None:
     job = ingest(service, "both", winter=WINTER)
     store = service.app.home_store
-    service.jobs._move("new", "service/save_waits")
+    service.jobs._move("new", "jobs/save_waits")
     taken: list[str | None] = []
     taking = threading.Thread(target=lambda: taken.append(take(service, "first")))
     with store.session() as session, session.begin_transaction() as cancelling:

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.config.serving import TABLE
 from fabula.errors import NotFound, SettingsError, StoreError
+from fabula.jobs.recipes import ANY_SERVER, Recipes
 from fabula.service.core.errors import Conflict, Forbidden
-from fabula.service.core.jobs.recipes import ANY_SERVER, Recipes
 from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app import App
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
     from fabula.service.core.audit import Audit
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.job import (
+from fabula.jobs.job import (
     OF_FILES,
     OPEN,
     STATES,
@@ -147,7 +147,7 @@ class Jobs:
             "problem": "",
         }
         rows = self._app.home_store.rows(
-            "service/save_job",
+            "jobs/save_job",
             job=properties,
             items=[item_row(id, index, item) for index, item in enumerate(items)],
             key=idempotency.mark if idempotency else "",
@@ -171,12 +171,12 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self.read_rows("service/find_job", is_whole, id=id)
+        rows = self.read_rows("jobs/find_job", is_whole, id=id)
         return self.read_job(rows[0]) if rows else None
 
     def read_version(self, id: str) -> Mapping[str, Any] | None:
         """Return a job's version, worker and `cancelling`; None if there is no such job."""
-        rows = self.read_rows("service/find_job_version", is_whole_version, id=id)
+        rows = self.read_rows("jobs/find_job_version", is_whole_version, id=id)
         return rows[0] if rows else None
 
     def read_rows(
@@ -208,7 +208,7 @@ class Jobs:
 
         """
         rows = self.read_rows(
-            "service/find_jobs",
+            "jobs/find_jobs",
             is_whole,
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
@@ -225,7 +225,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.home_store.rows("service/find_waiting", **self._takes(takes_others))
+        [row] = self._app.home_store.rows("jobs/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -248,9 +248,9 @@ class Jobs:
         store = self._app.home_store
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
-            ended = self._move("over", "service/clear_ended")
-            new = self._move("new", "service/save_waits")
-            taken = store.rows("service/take_job", **lease, **self._takes(takes_others))
+            ended = self._move("over", "jobs/clear_ended")
+            new = self._move("new", "jobs/save_waits")
+            taken = store.rows("jobs/take_job", **lease, **self._takes(takes_others))
             if taken:
                 return str(taken[0]["id"])
             if not (ended or new):
@@ -258,7 +258,7 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """Return how many jobs of all collections are in each state."""
-        rows = self._app.home_store.rows("service/count_jobs")
+        rows = self._app.home_store.rows("jobs/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
@@ -279,7 +279,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("service/save_paused", problem=problem)
+        [row] = self._app.home_store.rows("jobs/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
@@ -351,7 +351,7 @@ class Jobs:
         """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
         for transition in transitions:
-            rows = self._app.home_store.rows("service/save_state", id=id, **transition.parameters())
+            rows = self._app.home_store.rows("jobs/save_state", id=id, **transition.parameters())
             if rows:
                 self.notify()
                 job = self.find(caller, id)
@@ -367,7 +367,7 @@ class Jobs:
     def _move(self, queue: str, statement: str) -> int:
         """Run a statement on the jobs at one stage of the queue; return how many there were."""
         store = self._app.home_store
-        rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
+        rows = store.rows("jobs/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
         return len(rows)
@@ -375,7 +375,7 @@ class Jobs:
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
         if digest != ANY_SERVER:
-            self._app.home_store.rows("service/save_recipe", id=digest, made_with=made_with)
+            self._app.home_store.rows("jobs/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:

@@ -16,23 +16,23 @@ from fabula.errors import FabulaError, LoadError, SettingsError
 from fabula.export.annotation_formats import find_format
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graph, refuse_without_model
+from fabula.jobs.job import Item, Job
+from fabula.jobs.uploads import is_zip, label
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.core.errors import Conflict, Problem
-from fabula.service.core.jobs.job import Item, Job
-from fabula.service.core.jobs.uploads import is_zip, label
 from fabula.service.core.views import money
 from fabula.text.document import Document
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
+    from fabula.jobs.queue import Jobs
+    from fabula.jobs.uploads import Upload, Uploads
     from fabula.models.prices import Cost
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
-    from fabula.service.core.jobs.queue import Jobs
-    from fabula.service.core.jobs.uploads import Upload, Uploads
 
 
 @dataclass(frozen=True, slots=True)

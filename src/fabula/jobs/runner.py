@@ -29,18 +29,9 @@ from fabula.errors import (
     TooLarge,
 )
 from fabula.export.annotation_formats import find_format, unpack_files
-from fabula.load.source import DocumentSource
-from fabula.models.batch_interface import InterfaceRefused
-from fabula.models.batch_options import BatchOptions, BatchProgress
-from fabula.models.batch_store import BatchStore
-from fabula.models.progress import IMPORT
-from fabula.models.stop import Stop
-from fabula.models.usage import Usage
-from fabula.service.core.accounts import Ledger
-from fabula.service.core.callers import Caller, Quotas
-from fabula.service.core.conversations import Conversations
-from fabula.service.core.jobs.giving_way import GivingWay
-from fabula.service.core.jobs.job import (
+from fabula.jobs.callers import Caller, Quotas
+from fabula.jobs.giving_way import GivingWay
+from fabula.jobs.job import (
     OPEN,
     Item,
     Job,
@@ -50,10 +41,19 @@ from fabula.service.core.jobs.job import (
     item_row,
     job_row,
 )
-from fabula.service.core.jobs.progress import JobProgress
-from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.start import document_source, find_upload
-from fabula.service.core.jobs.uploads import Uploads
+from fabula.jobs.ledger import Ledger
+from fabula.jobs.progress import JobProgress
+from fabula.jobs.queue import Jobs
+from fabula.jobs.start import document_source, find_upload
+from fabula.jobs.uploads import Uploads
+from fabula.load.source import DocumentSource
+from fabula.models.batch_interface import InterfaceRefused
+from fabula.models.batch_options import BatchOptions, BatchProgress
+from fabula.models.batch_store import BatchStore
+from fabula.models.progress import IMPORT
+from fabula.models.stop import Stop
+from fabula.models.usage import Usage
+from fabula.service.core.conversations import Conversations
 from fabula.service.core.retention import delete_old_records
 from fabula.service.core.views import document_of
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
@@ -612,7 +612,7 @@ class JobRun:
     ) -> list[dict[str, Any]]:
         try:
             rows = self._services.app.home_store.rows(
-                "service/save_progress",
+                "jobs/save_progress",
                 id=self._job.id,
                 worker=self._worker,
                 job=dict(job),

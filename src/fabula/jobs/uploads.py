@@ -20,14 +20,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
+from fabula.jobs.job import Item
 from fabula.load import find_in_zip
 from fabula.service.core.errors import BodyTooLarge, Conflict, Problem
-from fabula.service.core.jobs.job import Item
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
 
 SOURCE_FOLDER = "uploads"
 """What the sources of uploaded documents begin with, such as `uploads/winter.txt`."""
@@ -144,7 +144,7 @@ class Uploads:
         """Let a caller start jobs with files for a day without sending them again."""
         for upload in uploads:
             self._app.home_store.rows(
-                "service/save_upload",
+                "jobs/save_upload",
                 id=f"{caller.id}/{upload.sha256}",
                 sha256=upload.sha256,
                 caller=caller.id,
@@ -154,7 +154,7 @@ class Uploads:
         """Raise NotFound for a file that this caller has not sent, or more than a day ago."""
         requested = sorted(set(sha256s))
         ids = [f"{caller.id}/{sha256}" for sha256 in requested]
-        lent = {row["sha256"] for row in self._app.home_store.rows("service/find_uploads", ids=ids)}
+        lent = {row["sha256"] for row in self._app.home_store.rows("jobs/find_uploads", ids=ids)}
         for sha256 in requested:
             if sha256 not in lent or not self.path(sha256).is_file():
                 raise NotFound(
@@ -186,16 +186,14 @@ class Uploads:
     def sweep(self) -> None:
         """Delete the files that nobody needs any more, and those that never arrived whole."""
         store = self._app.home_store
-        store.rows("service/clear_uploads", milliseconds=LOAN_MILLISECONDS)
+        store.rows("jobs/clear_uploads", milliseconds=LOAN_MILLISECONDS)
         old = [
             path
             for path in self.folder.glob("*/*")
             if time.time() - _modified_at(path) > MIN_AGE_SECONDS
         ]
         names = [path.name for path in old]
-        rows = store.rows(
-            "service/find_needed_uploads", sha256=names, milliseconds=RETRY_MILLISECONDS
-        )
+        rows = store.rows("jobs/find_needed_uploads", sha256=names, milliseconds=RETRY_MILLISECONDS)
         needed = {row["sha256"] for row in rows}
         for path in old:
             if path.name not in needed:

@@ -17,12 +17,12 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
+from fabula.jobs.callers import Caller, Quotas
+from fabula.jobs.journal import Journal
+from fabula.jobs.ledger import Ledger, Unpriced
 from fabula.models.batch_store import BatchStore, CollectedCall
 from fabula.models.usage import Usage
 from fabula.server import Address
-from fabula.service.core.accounts import Ledger, Unpriced
-from fabula.service.core.callers import Caller, Quotas
-from fabula.service.core.journal import Journal
 from fabula.service.observe.metrics import Metrics
 from fabula.service.state import make_schema
 from fabula.store import Store
@@ -203,7 +203,7 @@ class Away:
         if self.is_away and not self.carries_out:
             raise StoreError("Neo4j is away.")
         found = self.store.rows(statement, **parameters)
-        if self.is_away and statement == "service/save_spend":
+        if self.is_away and statement == "jobs/save_spend":
             raise StoreError("The connection was lost after the commit.")
         return found
 
@@ -248,7 +248,7 @@ def test_what_a_dead_process_had_not_handed_over_is_billed_once(
     # Killed between the graph's commit and the journal's.
     [batch] = dead._journal.batches(dead._graph_id())
     Away(store).rows(
-        "service/save_spend",
+        "jobs/save_spend",
         journal=batch.owner,
         batch=batch.number,
         entries=[one | {"id": "there"} for one in batch.entries],

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import differences, fingerprint
-from fabula.service.core.jobs.job import OF_FILES
+from fabula.jobs.job import OF_FILES
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.core.jobs.job import Item, Kind
-    from fabula.service.core.jobs.uploads import Uploads
+    from fabula.jobs.job import Item, Kind
+    from fabula.jobs.uploads import Uploads
 
 ANY_SERVER = ""
 """The digest of jobs that every worker does alike."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fabula.service.core.errors import Conflict
 
 if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
 
 
 @dataclass(frozen=True, slots=True)

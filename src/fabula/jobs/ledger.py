@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
+from fabula.jobs.journal import Journal, Line
 from fabula.models.batch_store import BatchStore
 from fabula.models.budget import Budget, MoneyLimit
 from fabula.models.prices import Cost, cost, read_prices
 from fabula.models.usage import Usage
-from fabula.service.core.journal import Journal, Line
 from fabula.store import Store
 
 if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
     from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")
@@ -173,7 +173,7 @@ class Ledger:
                 return
             for batch in self._journal.batches(graph):
                 self._store.rows(
-                    "service/save_spend",
+                    "jobs/save_spend",
                     journal=batch.owner,
                     batch=batch.number,
                     entries=[
@@ -267,7 +267,7 @@ class Ledger:
 
         """
         self.flush()
-        rows = self._store.rows("service/find_usage", by=by, key=key, days=days)
+        rows = self._store.rows("jobs/find_usage", by=by, key=key, days=days)
         spendings = []
         for row in rows:
             priced_now = self._price(row.pop("unpriced"))
@@ -293,7 +293,7 @@ class Ledger:
         if not limits:
             return []
         self.flush()
-        [row] = self._store.rows("service/find_spent", key=caller.id)
+        [row] = self._store.rows("jobs/find_spent", key=caller.id)
         quotas = []
         for name, allowed in limits.items():
             unit, _, period = name.partition("_a_")
@@ -317,7 +317,7 @@ class Ledger:
     def _graph_id(self) -> str:
         """Return the id of the ledger's graph: several graphs may share one journal."""
         if not self._graph:
-            [row] = self._store.rows("service/save_ledger")
+            [row] = self._store.rows("jobs/save_ledger")
             self._graph = row["id"]
         return self._graph
 
