@@ -1,10 +1,8 @@
-"""What is spent is what the endpoint answered: to the call, to the token and to the cent."""
+"""What is spent is counted once, at its price, and held against quotas."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +11,6 @@ from typing import Any
 import pytest
 
 from database import cypher
-from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
 from fabula.jobs.callers import Caller, Quotas
@@ -22,14 +18,7 @@ from fabula.jobs.journal import Journal
 from fabula.jobs.ledger import Ledger, Unpriced
 from fabula.models.batch_store import BatchStore, CollectedCall
 from fabula.models.usage import Usage
-from fabula.server import Address
-from fabula.service.observe.metrics import Metrics
-from fabula.service.state import make_schema
-from fabula.store import Store
-from jobs_over_http import BASE, begin, until
-from kills import story
-from served import Served, served, server_of
-from stories import WINTER
+from fabula.store import Store, schema
 
 pytestmark = pytest.mark.long
 
@@ -53,40 +42,6 @@ def prices(tmp_path: Path) -> Path:
     path = tmp_path / "prices.toml"
     path.write_text(PRICES)
     return path
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with Endpoint() as made:
-        yield made
-
-
-@pytest.fixture
-def it(address: Address, store: Store, tmp_path: Path, endpoint: Endpoint) -> Iterator[Served]:
-    """A service over an empty graph, with a cache and a model."""
-    settings: dict[str, Any] = server_of(address) | {"cache": True, "concurrency": 4}
-    model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
-    with (
-        App(home=tmp_path, cache_folder=tmp_path / "cache", **settings, **model) as app,
-        served(app) as made,
-    ):
-        yield made
-
-
-def spent(it: Served) -> tuple[int, int]:
-    """Calls and tokens of all keys, as the ledger has them."""
-    rows = it.state.ledger.usage("day")
-    return sum(one.calls for one in rows), sum(one.tokens for one in rows)
-
-
-def refuse_difference(it: Served, endpoint: Endpoint, when: str) -> None:
-    """Fails unless the ledger has exactly what the endpoint answered."""
-    until = time.monotonic() + 120
-    # The endpoint counts a reply after it was sent, which whoever reads it may come before.
-    while (found := spent(it)) != (endpoint.paid_calls, endpoint.paid_tokens):
-        told = (endpoint.paid_calls, endpoint.paid_tokens)
-        assert time.monotonic() < until, f"{when}: the ledger has {found}, the endpoint {told}"
-        time.sleep(0.1)
 
 
 def priced(settings: Settings, **steps: Usage) -> tuple[float | None, tuple[str, ...]]:
@@ -137,59 +92,6 @@ def test_an_unknown_price_is_never_nothing(prices: Path) -> None:
     assert priced(settings, embeddings=Usage.of_model("new-vectors", Usage(saved=1))) == (0.0, ())
 
 
-# The ledger equals the endpoint
-
-
-def begin_many(it: Served, endpoint: Endpoint, count: int) -> None:
-    """Runs so many jobs, and compares the ledger with the endpoint after each two."""
-    client = it.client("admin")
-    for number in range(0, count, 2):
-        names = [f"{number} {half}" for half in ("one", "two")]
-        query = "?graphs=aspects&graphs=entities"
-        begun = [
-            client.post(
-                f"{BASE}/collections/money/documents{query}",
-                files=[("files", (f"{name}.txt", story(name).encode()))],
-            ).json()["id"]
-            for name in names
-        ]
-        ended = [until(client, id) for id in begun]
-        assert [one["state"] for one in ended] == ["succeeded"] * 2, ended
-        refuse_difference(it, endpoint, f"after {number + 2} jobs")
-
-
-def test_the_cost_of_an_answer_is_told_and_nothing_is_paid(it: Served, endpoint: Endpoint) -> None:
-    begin_many(it, endpoint, 1)
-    before, asked = spent(it), {"question": "Who went to the mill?"}
-    reader = it.client("read")
-    expected = reader.post(f"{BASE}/collections/money/ask/cost", json=asked).json()
-    assert spent(it) == before
-    assert expected["usage"]["answer"]["calls"] == 1
-    assert expected["money"] > 0
-    answer = reader.post(f"{BASE}/collections/money/ask", json=asked).json()
-    steps = {step for step, usage in answer["usage"].items() if usage["calls"]}
-    assert steps <= set(expected["usage"])
-
-
-@pytest.mark.journey
-def test_the_ledger_has_what_the_endpoint_answered(it: Served, endpoint: Endpoint) -> None:
-    endpoint.delay = 0.02
-    begin_many(it, endpoint, 20)
-    asked = it.client("read").post(
-        f"{BASE}/collections/money/ask", json={"question": "Who went to the mill?", "rerank": True}
-    )
-    assert asked.status_code == 200, asked.text
-    refuse_difference(it, endpoint, "after a question")
-    [mine] = [one for one in it.state.ledger.usage("collection") if one.what == "money"]
-    assert mine.money > 0
-
-
-@pytest.mark.nightly
-def test_a_hundred_jobs_are_billed_exactly(it: Served, endpoint: Endpoint) -> None:
-    endpoint.delay = 0.02
-    begin_many(it, endpoint, 100)
-
-
 # Neo4j is away
 
 
@@ -209,7 +111,7 @@ class Away:
 
 
 def ledger_over(store: Any, folder: Path, unpriced: Unpriced = "stop", **settings: Any) -> Ledger:
-    return Ledger(store, Metrics(), Settings(**settings), folder, unpriced)
+    return Ledger(store, lambda _: None, Settings(**settings), folder, unpriced)
 
 
 CAROL = Caller("carol", "Carol", "read")
@@ -220,7 +122,7 @@ CALL = Usage.of_model("gpt-4.1", Usage(1, 1000, 100))
 def test_nothing_is_lost_nor_counted_twice_while_neo4j_is_away(
     store: Store, tmp_path: Path, carries_out: bool
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     away = Away(store)
     ledger = ledger_over(away, tmp_path)
     account = ledger.account(CAROL, "novels", "ask")
@@ -240,7 +142,7 @@ def test_nothing_is_lost_nor_counted_twice_while_neo4j_is_away(
 def test_what_a_dead_process_had_not_handed_over_is_billed_once(
     store: Store, tmp_path: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     dead = ledger_over(store, tmp_path)
     account = dead.account(CAROL, "novels", "ingest")
     for _ in range(5):
@@ -266,7 +168,7 @@ def test_what_a_dead_process_had_not_handed_over_is_billed_once(
 def test_two_graphs_that_share_a_folder_are_billed_each_for_itself(
     store: Store, tmp_path: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path)
     other = ledger_over(store, tmp_path)
     other._graph = "another graph"
@@ -281,7 +183,7 @@ def test_two_graphs_that_share_a_folder_are_billed_each_for_itself(
 def test_where_no_file_can_be_written_spending_is_kept_in_memory(
     store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     (tmp_path / "spending.sqlite").mkdir()
     ledger = ledger_over(store, tmp_path)
     for _ in range(3):
@@ -292,7 +194,7 @@ def test_where_no_file_can_be_written_spending_is_kept_in_memory(
 
 
 def test_many_threads_are_counted_exactly(store: Store, tmp_path: Path) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path)
     ledger.open()
     accounts = [ledger.account(CAROL, f"c{number}", "ask") for number in range(4)]
@@ -316,7 +218,7 @@ def test_many_threads_are_counted_exactly(store: Store, tmp_path: Path) -> None:
 def test_money_that_is_not_known_stops_a_key_until_the_price_is(
     store: Store, tmp_path: Path, prices: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path, prices=prices)
     poor = Caller("poor", "Paul", "read", quotas=Quotas(money_a_month=1.0))
     ledger.account(poor, "novels", "ask").add(
@@ -339,7 +241,7 @@ def test_money_that_is_not_known_stops_a_key_until_the_price_is(
 def test_batches_without_a_price_are_priced_later_at_half(
     store: Store, tmp_path: Path, prices: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path, prices=prices)
     batched = Usage(1, 10_000, 5_000, batch_prompt_tokens=10_000, batch_completion_tokens=5_000)
     caller = Caller("ann", "Ann", "read", quotas=Quotas(money_a_month=0.2, tokens_a_day=40_000))
@@ -357,7 +259,7 @@ def test_batches_without_a_price_are_priced_later_at_half(
 def test_what_is_under_way_by_batches_counts_against_the_budget(
     store: Store, tmp_path: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path)
     caller = Caller("bob", "Bob", "read", quotas=Quotas(tokens_a_day=1000))
     with closing(BatchStore(tmp_path)) as batches:
@@ -375,7 +277,7 @@ def test_what_is_under_way_by_batches_counts_against_the_budget(
 def test_what_is_under_way_by_batches_holds_its_price(
     store: Store, tmp_path: Path, prices: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path, prices=prices)
     caller = Caller("bob", "Bob", "read", quotas=Quotas(money_a_day=1.0))
     # Half of $1, as it is a batch.
@@ -391,7 +293,7 @@ def test_what_is_under_way_by_batches_holds_its_price(
 def test_money_that_is_not_known_falls_back_to_tokens_where_that_is_set(
     store: Store, tmp_path: Path
 ) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path, "tokens")
     both = Caller("both", "Bob", "read", quotas=Quotas(tokens_a_day=1000, money_a_day=1.0))
     alone = Caller("both", "Bob", "read", quotas=Quotas(money_a_day=1.0))
@@ -405,27 +307,11 @@ def test_money_that_is_not_known_falls_back_to_tokens_where_that_is_set(
         ledger.refuse_spent(both)
 
 
-def test_a_spent_quota_says_how_much_of_what_and_when_it_renews(
-    it: Served, endpoint: Endpoint
-) -> None:
-    client = it.client("admin")
-    assert until(client, begin(client, "money", {"winter.txt": WINTER}))["state"] == "succeeded"
-    made = client.post(f"{BASE}/keys", json={"name": "Ann", "role": "read", "tokens_a_day": 300})
-    headers = {"Authorization": f"Bearer {made.json()['key']}"}
-    question = {"question": "Who walked to the harbour?"}
-    refused = client.post(f"{BASE}/collections/money/ask", json=question, headers=headers)
-    assert refused.status_code == 402
-    told = refused.json()["detail"]
-    assert "the key 'Ann' has spent " in told
-    assert " of the 300 tokens that it may spend a day" in told
-    assert "renews at midnight UTC" in told
-
-
 # Who and what a row is of
 
 
 def test_a_row_is_named_by_its_day_its_collection_or_its_key(store: Store, tmp_path: Path) -> None:
-    make_schema(store)
+    schema.make_room(store, "jobs")
     ledger = ledger_over(store, tmp_path)
     for id, name, collection in (("a", "Ada", "novels"), ("e", "Eve", "plays")):
         ledger.account(Caller(id, name, "read"), collection, "ask").add("answer", CALL)

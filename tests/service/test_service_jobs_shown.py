@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, cypher, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.cli import main
-from fabula.errors import StoreError
 from fabula.jobs.callers import PERSON
 from fabula.jobs.job import Job
 from fabula.jobs.queue import UNTOLD
@@ -161,29 +159,6 @@ def test_a_job_says_that_it_waits_for_a_worker_or_for_a_pause(
         problem = client.get(f"{BASE}/jobs/{id}").json()["problem"]
         assert problem == "A dump is being made. No job is taken meanwhile."
     until(client, id)
-
-
-def test_a_job_that_stays_torn_is_a_plain_error_and_one_that_heals_is_read(
-    service: Served,
-) -> None:
-    client = service.client("write")
-    id = begin(client, "torn", {"w.txt": WINTER})
-    until(client, id)
-    store, jobs = service.state.app.home_store, service.state.jobs
-    tear = "MATCH (job:ServiceJob {id: $id}) REMOVE job.usage"
-    heal = "MATCH (job:ServiceJob {id: $id}) SET job.usage = '{}'"
-    cypher(store, tear, id=id)
-    try:
-        with pytest.raises(StoreError, match="can't be read"):
-            jobs.read(id)
-        assert client.get(f"{BASE}/jobs/{id}").status_code == 503
-        healing = threading.Timer(0.2, lambda: cypher(store, heal, id=id))
-        healing.start()
-        read = jobs.read(id)
-        assert read is not None and read.state == "succeeded"
-        healing.join()
-    finally:
-        cypher(store, heal, id=id)
 
 
 def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled(

@@ -36,6 +36,7 @@ VERBS = (
     "schema_",
     "save_",
     "find_",
+    "read_",
     "count_",
     "sum_",
     "clear_",
@@ -277,6 +278,15 @@ def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
     returned = [match[2] for name in SENT for match in PROJECTION.finditer(read_statement(name))]
     assert len(returned) == 22
     assert {" ".join(fields.split()) for fields in returned} == {wanted}
+
+
+@for_each("name", [name for name in SENT if "/read_" in name])
+def test_a_statement_that_reads_whole_rows_locks_their_node_first(name: str) -> None:
+    _, body = parts(name)
+    locked = re.search(
+        r"SET (\w+)\.(\w+) = \1\.\2\nWITH \1\nWHERE \1\.id IS NOT NULL\nRETURN", body
+    )
+    assert locked, "one that waited for a lock finds what was deleted meanwhile without an id"
 
 
 def test_every_statement_is_used() -> None:

@@ -1,12 +1,10 @@
-"""Callers: who sends a request, and what that caller may do, see and spend."""
+"""Callers: who asks for jobs and answers, and what that caller may do, see and spend."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
-
-from fabula.config.serving import Serving
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
@@ -34,7 +32,7 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request: a key, the person at the machine, or the subject of an OpenID token."""
+    """Who asks: a key, the person at the machine, or the subject of an OpenID token."""
 
     id: str
     """The id in the audit and the ledger."""
@@ -65,12 +63,6 @@ class Caller:
 
 VISITOR_ID = "visitor"
 """The id of all who have not signed in; no key has it."""
-
-
-def make_visitor(serving: Serving) -> Caller:
-    """Return the caller for all who have not signed in, at the public collections."""
-    quotas = Quotas(tokens_a_day=serving.public_tokens_a_day or None)
-    return Caller(VISITOR_ID, "a visitor", "read", frozenset(serving.public), quotas)
 
 
 PERSON = Caller("person", "the person at the machine", "admin")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
+from fabula.jobs.callers import Caller
 from fabula.jobs.journal import Journal, Line
 from fabula.models.batch_store import BatchStore
 from fabula.models.budget import Budget, MoneyLimit
@@ -21,11 +22,7 @@ from fabula.models.prices import Cost, cost, read_prices
 from fabula.models.usage import Usage
 from fabula.store import Store
 
-if TYPE_CHECKING:
-    from fabula.jobs.callers import Caller
-    from fabula.service.observe.metrics import Metrics
-
-LOG = logging.getLogger("fabula.service")
+LOG = logging.getLogger("fabula.jobs")
 GroupBy = Literal["day", "key", "collection"]
 Unpriced = Literal["stop", "tokens"]
 """How a quota of money works if a price is not known: see `Serving.unpriced`."""
@@ -94,17 +91,25 @@ class Ledger:
     Each call is written to a journal on the disk when it is answered, and from there to the graph:
     at once if somebody asks what was spent, otherwise within a second. While Neo4j is down it waits
     in the journal. What a killed process has left there is written by the next one.
+
+    Args:
+        store: The graph that the ledger is in.
+        count: Counts each usage once more, by step, for metrics.
+        settings: The prices, and the models of the steps.
+        folder: Where the journal is.
+        unpriced: How a quota of money works if a price is not known.
+
     """
 
     def __init__(
         self,
         store: Store,
-        metrics: Metrics,
+        count: Callable[[Mapping[str, Usage]], None],
         settings: Settings,
         folder: Path,
         unpriced: Unpriced = "stop",
     ) -> None:
-        self._store, self._metrics, self._settings = store, metrics, settings
+        self._store, self._count, self._settings = store, count, settings
         self._unpriced = unpriced
         self._journal = Journal(folder)
         self._graph = ""
@@ -139,7 +144,7 @@ class Ledger:
             usage: Its usage.
 
         """
-        self._metrics.spent({step: usage})
+        self._count({step: usage})
         try:
             prices = read_prices(self._settings.prices)
         except SettingsError:

@@ -9,21 +9,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from threading import Condition
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from fabula.app import App
 from fabula.config.serving import TABLE
-from fabula.errors import NotFound, SettingsError, StoreError
-from fabula.jobs.recipes import ANY_SERVER, Recipes
-from fabula.service.core.errors import Conflict, Forbidden
-from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
-from fabula.text.names import collection_problem, quote_name
-from fabula.text.nouns import count_noun
-
-if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.jobs.callers import Caller
-    from fabula.jobs.idempotency import Idempotency
-    from fabula.service.core.audit import Audit
+from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
+from fabula.jobs.callers import Caller
+from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import (
     OF_FILES,
     OPEN,
@@ -33,30 +25,21 @@ from fabula.jobs.job import (
     Job,
     JobState,
     Kind,
-    is_whole,
-    is_whole_version,
     item_row,
     job_version,
     read_job,
 )
+from fabula.jobs.recipes import ANY_SERVER, Recipes
+from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
+from fabula.text.names import collection_problem, quote_name
+from fabula.text.nouns import count_noun
 
 IDEMPOTENCY_MILLISECONDS = 24 * 3_600_000
 """How long an Idempotency-Key is remembered."""
-
-
 QUEUE_BATCH = 50
 """How many jobs one statement enters into the queue, or removes from it."""
-
-
 MAX_OWN_JOBS = 1_000
 """How many of the jobs that it added a process remembers: one that takes no others runs these."""
-
-
-READ_TRIES, READ_PAUSE_SECONDS = 10, 0.02
-"""How often a job is read that is just being written, and the first pause between two times. A
-commit is over in milliseconds, on a busy machine in a second."""
-
-
 WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
     "annotate": "imports annotations of a document",
@@ -66,14 +49,17 @@ WHAT_JOBS_DO: Mapping[str, str] = {
     "remove": "removes the collection's documents",
 }
 """What a job does that others wait for."""
-
-
 UNTOLD = "A key with the role write is told why."
 """What others read in place of a reason, which may name servers and settings."""
-
-
 WATCH_POLL_SECONDS = 0.5
 """How often a watched job is read, as another process may be running it."""
+
+
+class Audit(Protocol):
+    """Records who changed what."""
+
+    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+        """Record a change, such as 'cancel job', to a collection."""
 
 
 class Jobs:
@@ -171,29 +157,8 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self.read_rows("jobs/find_job", is_whole, id=id)
+        rows = self._app.home_store.rows("jobs/read_job", id=id)
         return self.read_job(rows[0]) if rows else None
-
-    def read_version(self, id: str) -> Mapping[str, Any] | None:
-        """Return a job's version, worker and `cancelling`; None if there is no such job."""
-        rows = self.read_rows("jobs/find_job_version", is_whole_version, id=id)
-        return rows[0] if rows else None
-
-    def read_rows(
-        self, name: str, is_whole: Callable[[Mapping[str, Any]], bool], **parameters: object
-    ) -> Sequence[Mapping[str, Any]]:
-        """Return the rows of a statement that finds jobs, each of which is whole.
-
-        Raises:
-            StoreError: One still lacks properties after READ_TRIES.
-
-        """
-        for number in range(READ_TRIES):
-            time.sleep(number * READ_PAUSE_SECONDS)
-            rows = self._app.home_store.rows(name, **parameters)
-            if all(map(is_whole, rows)):
-                return rows
-        raise StoreError("A job can't be read, as it is being written all the time: try again.")
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
@@ -207,9 +172,8 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self.read_rows(
-            "jobs/find_jobs",
-            is_whole,
+        rows = self._app.home_store.rows(
+            "jobs/read_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
             state=state,
@@ -310,9 +274,8 @@ class Jobs:
         """
         deadline = time.monotonic() + timeout
         while True:
-            row = self.read_version(id)
-            version = job_version(row["version"], lost=row["lost"]) if row else 0
-            if version != after_version:
+            rows = self._app.home_store.rows("jobs/read_job_version", id=id)
+            if not rows or job_version(**rows[0]) != after_version:
                 job = self.read(id)
                 return job and _show_to(caller, job)
             left = deadline - time.monotonic()

@@ -31,6 +31,7 @@ from fabula.ask.query import Query, query_options
 from fabula.ask.scope import AskedTurn
 from fabula.errors import (
     FabulaError,
+    Forbidden,
     SpaceError,
     first_problem,
 )
@@ -39,7 +40,7 @@ from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.service.core import errors
-from fabula.service.core.errors import Forbidden, describe_failures
+from fabula.service.core.errors import describe_failures
 from fabula.service.core.views import (
     AnswerView,
     MoneyView,
