@@ -25,7 +25,7 @@ def test_a_module_touches_tests_named_after_it_or_its_package_or_that_import_it(
     found = touched("src/fabula/jobs/queue.py")
     assert {
         "tests/jobs/test_queue.py",
-        "tests/service/test_service_jobs.py",
+        "tests/service/test_service_jobs_shown.py",
     } <= found
     assert "tests/text/test_names.py" in touched("src/fabula/text/names.py")
     assert "tests/text/test_names.py" not in found
