@@ -1,7 +1,7 @@
 """Find the tests of what a change touches: of its modules, and of the modules that import these.
 
 A test file belongs to the modules that it imports, and to those that it is named after:
-tests/service/test_service_jobs.py belongs to `fabula.service.core.jobs`.
+tests/jobs/test_queue.py belongs to `fabula.jobs.queue`.
 """
 
 from __future__ import annotations

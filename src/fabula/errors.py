@@ -15,14 +15,16 @@ FabulaError
 │   ├── SpaceError   the graph holds embeddings of another model
 │   ├── DatabaseDown the server answers, its database does not
 │   ├── Refused      a user's own statement is no Cypher, or does what it may not do
-│   ├── Changed      a document was changed by another while it was read or built on
-│   └── TooLarge     a document is too large for the server's heap
+│   └── Changed      a document was changed by another while it was read or built on
+├── TooLarge         a document, a file or a request is larger than can be taken in
 ├── Stopped          a run or an answer was stopped by the caller
 ├── ReplyPending     a model's reply comes by a batch that has not ended
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 ├── ClusterError     the Dask cluster can't be reached, or its workers can't do the work
 │   └── WorkerLost   the workers that a document was given to died, one after the other
-└── NotFound         no such document, collection or aspect
+├── NotFound         no such document, collection or aspect
+├── Conflict         a request does not fit the present state of what it names
+└── Forbidden        a caller is known, but may not do that
 """
 
 from __future__ import annotations
@@ -130,8 +132,8 @@ class Changed(StoreError):
     """A document was changed by another while it was read or built on."""
 
 
-class TooLarge(StoreError):
-    """A document has more nodes than the server's memory can switch in at once."""
+class TooLarge(FabulaError):
+    """A document, a file or a request is larger than can be taken in."""
 
 
 class Stopped(FabulaError):
@@ -167,6 +169,24 @@ class WorkerLost(ClusterError):
 
 class NotFound(FabulaError):
     """No such document, collection or aspect."""
+
+
+class Conflict(FabulaError):
+    """A request does not fit the present state of what it names.
+
+    Args:
+        message: What does not fit, and what would.
+        state: The state, if it has a name.
+
+    """
+
+    def __init__(self, message: str, *, state: str = "") -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class Forbidden(FabulaError):
+    """A caller is known, but may not do that."""
 
 
 MAX_COMPARED = 200

@@ -73,7 +73,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sqlite3": (
         "models/batch_store.py",
         "models/cache",
-        "service/core/journal.py",
+        "jobs/journal.py",
     ),
     "Stemmer": "text/stems.py",
     "starlette": "service/",

@@ -22,10 +22,10 @@ def touched(*changed: str) -> set[str]:
 
 
 def test_a_module_touches_tests_named_after_it_or_its_package_or_that_import_it() -> None:
-    found = touched("src/fabula/service/core/jobs/queue.py")
+    found = touched("src/fabula/jobs/queue.py")
     assert {
-        "tests/service/test_service_jobs.py",
-        "tests/service/test_service_jobs_taken.py",
+        "tests/jobs/test_queue.py",
+        "tests/service/test_service_jobs_shown.py",
     } <= found
     assert "tests/text/test_names.py" in touched("src/fabula/text/names.py")
     assert "tests/text/test_names.py" not in found

@@ -20,9 +20,9 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Hit
+from fabula.jobs.uploads import source_name
 from fabula.load import load
 from fabula.server import Address
-from fabula.service.core.jobs.uploads import source_name
 from fabula.service.core.views import PassageView
 from fabula.service.page.answers import Card, TextRun
 from fabula.service.page.book import (

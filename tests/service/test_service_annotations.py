@@ -15,8 +15,8 @@ import pytest
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.jobs.callers import PERSON
 from fabula.server import Address
-from fabula.service.core.callers import PERSON
 from quoted import CAROL, quote_many
 from served import Served, served, server_of
 

@@ -20,8 +20,8 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.ask.scope import EVERYTHING
 from fabula.errors import NotFound
+from fabula.jobs.callers import Caller
 from fabula.server import Address
-from fabula.service.core.callers import Caller
 from served import Served, events, served, server_of
 from stories import WINTER
 

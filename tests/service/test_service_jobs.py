@@ -11,10 +11,10 @@ import pytest
 
 from database import connect, cypher, wipe
 from fabula.app import App
+from fabula.jobs.callers import PERSON, Caller
+from fabula.jobs.job import Item
 from fabula.server import Address
 from fabula.service.api.jobs import JobEvents
-from fabula.service.core.callers import PERSON, Caller
-from fabula.service.core.jobs.job import Item, is_whole, read_job
 from jobs_over_http import BASE, begin, books, send, until
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -166,30 +166,6 @@ def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(service: Served
     assert send(stranger, "own", {"winter.txt": WINTER}).status_code == 404
     assert send(service.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
     until(mine, id)
-
-
-def test_a_job_that_is_read_while_it_is_written_is_known_by_what_it_lacks(
-    service: Served,
-) -> None:
-    """Neo4j may find a node without some of its properties then: showing the job was an error."""
-    client = service.client("write")
-    id = begin(client, "torn", {"a.txt": LIGHTHOUSE})
-    until(client, id)
-    [row] = service.state.app.home_store.rows("service/find_job", id=id)
-    [item] = row["items"]
-    assert is_whole(row)
-    torn = [row | {"job": without(row["job"], name)} for name in row["job"]]
-    torn += [row | {"items": [without(item, name)]} for name in item]
-    readable = 0
-    for each in torn:
-        if is_whole(each):
-            assert read_job(each).id == id
-            readable += 1
-    assert 0 < readable < len(torn) / 2
-
-
-def without(properties: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in properties.items() if key != name}
 
 
 def test_jobs_are_listed_page_by_page_newest_first(service: Served) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +9,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, cypher, wipe
+from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.cli import main
-from fabula.errors import StoreError
+from fabula.jobs.callers import PERSON
+from fabula.jobs.job import Job
+from fabula.jobs.queue import UNTOLD
 from fabula.models.progress import BUILD
 from fabula.server import Address
-from fabula.service.core.callers import PERSON
-from fabula.service.core.jobs.job import Job
-from fabula.service.core.jobs.queue import UNTOLD
 from jobs_over_http import BASE, POLL_SECONDS, begin, books, send, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -163,38 +161,15 @@ def test_a_job_says_that_it_waits_for_a_worker_or_for_a_pause(
     until(client, id)
 
 
-def test_a_job_that_stays_torn_is_a_plain_error_and_one_that_heals_is_read(
-    service: Served,
-) -> None:
-    client = service.client("write")
-    id = begin(client, "torn", {"w.txt": WINTER})
-    until(client, id)
-    store, jobs = service.state.app.home_store, service.state.jobs
-    tear = "MATCH (job:ServiceJob {id: $id}) REMOVE job.usage"
-    heal = "MATCH (job:ServiceJob {id: $id}) SET job.usage = '{}'"
-    cypher(store, tear, id=id)
-    try:
-        with pytest.raises(StoreError, match="can't be read"):
-            jobs.read(id)
-        assert client.get(f"{BASE}/jobs/{id}").status_code == 503
-        healing = threading.Timer(0.2, lambda: cypher(store, heal, id=id))
-        healing.start()
-        read = jobs.read(id)
-        assert read is not None and read.state == "succeeded"
-        healing.join()
-    finally:
-        cypher(store, heal, id=id)
-
-
 def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled(
     service: Served, address: Address, held: Endpoint, endpoint: Endpoint
 ) -> None:
     client, store = service.client("write"), service.state.app.home_store
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
-        [paused] = store.rows("service/save_paused", problem="Restored.")
+        [paused] = store.rows("jobs/save_paused", problem="Restored.")
         assert paused["jobs"] == 3
-        [again] = store.rows("service/save_paused", problem="Restored.")
+        [again] = store.rows("jobs/save_paused", problem="Restored.")
         assert again["jobs"] == 0
     # The queue goes on, and these are not in it.
     done = begin(client, "new", {"w.txt": LIGHTHOUSE})

@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from database import connect, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.operations.kit import find_operations
 from fabula.server import Address
-from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.mcp import MAX_RESULT_TOKENS, PAGE_SIZE
 from fabula.service.state import ServiceState

@@ -15,8 +15,8 @@ from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
 from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
+from fabula.jobs.callers import Caller, Quotas
 from fabula.server import Address
-from fabula.service.core.callers import Caller, Quotas
 from fabula.service.core.errors import describe_failures
 from fabula.service.mcp import make_mcp
 from served import Served, served, server_of

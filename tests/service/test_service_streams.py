@@ -21,8 +21,8 @@ from database import connect, cypher, wipe
 from endless import begin_to_answer, think
 from endpoint import Endpoint
 from fabula.app import App
+from fabula.jobs.callers import PERSON
 from fabula.server import Address
-from fabula.service.core.callers import PERSON
 from fabula.service.http.streams import EventStream, accepts
 from fabula.service.mcp import make_mcp
 from fabula.service.observe.requests import JsonFormatter

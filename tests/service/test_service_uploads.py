@@ -20,8 +20,8 @@ from database import connect, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
+from fabula.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
 from fabula.server import Address
-from fabula.service.core.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
 from jobs_over_http import BASE, begin, books, until
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER

@@ -36,6 +36,7 @@ VERBS = (
     "schema_",
     "save_",
     "find_",
+    "read_",
     "count_",
     "sum_",
     "clear_",
@@ -92,7 +93,7 @@ def allowed(name: str) -> set[str]:
     if room == "core":
         return LABELS | TYPES
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
-    return OF_SERVICE | every if room == "service" else every
+    return OF_SERVICE | every if room in ("jobs", "service") else every
 
 
 def named(statement: str) -> set[str]:
@@ -279,6 +280,15 @@ def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
     assert {" ".join(fields.split()) for fields in returned} == {wanted}
 
 
+@for_each("name", [name for name in SENT if "/read_" in name])
+def test_a_statement_that_reads_whole_rows_locks_their_node_first(name: str) -> None:
+    _, body = parts(name)
+    locked = re.search(
+        r"SET (\w+)\.(\w+) = \1\.\2\nWITH \1\nWHERE \1\.id IS NOT NULL\nRETURN", body
+    )
+    assert locked, "one that waited for a lock finds what was deleted meanwhile without an id"
+
+
 def test_every_statement_is_used() -> None:
     source = Path(__file__).parents[2] / "src"
     code = "\n".join(path.read_text() for path in source.rglob("*.py"))
@@ -286,7 +296,8 @@ def test_every_statement_is_used() -> None:
     def is_used(name: str) -> bool:
         stem = name.rpartition("/")[2]
         wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
-        by_pattern = stem.startswith("check_") or name.startswith("service/schema_")
+        by_room = name.startswith(("jobs/schema_", "service/schema_"))
+        by_pattern = by_room or stem.startswith("check_")
         return by_pattern or any(one in code for one in wanted)
 
     assert [name for name in SENT if not is_used(name)] == []

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from fabula.graph import Record
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import full_title
+
+if TYPE_CHECKING:
+    from fabula.graph import Record
 
 _OFFLINE = "offline"
 """The name of the chat model where there is none (`fabula.config.settings.OFFLINE`)."""

@@ -16,6 +16,7 @@ from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
+from fabula.models.roles import Models
 from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from fabula.graph.reading_tools import ReadingTool
     from fabula.models.parallel import TaskGroup
     from fabula.models.progress import Progress
-from fabula.models.roles import Models
 
 OptionsType = TypeVar("OptionsType", bound=BaseModel)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
 from fabula.load import languages
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
 from fabula.load.left_out import warn
 from fabula.load.library_pages import books_warning
@@ -25,7 +26,6 @@ from fabula.text.names import MAX_LINE_BYTES, REORDERING, name_problem, quote_na
 if TYPE_CHECKING:
     from fabula.text.document import Document, Section
     from fabula.text.locator import Locator
-from fabula.load.blocks import Block, Draft
 
 _SAMPLE_CHARACTERS = 60_000
 """How much text is enough to detect its language."""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
+from fabula.errors import LoadError
 from fabula.load.encoding import decode
 from fabula.load.includes import MAIN, MAX_FILES, resolve
 from fabula.load.markup import attribute, local_name
@@ -13,7 +14,6 @@ from fabula.load.xml_tree import parse
 
 if TYPE_CHECKING:
     from fabula.load.archive import Archive
-from fabula.errors import LoadError
 
 _MAX_DEPTH = 20
 """How deep files may include each other."""

@@ -24,15 +24,15 @@ from starlette.applications import Starlette
 from fabula import __version__
 from fabula.app.collection import Collection
 from fabula.ask.query import USUAL_MODE, query_options
-from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
+from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
+from fabula.jobs.callers import Caller
+from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, Role, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
-from fabula.service.core.callers import Caller
-from fabula.service.core.errors import Forbidden, public_message
-from fabula.service.core.jobs.start import IngestOptions, begin_ingest, text_item
+from fabula.service.core.errors import public_message
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as build_outline

@@ -16,25 +16,25 @@ from anyio import CapacityLimiter, to_thread
 from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
-from fabula.errors import FabulaError, NotFound
-from fabula.graph.queries import FOLDER
+from fabula.errors import FabulaError, NotFound, ServerError, StoreError
+from fabula.jobs.callers import Caller
+from fabula.jobs.ledger import Ledger
+from fabula.jobs.queue import Jobs
+from fabula.jobs.recipes import Recipes
+from fabula.jobs.runner import JobServices, Runner
+from fabula.jobs.uploads import Uploads
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
 from fabula.operations.kit import Asker, Operation
-from fabula.service.core.accounts import Ledger
 from fabula.service.core.asking import AskingServices
 from fabula.service.core.audit import Audit
 from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
-from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
-from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.recipes import Recipes
-from fabula.service.core.jobs.runner import JobServices, Runner
-from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
 from fabula.service.core.readiness import Readiness
+from fabula.service.core.retention import delete_old_records
 from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
 from fabula.service.observe.metrics import Metrics
@@ -59,6 +59,8 @@ MAX_LARGE_TASKS = 2
 export takes as much of the disk as its graph."""
 RENEW_SECONDS = 60.0
 """How often the leases of turns that are being answered are renewed; they last ten minutes."""
+SWEEP_SECONDS = 3600.0
+"""How often what is not needed any more is deleted."""
 MAX_GUESSES = 20
 """How many invalid keys, links and tokens one address may send in a minute."""
 
@@ -80,7 +82,7 @@ class ServiceState:
         self.sessions = Sessions(app.home_store, self.keys, self.serving)
         self.ledger = Ledger(
             app.home_store,
-            self.metrics,
+            self.metrics.spent,
             app.settings,
             app.settings.cache_folder,
             self.serving.unpriced,
@@ -112,7 +114,7 @@ class ServiceState:
             self.jobs,
             self.uploads,
             self.ledger,
-            self.conversations,
+            self.conversations.forget,
             self.neo4j.outage,
             self.question_limit.is_held,
             cluster=self._make_cluster(),
@@ -156,6 +158,7 @@ class ServiceState:
             self.neo4j.start()
             self.ledger.open()
             threading.Thread(target=self._renew, name="leases", daemon=True).start()
+            threading.Thread(target=self._sweep, name="sweep", daemon=True).start()
             self.runner.start()
             yield
         finally:
@@ -172,6 +175,15 @@ class ServiceState:
         while not self._is_closed.wait(RENEW_SECONDS):
             with suppress(FabulaError):
                 self.conversations.renew()
+
+    def _sweep(self) -> None:
+        """Delete uploads that nobody needs, and records older than `serve.keep_days`."""
+        while not self.stopping.is_set():
+            with suppress(StoreError, ServerError, OSError):
+                self.uploads.sweep()
+                if days := self.serving.keep_days:
+                    delete_old_records(self.app.home_store, days)
+            self._is_closed.wait(SWEEP_SECONDS)
 
     def stop(self) -> None:
         """Begin to stop, and return at once. Calling it again does nothing.
@@ -289,6 +301,6 @@ class ServiceState:
 
 
 def make_schema(store: Store) -> None:
-    """Create the constraints and indexes of the service's own nodes; existing ones stay."""
-    for file in sorted((FOLDER / "service").glob("schema_*.cypher")):
-        schema.ensure(store, f"service/{file.stem}")
+    """Create the constraints and indexes of the service and its jobs; existing ones stay."""
+    for room in ("jobs", "service"):
+        schema.make_room(store, room)

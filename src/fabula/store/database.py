@@ -22,7 +22,11 @@ from fabula.store.rows import read_space
 
 LOG = logging.getLogger("fabula")
 READING_PREFIXES = ("find_", "count_", "check_")
-"""How the names of statements that only read begin."""
+"""How the names of statements that only read begin, and take no lock. Neo4j reads what is committed
+at each step, property by property: beside a write, a row may have the old value of one property and
+the new value of another, or none. Where that must not be, a statement `read_...` locks a node by
+setting one of its properties to itself, before it reads the node: it waits for whoever is writing
+it, and changes nothing."""
 UNNAMED = "a query"
 """What an error calls a statement that has no name in `cypher/`."""
 

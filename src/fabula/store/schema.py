@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.errors import StoreError
-from fabula.graph.queries import Embedded, for_embeddings, index_name, read_statement
+from fabula.graph.queries import FOLDER, Embedded, for_embeddings, index_name, read_statement
 from fabula.store.database import Database, Index
 from fabula.store.embedding_space import Space, reembed_flags
 
@@ -98,6 +98,12 @@ def make(store: Database) -> None:
 def ensure(store: Database, name: str) -> None:
     """Run a statement of the schema that has no parameters, by its name in `cypher/`."""
     _ensure(store, read_statement(name), name)
+
+
+def make_room(store: Database, room: str) -> None:
+    """Create the constraints and indexes that a folder of statements has; existing ones stay."""
+    for file in sorted((FOLDER / room).glob("schema_*.cypher")):
+        ensure(store, f"{room}/{file.stem}")
 
 
 def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "passage") -> None:

@@ -242,7 +242,7 @@ def _load(server: PrivateServer, file: Path) -> None:
     from fabula.server.trial import Edit
 
     # In the file's graphs before they are in place: a running service would take the jobs up.
-    pause = Edit(read_statement("service/save_paused"), {"problem": RESTORED})
+    pause = Edit(read_statement("jobs/save_paused"), {"problem": RESTORED})
     with show_server_progress() as report:
         paused = server.load(file, edit=pause, report=report)
     click.echo(f"All graphs were replaced by those of {file}.")

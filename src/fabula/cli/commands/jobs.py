@@ -18,7 +18,7 @@ from fabula.config.settings import Settings
 from fabula.text.nouns import count_with_verb
 
 if TYPE_CHECKING:
-    from fabula.service.core.jobs.queue import Jobs
+    from fabula.jobs.queue import Jobs
 
 PAUSED = "It was paused by `fabula jobs pause`: resume or cancel it."
 MAX_JOBS = 1_000
@@ -75,8 +75,8 @@ def cancel(ids: tuple[str, ...], settings: Settings) -> None:
 def command(state: str, limit: int, as_json: bool, settings: Settings) -> None:
     """List the jobs of the service, the newest first, and what each does or waits for."""
     with _open_jobs(settings) as jobs:
+        from fabula.jobs.callers import PERSON
         from fabula.service.api.jobs import JobView
-        from fabula.service.core.callers import PERSON
 
         found = jobs.list(PERSON, state, limit)
         if as_json:
@@ -96,7 +96,7 @@ def command(state: str, limit: int, as_json: bool, settings: Settings) -> None:
 
 def _change(settings: Settings, ids: tuple[str, ...], what: str) -> None:
     with _open_jobs(settings) as jobs:
-        from fabula.service.core.callers import PERSON
+        from fabula.jobs.callers import PERSON
 
         change = jobs.resume_unchanged if what == "resume" else jobs.cancel
         for id in ids or [job.id for job in jobs.list(PERSON, "paused", MAX_JOBS)]:
@@ -113,8 +113,8 @@ def _open_jobs(settings: Settings) -> Iterator[Jobs]:
     from fabula.cli.commands.serve import explain_missing_extra
 
     with explain_missing_extra():
+        from fabula.jobs.queue import Jobs
         from fabula.service.core.audit import Audit
-        from fabula.service.core.jobs.queue import Jobs
         from fabula.service.state import make_schema
     with open_collection(settings) as fabula:
         store = fabula.app.home_store

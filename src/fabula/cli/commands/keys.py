@@ -68,7 +68,7 @@ def make(
 ) -> None:
     """Make a key for NAME and print it; it is not shown again."""
     with _open_keys(settings) as (keys, _):
-        from fabula.service.core.callers import ROLES, Quotas
+        from fabula.jobs.callers import ROLES, Quotas
 
         # Narrows the type: click has checked the value.
         [checked_role] = [known for known in ROLES if known == role]

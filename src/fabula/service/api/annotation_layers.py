@@ -9,6 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.start import ImportOptions, begin_import
 from fabula.service.api.documents import ReadUntil
 from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core import annotation_layers
@@ -17,8 +19,6 @@ from fabula.service.core.annotation_layers import (
     AnnotationView,
     NoteView,
 )
-from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.start import ImportOptions, begin_import
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
 from fabula.service.http.multipart import Body

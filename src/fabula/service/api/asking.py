@@ -7,6 +7,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
+from fabula.jobs.idempotency import Idempotency
 from fabula.models.stop import Stop
 from fabula.service.core import asking
 from fabula.service.core.asking import (
@@ -18,7 +19,6 @@ from fabula.service.core.asking import (
     SearchView,
 )
 from fabula.service.core.errors import Problem
-from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key

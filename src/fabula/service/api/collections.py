@@ -13,9 +13,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
+from fabula.jobs.idempotency import Idempotency
 from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core import library_changes
-from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.library_changes import DroppedView, change_description
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.public_content import public_entry, public_record

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
-from fabula.service.core.jobs.job import Item, ItemState, Job, JobState, Kind
+from fabula.jobs.job import Item, ItemState, Job, JobState, Kind
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
 from fabula.service.http.dependencies import Caller, Reader, State, Writer

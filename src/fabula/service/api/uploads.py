@@ -11,11 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.service.api.jobs import JobView, respond_accepted
-from fabula.service.core.errors import Problem
-from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.job import Item
-from fabula.service.core.jobs.start import (
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Item
+from fabula.jobs.start import (
     Estimate,
     IngestOptions,
     begin_build,
@@ -26,7 +24,9 @@ from fabula.service.core.jobs.start import (
     estimate_reembed,
     text_item,
 )
-from fabula.service.core.jobs.uploads import Upload, label
+from fabula.jobs.uploads import Upload, label
+from fabula.service.api.jobs import JobView, respond_accepted
+from fabula.service.core.errors import Problem
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
 from fabula.service.http.dependencies import (
     Caller,

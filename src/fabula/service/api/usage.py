@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from fabula.service.core.accounts import GroupBy
+from fabula.jobs.ledger import GroupBy
 from fabula.service.http.dependencies import Reader, State
 
 router = APIRouter(tags=["usage"])

@@ -16,13 +16,13 @@ from fabula.export.annotation_formats import (
 )
 from fabula.graph.annotations import PlacedAnnotation
 from fabula.graph.entries import Entry
-from fabula.service.core.jobs.start import begin_build
+from fabula.jobs.start import begin_build
 from fabula.service.core.views import View
 
 if TYPE_CHECKING:
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.queue import Jobs
     from fabula.service.core.audit import Audit
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.jobs.queue import Jobs
 
 
 class AnnotationView(View):

@@ -31,6 +31,7 @@ from fabula.ask.query import Query, query_options
 from fabula.ask.scope import AskedTurn
 from fabula.errors import (
     FabulaError,
+    Forbidden,
     SpaceError,
     first_problem,
 )
@@ -39,7 +40,7 @@ from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.service.core import errors
-from fabula.service.core.errors import Forbidden, describe_failures
+from fabula.service.core.errors import describe_failures
 from fabula.service.core.views import (
     AnswerView,
     MoneyView,
@@ -59,10 +60,10 @@ from fabula.service.core.write_behind import write_behind
 
 if TYPE_CHECKING:
     from fabula.app.across import AnswerAcross
-    from fabula.service.core.accounts import Ledger
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
+    from fabula.jobs.ledger import Ledger
     from fabula.service.core.conversations import Conversations, Retaken
-    from fabula.service.core.idempotency import Idempotency
     from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")

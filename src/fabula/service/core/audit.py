@@ -14,8 +14,8 @@ from fabula.store import Store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fabula.jobs.callers import Caller
     from fabula.operations.kit import Role
-    from fabula.service.core.callers import Caller
 
 LOG = logging.getLogger("fabula.service")
 

@@ -15,7 +15,7 @@ from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import Mode
-from fabula.service.core.callers import Caller
+from fabula.jobs.callers import Caller
 from fabula.service.core.views import View
 
 CHOSEN = (

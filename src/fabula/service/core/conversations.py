@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
-from fabula.service.core.errors import Conflict
+from fabula.service.core.errors import Problem
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import AnswerView, View
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.idempotency import Idempotency
 
 RETRY_AFTER_SECONDS = 2
 """The Retry-After for an answer that is still being written."""
@@ -75,6 +75,12 @@ class ConversationWhole(View):
 
     conversation: ConversationView
     turns: list[TurnView]
+
+
+class BeingAnswered(Problem):
+    """The same request is being answered just now."""
+
+    status, name = 409, "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +209,8 @@ class Conversations:
             The answer, or the turn that is retaken; None if the key is new.
 
         Raises:
-            Conflict: The key came with another request before, or is being answered just now.
+            Conflict: The key came with another request before.
+            BeingAnswered: The request with this key is being answered just now.
 
         """
         rows = self._app.home_store.rows(
@@ -215,7 +222,7 @@ class Conversations:
                 self._writing.add(row["id"])
                 return Retaken(row["id"], row["conversation"], row["number"])
             if row["state"] == "asked":
-                raise Conflict(
+                raise BeingAnswered(
                     "The request with this Idempotency-Key is just being answered: send it again "
                     "in a moment.",
                     headers={"Retry-After": str(RETRY_AFTER_SECONDS)},

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Self
 from fabula.app.collection import Collection
 from fabula.graph.decisions import Decision
 from fabula.graph.installed import graph
-from fabula.service.core.jobs.start import begin_build
+from fabula.jobs.start import begin_build
 from fabula.service.core.views import View
 
 if TYPE_CHECKING:
+    from fabula.jobs.callers import Caller
+    from fabula.jobs.job import Job
+    from fabula.jobs.queue import Jobs
     from fabula.service.core.audit import Audit
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.jobs.job import Job
-    from fabula.service.core.jobs.queue import Jobs
 
 
 class DecisionView(View):

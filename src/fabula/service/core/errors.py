@@ -14,8 +14,10 @@ from fabula.errors import (
     BadValue,
     BudgetSpent,
     Changed,
+    Conflict,
     DataError,
     FabulaError,
+    Forbidden,
     InvalidPlace,
     LoadError,
     ModelError,
@@ -28,6 +30,7 @@ from fabula.errors import (
     TextRefused,
     TooLarge,
 )
+from fabula.jobs.uploads import DiskFull
 
 LOG = logging.getLogger("fabula.service")
 STATUS: Mapping[type[FabulaError], int] = {
@@ -40,6 +43,9 @@ STATUS: Mapping[type[FabulaError], int] = {
     TooLarge: 413,
     SpaceError: 409,
     Changed: 409,
+    Conflict: 409,
+    DiskFull: 507,
+    Forbidden: 403,
     Refused: 400,
     BudgetSpent: 402,
     ModelError: 502,
@@ -83,24 +89,6 @@ class Misdirected(Problem):
     """The request names a host that is not this service."""
 
     status, name = 421, "misdirected"
-
-
-class Forbidden(Problem):
-    """The caller is known, but may not do that."""
-
-    status, name = 403, "forbidden"
-
-
-class Conflict(Problem):
-    """The request does not fit the present state of what it names."""
-
-    status, name = 409, "conflict"
-
-
-class BodyTooLarge(Problem):
-    """The body of the request is larger than the service accepts."""
-
-    status, name = 413, "too-large"
 
 
 class ClientLeft(Problem):
@@ -163,6 +151,7 @@ def describe_problem(error: FabulaError) -> dict[str, Any]:
         "status": status_of(error),
         "detail": public_message(error),
         **(error.extra if isinstance(error, Problem) else {}),
+        **({"state": error.state} if isinstance(error, Conflict) and error.state else {}),
     }
 
 

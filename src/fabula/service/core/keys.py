@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fabula.errors import NotFound, SettingsError
+from fabula.jobs.callers import ROLES, Caller, Quotas
 from fabula.operations.kit import Role
-from fabula.service.core.callers import ROLES, Caller, Quotas
 from fabula.store import Store
 from fabula.text.names import collection_problem, quote_name
 

@@ -17,8 +17,8 @@ from fabula.export.until import ReadSoFar
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.graphs.annotations import ANNOTATION
+from fabula.jobs.uploads import source_name
 from fabula.models.usage import Usage
-from fabula.service.core.jobs.uploads import source_name
 from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
 
 DECISION = "Decision"

@@ -10,11 +10,11 @@ LOG = logging.getLogger("fabula.service")
 SLICE = 1000
 """Records that one transaction deletes."""
 STATEMENTS = {
-    "jobs": "service/clear_old_jobs",
-    "recipes": "service/clear_old_recipes",
+    "jobs": "jobs/clear_old_jobs",
+    "recipes": "jobs/clear_old_recipes",
     "conversations": "service/clear_old_conversations",
     "acts": "service/clear_old_acts",
-    "spends": "service/clear_old_spends",
+    "spends": "jobs/clear_old_spends",
 }
 """The statement that deletes each kind of record. Recipes come after jobs: a recipe is deleted once
 no job refers to it."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.config.serving import Serving
-from fabula.service.core.callers import PERSON, Caller
+from fabula.jobs.callers import PERSON, Caller
 from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, digest, make_caller
 from fabula.service.core.openid_grants import NoGrant, find_openid_caller, select_claims
 from fabula.store import Store

@@ -12,19 +12,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fabula.errors import FabulaError
+from fabula.config.serving import Serving
+from fabula.errors import FabulaError, Forbidden, TooLarge
 from fabula.graph.nesting import find_excess
+from fabula.jobs.callers import VISITOR_ID, Caller, Quotas
 from fabula.service.core.caller_limits import RequestLimit
-from fabula.service.core.callers import Caller, make_visitor
-from fabula.service.core.errors import (
-    BodyTooLarge,
-    ClientLeft,
-    Forbidden,
-    Misdirected,
-    Problem,
-    Unauthorized,
-    Unavailable,
-)
+from fabula.service.core.errors import ClientLeft, Misdirected, Problem, Unauthorized, Unavailable
 from fabula.service.core.keys import PREFIX
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
@@ -41,37 +34,19 @@ OPEN_PATHS = (
     *("/signin/openid", "/signin/openid/callback"),
 )
 """The paths that anybody may request; /static is another one."""
-
-
 HEALTH_PATHS = ("/livez", "/readyz")
-
-
 SIGN_IN_PATH = "/signin"
-
-
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-
-
 MAX_BODY_BYTES = 4 * 2**20
 """The largest other body: it is held in memory, and parsed in the event loop."""
-
-
 MAX_STRANGER_BODY_BYTES = 2**16
 """The largest body of a request without a valid key."""
-
-
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 """The content types of bodies that are not JSON."""
-
-
 ALLOWED_CONTROLS = "\t\n\r\u2028\u2029"
 """The control characters that a value may have, such as line breaks in a question."""
-
-
 MAX_PARAMETERS = 200
 """How many query parameters a request may have."""
-
-
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -82,11 +57,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """The headers of responses that do not set their own."""
-
-
 HSTS = "max-age=31536000"
-
-
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -98,7 +69,7 @@ class Admission:
         self._app, self._state, self._serving, self._routes = app, state, serving, routes
         self._requests = RequestLimit(serving.requests_a_minute)
         self._openid = OpenID(serving) if serving.oidc_issuer else None
-        self._visitor = make_visitor(serving) if serving.public else None
+        self._visitor = _make_visitor(serving) if serving.public else None
         self._visits = RequestLimit(serving.public_requests_a_minute)
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
@@ -156,7 +127,7 @@ class Admission:
         max_bytes, too_large = self._limit_size(caller, rules)
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > max_bytes:
-            raise BodyTooLarge(too_large)
+            raise TooLarge(too_large)
         limit = self._state.question_limit if rules.is_question else self._state.request_limit
         receive = _limit_body(receive, max_bytes, too_large)
         if caller is None:
@@ -364,7 +335,7 @@ def _refuse_unprintable(request: Request) -> None:
 def _limit_body(receive: Receive, max_bytes: int, too_large: str) -> Receive:
     """Return a `receive` that watches the body as it arrives.
 
-    A client may send more than its Content-Length, or none. It raises BodyTooLarge when there are
+    A client may send more than its Content-Length, or none. It raises TooLarge when there are
     too many bytes, and ClientLeft when the client leaves before the end.
     """
     arrived, is_whole = 0, False
@@ -375,7 +346,7 @@ def _limit_body(receive: Receive, max_bytes: int, too_large: str) -> Receive:
         if message["type"] == "http.request":
             arrived += len(message.get("body", b""))
             if arrived > max_bytes:
-                raise BodyTooLarge(too_large)
+                raise TooLarge(too_large)
             is_whole = not message.get("more_body")
         elif not is_whole:
             raise ClientLeft("The client left before the whole request had arrived.")
@@ -418,6 +389,12 @@ def needs_no_neo4j(request: Request) -> bool:
 def is_open(path: str) -> bool:
     """Return whether anybody may request a path."""
     return path in OPEN_PATHS or path.startswith("/static/")
+
+
+def _make_visitor(serving: Serving) -> Caller:
+    """Return the caller for all who have not signed in, at the public collections."""
+    quotas = Quotas(tokens_a_day=serving.public_tokens_a_day or None)
+    return Caller(VISITOR_ID, "a visitor", "read", frozenset(serving.public), quotas)
 
 
 def is_loopback(host: str) -> bool:

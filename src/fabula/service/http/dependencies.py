@@ -8,9 +8,9 @@ from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
 
 from fabula.app.collection import Collection
+from fabula.errors import Forbidden
+from fabula.jobs.callers import PERSON, ROLES, Caller, Quotas
 from fabula.operations.kit import Role
-from fabula.service.core.callers import PERSON, ROLES, Caller, Quotas
-from fabula.service.core.errors import Forbidden
 from fabula.service.http.admission import Admission
 from fabula.service.http.route_rules import RouteTable
 

@@ -22,7 +22,7 @@ from fabula.service.core.public_content import export_public
 from fabula.text.names import file_name
 
 if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
+    from fabula.jobs.callers import Caller
     from fabula.service.state import ServiceState
 
 Format = Literal["jsonl", "graphml", "ttl", "nt"]

@@ -12,8 +12,9 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from fabula.service.core.errors import BodyTooLarge, Problem
-from fabula.service.core.jobs.uploads import UNNAMED, IncomingFile, Upload, Uploads
+from fabula.errors import TooLarge
+from fabula.jobs.uploads import UNNAMED, IncomingFile, Upload, Uploads
+from fabula.service.core.errors import Problem
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -121,7 +122,7 @@ class _Parts:
     def _begin(self) -> None:
         self._count += 1
         if self._count > MAX_PARTS:
-            raise BodyTooLarge(f"A request may have {MAX_PARTS:,} files.")
+            raise TooLarge(f"A request may have {MAX_PARTS:,} files.")
         self._headers.clear()
         self._text.clear()
 
@@ -149,7 +150,7 @@ class _Parts:
             return
         self._texts += end - start
         if self._texts > MAX_FIELD_BYTES:
-            raise BodyTooLarge("The fields of the form, other than files, are too long.")
+            raise TooLarge("The fields of the form, other than files, are too long.")
         self._text += data[start:end]
 
     def _close(self) -> None:

@@ -21,8 +21,8 @@ import httpx2
 import jwt
 
 from fabula.config.serving import Serving
+from fabula.jobs.callers import Caller
 from fabula.models.transport import Bounds, time_connections
-from fabula.service.core.callers import Caller
 from fabula.service.core.errors import Unauthorized, Unavailable
 from fabula.service.core.openid_grants import NoGrant, find_openid_caller
 

@@ -23,14 +23,9 @@ from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE
 from fabula.errors import LoadError, SpaceError
 from fabula.graph.installed import graphs as installed_graphs
-from fabula.load import SUFFIXES, readable_suffixes
-from fabula.load.left_out import describe as describe_left_out
-from fabula.models.usage import sum_usage
-from fabula.service.core.choices import lacks_model, title_of
-from fabula.service.core.errors import Problem, status_of
-from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.job import Item
-from fabula.service.core.jobs.start import (
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Item
+from fabula.jobs.start import (
     Estimate,
     IngestOptions,
     begin_ingest,
@@ -40,7 +35,12 @@ from fabula.service.core.jobs.start import (
     refuse_same_names,
     text_item,
 )
-from fabula.service.core.jobs.uploads import SOURCE_FOLDER, Upload, label
+from fabula.jobs.uploads import SOURCE_FOLDER, Upload, label
+from fabula.load import SUFFIXES, readable_suffixes
+from fabula.load.left_out import describe as describe_left_out
+from fabula.models.usage import sum_usage
+from fabula.service.core.choices import lacks_model, title_of
+from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MAX_PARTS, Body

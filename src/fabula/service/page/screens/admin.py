@@ -12,10 +12,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
+from fabula.jobs.ledger import GroupBy
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
 from fabula.operations.kit import Role
-from fabula.service.core.accounts import GroupBy
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import status_of
 from fabula.service.http.dependencies import (

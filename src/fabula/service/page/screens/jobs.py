@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from fabula.jobs.job import START, STATES, Item, Job, JobState
+from fabula.jobs.uploads import source_name
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import (
     BUILD,
@@ -22,8 +24,6 @@ from fabula.models.progress import (
     WAIT,
 )
 from fabula.models.usage import sum_usage
-from fabula.service.core.jobs.job import START, STATES, Item, Job, JobState
-from fabula.service.core.jobs.uploads import source_name
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State, Writer

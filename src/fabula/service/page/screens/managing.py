@@ -16,20 +16,15 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
 from fabula.ask.mode_runs import count_parts
-from fabula.errors import BadValue, FabulaError
+from fabula.errors import BadValue, FabulaError, Forbidden
 from fabula.export.export_formats import export_formats
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
-from fabula.load.left_out import describe as describe_left_out
-from fabula.models.prefixes import split_space_name
-from fabula.service.core import decisions, library_changes
-from fabula.service.core.choices import lacks_model, title_of
-from fabula.service.core.errors import Forbidden, Problem, status_of
-from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.job import Job
-from fabula.service.core.jobs.start import (
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Job
+from fabula.jobs.start import (
     Estimate,
     begin_build,
     begin_retry,
@@ -38,7 +33,12 @@ from fabula.service.core.jobs.start import (
     estimate_reembed,
     estimate_retry,
 )
-from fabula.service.core.jobs.uploads import source_name
+from fabula.jobs.uploads import source_name
+from fabula.load.left_out import describe as describe_left_out
+from fabula.models.prefixes import split_space_name
+from fabula.service.core import decisions, library_changes
+from fabula.service.core.choices import lacks_model, title_of
+from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of, money, read_text
 from fabula.service.http import files
 from fabula.service.http.addresses import address

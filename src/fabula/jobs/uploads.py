@@ -17,17 +17,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from fabula.errors import LoadError, NotFound
+from fabula.app import App
+from fabula.errors import BadValue, Conflict, FabulaError, LoadError, NotFound, TooLarge
+from fabula.jobs.callers import Caller
+from fabula.jobs.job import Item
 from fabula.load import find_in_zip
-from fabula.service.core.errors import BodyTooLarge, Conflict, Problem
-from fabula.service.core.jobs.job import Item
 from fabula.text.names import quote_name
-
-if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.service.core.callers import Caller
 
 SOURCE_FOLDER = "uploads"
 """What the sources of uploaded documents begin with, such as `uploads/winter.txt`."""
@@ -46,10 +43,8 @@ RETRY_MILLISECONDS = 7 * 24 * HOUR_MILLISECONDS
 """How long the files of a job that failed or was cancelled are kept for a retry."""
 
 
-class DiskFull(Problem):
+class DiskFull(FabulaError):
     """The disk of the service is full."""
-
-    status, name = 507, "no-room"
 
 
 def source_name(source: str) -> str:
@@ -117,7 +112,7 @@ class Uploads:
         return IncomingFile(self, folder, label(name))
 
     def take(self, stream: Iterable[bytes], name: str) -> Upload:
-        """Store a file. Raises BodyTooLarge if it is larger than allowed."""
+        """Store a file. Raises TooLarge if it is larger than allowed."""
         with self.begin(name) as file:
             for piece in stream:
                 file.write(piece)
@@ -144,7 +139,7 @@ class Uploads:
         """Let a caller start jobs with files for a day without sending them again."""
         for upload in uploads:
             self._app.home_store.rows(
-                "service/save_upload",
+                "jobs/save_upload",
                 id=f"{caller.id}/{upload.sha256}",
                 sha256=upload.sha256,
                 caller=caller.id,
@@ -154,7 +149,7 @@ class Uploads:
         """Raise NotFound for a file that this caller has not sent, or more than a day ago."""
         requested = sorted(set(sha256s))
         ids = [f"{caller.id}/{sha256}" for sha256 in requested]
-        lent = {row["sha256"] for row in self._app.home_store.rows("service/find_uploads", ids=ids)}
+        lent = {row["sha256"] for row in self._app.home_store.rows("jobs/find_uploads", ids=ids)}
         for sha256 in requested:
             if sha256 not in lent or not self.path(sha256).is_file():
                 raise NotFound(
@@ -168,7 +163,7 @@ class Uploads:
 
         Raises:
             Conflict: Two different files have one name, so each would replace the other's document.
-            BodyTooLarge: There are more than MAX_ITEMS.
+            TooLarge: There are more than MAX_ITEMS.
 
         """
         by_source: dict[str, Item] = {}
@@ -178,7 +173,7 @@ class Uploads:
                     name = item.source.removeprefix(f"{SOURCE_FOLDER}/")
                     raise Conflict(f"Two different files are both called {quote_name(name)}.")
         if len(by_source) > MAX_ITEMS:
-            raise BodyTooLarge(
+            raise TooLarge(
                 f"There are {len(by_source):,} documents, and one job may have {MAX_ITEMS:,}."
             )
         return [*by_source.values()]
@@ -186,16 +181,14 @@ class Uploads:
     def sweep(self) -> None:
         """Delete the files that nobody needs any more, and those that never arrived whole."""
         store = self._app.home_store
-        store.rows("service/clear_uploads", milliseconds=LOAN_MILLISECONDS)
+        store.rows("jobs/clear_uploads", milliseconds=LOAN_MILLISECONDS)
         old = [
             path
             for path in self.folder.glob("*/*")
             if time.time() - _modified_at(path) > MIN_AGE_SECONDS
         ]
         names = [path.name for path in old]
-        rows = store.rows(
-            "service/find_needed_uploads", sha256=names, milliseconds=RETRY_MILLISECONDS
-        )
+        rows = store.rows("jobs/find_needed_uploads", sha256=names, milliseconds=RETRY_MILLISECONDS)
         needed = {row["sha256"] for row in rows}
         for path in old:
             if path.name not in needed:
@@ -247,10 +240,10 @@ class IncomingFile:
         self.discard()
 
     def write(self, piece: bytes | memoryview) -> None:
-        """Add a piece. Raises BodyTooLarge once the file is larger than allowed."""
+        """Add a piece. Raises TooLarge once the file is larger than allowed."""
         self.size += len(piece)
         if self.size > self._uploads.max_bytes:
-            raise BodyTooLarge(
+            raise TooLarge(
                 f"{quote_name(self.name)} is larger than {self._uploads.max_bytes / 1e6:,.0f} MB: "
                 "split it, or have max_file_mb (FABULA_MAX_FILE_MB) of this service raised."
             )
@@ -267,13 +260,13 @@ class IncomingFile:
         return Upload(self._digest.hexdigest(), self.size, self.name)
 
     def sync(self) -> None:
-        """Wait until the file is on the disk. Raises Problem if it was deleted."""
+        """Wait until the file is on the disk. Raises BadValue if it was deleted."""
         try:
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
         except FileNotFoundError:
             # `sweep` deletes files that have been arriving for longer than MIN_AGE_SECONDS.
-            raise Problem("The files took too long to arrive: send them again.") from None
+            raise BadValue("The files took too long to arrive: send them again.") from None
 
     def move_into_place(self) -> Path:
         """Move the file to the path of its SHA-256; return the folder that it is in now."""

@@ -9,22 +9,14 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from threading import Condition
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from fabula.app import App
 from fabula.config.serving import TABLE
-from fabula.errors import NotFound, SettingsError, StoreError
-from fabula.service.core.errors import Conflict, Forbidden
-from fabula.service.core.jobs.recipes import ANY_SERVER, Recipes
-from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
-from fabula.text.names import collection_problem, quote_name
-from fabula.text.nouns import count_noun
-
-if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.service.core.audit import Audit
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.jobs.job import (
+from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
+from fabula.jobs.callers import Caller
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import (
     OF_FILES,
     OPEN,
     STATES,
@@ -33,30 +25,21 @@ from fabula.service.core.jobs.job import (
     Job,
     JobState,
     Kind,
-    is_whole,
-    is_whole_version,
     item_row,
     job_version,
     read_job,
 )
+from fabula.jobs.recipes import ANY_SERVER, Recipes
+from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
+from fabula.text.names import collection_problem, quote_name
+from fabula.text.nouns import count_noun
 
 IDEMPOTENCY_MILLISECONDS = 24 * 3_600_000
 """How long an Idempotency-Key is remembered."""
-
-
 QUEUE_BATCH = 50
 """How many jobs one statement enters into the queue, or removes from it."""
-
-
 MAX_OWN_JOBS = 1_000
 """How many of the jobs that it added a process remembers: one that takes no others runs these."""
-
-
-READ_TRIES, READ_PAUSE_SECONDS = 10, 0.02
-"""How often a job is read that is just being written, and the first pause between two times. A
-commit is over in milliseconds, on a busy machine in a second."""
-
-
 WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
     "annotate": "imports annotations of a document",
@@ -66,14 +49,17 @@ WHAT_JOBS_DO: Mapping[str, str] = {
     "remove": "removes the collection's documents",
 }
 """What a job does that others wait for."""
-
-
 UNTOLD = "A key with the role write is told why."
 """What others read in place of a reason, which may name servers and settings."""
-
-
 WATCH_POLL_SECONDS = 0.5
 """How often a watched job is read, as another process may be running it."""
+
+
+class Audit(Protocol):
+    """Records who changed what."""
+
+    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+        """Record a change, such as 'cancel job', to a collection."""
 
 
 class Jobs:
@@ -147,7 +133,7 @@ class Jobs:
             "problem": "",
         }
         rows = self._app.home_store.rows(
-            "service/save_job",
+            "jobs/save_job",
             job=properties,
             items=[item_row(id, index, item) for index, item in enumerate(items)],
             key=idempotency.mark if idempotency else "",
@@ -171,29 +157,8 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self.read_rows("service/find_job", is_whole, id=id)
+        rows = self._app.home_store.rows("jobs/read_job", id=id)
         return self.read_job(rows[0]) if rows else None
-
-    def read_version(self, id: str) -> Mapping[str, Any] | None:
-        """Return a job's version, worker and `cancelling`; None if there is no such job."""
-        rows = self.read_rows("service/find_job_version", is_whole_version, id=id)
-        return rows[0] if rows else None
-
-    def read_rows(
-        self, name: str, is_whole: Callable[[Mapping[str, Any]], bool], **parameters: object
-    ) -> Sequence[Mapping[str, Any]]:
-        """Return the rows of a statement that finds jobs, each of which is whole.
-
-        Raises:
-            StoreError: One still lacks properties after READ_TRIES.
-
-        """
-        for number in range(READ_TRIES):
-            time.sleep(number * READ_PAUSE_SECONDS)
-            rows = self._app.home_store.rows(name, **parameters)
-            if all(map(is_whole, rows)):
-                return rows
-        raise StoreError("A job can't be read, as it is being written all the time: try again.")
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
@@ -207,9 +172,8 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self.read_rows(
-            "service/find_jobs",
-            is_whole,
+        rows = self._app.home_store.rows(
+            "jobs/read_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
             state=state,
@@ -225,7 +189,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.home_store.rows("service/find_waiting", **self._takes(takes_others))
+        [row] = self._app.home_store.rows("jobs/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -248,9 +212,9 @@ class Jobs:
         store = self._app.home_store
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
-            ended = self._move("over", "service/clear_ended")
-            new = self._move("new", "service/save_waits")
-            taken = store.rows("service/take_job", **lease, **self._takes(takes_others))
+            ended = self._move("over", "jobs/clear_ended")
+            new = self._move("new", "jobs/save_waits")
+            taken = store.rows("jobs/take_job", **lease, **self._takes(takes_others))
             if taken:
                 return str(taken[0]["id"])
             if not (ended or new):
@@ -258,7 +222,7 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """Return how many jobs of all collections are in each state."""
-        rows = self._app.home_store.rows("service/count_jobs")
+        rows = self._app.home_store.rows("jobs/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
@@ -279,7 +243,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("service/save_paused", problem=problem)
+        [row] = self._app.home_store.rows("jobs/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
@@ -310,9 +274,8 @@ class Jobs:
         """
         deadline = time.monotonic() + timeout
         while True:
-            row = self.read_version(id)
-            version = job_version(row["version"], lost=row["lost"]) if row else 0
-            if version != after_version:
+            rows = self._app.home_store.rows("jobs/read_job_version", id=id)
+            if not rows or job_version(**rows[0]) != after_version:
                 job = self.read(id)
                 return job and _show_to(caller, job)
             left = deadline - time.monotonic()
@@ -351,7 +314,7 @@ class Jobs:
         """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
         for transition in transitions:
-            rows = self._app.home_store.rows("service/save_state", id=id, **transition.parameters())
+            rows = self._app.home_store.rows("jobs/save_state", id=id, **transition.parameters())
             if rows:
                 self.notify()
                 job = self.find(caller, id)
@@ -367,7 +330,7 @@ class Jobs:
     def _move(self, queue: str, statement: str) -> int:
         """Run a statement on the jobs at one stage of the queue; return how many there were."""
         store = self._app.home_store
-        rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
+        rows = store.rows("jobs/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
         return len(rows)
@@ -375,7 +338,7 @@ class Jobs:
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
         if digest != ANY_SERVER:
-            self._app.home_store.rows("service/save_recipe", id=digest, made_with=made_with)
+            self._app.home_store.rows("jobs/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:

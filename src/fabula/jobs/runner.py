@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,25 +22,16 @@ from fabula.errors import (
     BudgetSpent,
     ClusterError,
     FabulaError,
+    NotFound,
     ServerError,
     SpaceError,
     Stopped,
     StoreError,
-    TooLarge,
 )
 from fabula.export.annotation_formats import find_format, unpack_files
-from fabula.load.source import DocumentSource
-from fabula.models.batch_interface import InterfaceRefused
-from fabula.models.batch_options import BatchOptions, BatchProgress
-from fabula.models.batch_store import BatchStore
-from fabula.models.progress import IMPORT
-from fabula.models.stop import Stop
-from fabula.models.usage import Usage
-from fabula.service.core.accounts import Ledger
-from fabula.service.core.callers import Caller, Quotas
-from fabula.service.core.conversations import Conversations
-from fabula.service.core.jobs.giving_way import GivingWay
-from fabula.service.core.jobs.job import (
+from fabula.jobs.callers import Caller, Quotas
+from fabula.jobs.giving_way import GivingWay
+from fabula.jobs.job import (
     OPEN,
     Item,
     Job,
@@ -50,24 +41,30 @@ from fabula.service.core.jobs.job import (
     item_row,
     job_row,
 )
-from fabula.service.core.jobs.progress import JobProgress
-from fabula.service.core.jobs.queue import Jobs
-from fabula.service.core.jobs.start import document_source, find_upload
-from fabula.service.core.jobs.uploads import Uploads
-from fabula.service.core.retention import delete_old_records
-from fabula.service.core.views import document_of
+from fabula.jobs.ledger import Ledger
+from fabula.jobs.progress import JobProgress
+from fabula.jobs.queue import Jobs
+from fabula.jobs.start import document_source, find_upload
+from fabula.jobs.uploads import Uploads
+from fabula.load.source import DocumentSource
+from fabula.models.batch_interface import InterfaceRefused
+from fabula.models.batch_options import BatchOptions, BatchProgress
+from fabula.models.batch_store import BatchStore
+from fabula.models.progress import IMPORT
+from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
+from fabula.text.names import quote_name
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # it imports Dask, which is an extra
     from fabula.build.cluster import WorkerCluster
 
-LOG = logging.getLogger("fabula.service")
+LOG = logging.getLogger("fabula.jobs")
 LEASE_SECONDS = 30.0
 """How long a job belongs to a worker that does not renew its lease."""
-HEARTBEAT_SECONDS = 5.0
-"""How often a worker renews its lease when the job has no news."""
 POLL_SECONDS = 1.0
-"""How often an idle worker checks the queue, and how often a running job saves its progress."""
+"""How often an idle worker checks the queue, and how often a running job saves its progress and
+renews its lease."""
 MAX_ATTEMPTS = 10
 """How often a job without progress is begun: one that ends its process must not be begun for ever.
 """
@@ -77,8 +74,6 @@ LOCK_PING_SECONDS = 60.0
 """How often something is sent over the connection that holds a worker's lock: a proxy or firewall
 may cut an idle connection."""
 UNEXPECTED = "Unexpected error. The log of the service has the details under job {id}."
-SWEEP_SECONDS = 3600.0
-"""How often unneeded uploads, and records older than `serve.keep_days`, are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,8 @@ class JobServices:
     jobs: Jobs
     uploads: Uploads
     ledger: Ledger
-    conversations: Conversations
+    forget: Callable[[str], None]
+    """Deletes what is kept beside the graph of a collection, when all its documents are removed."""
     outage: Callable[[], object]
     """Returns why Neo4j can't be reached now, or None if it can."""
     is_asked: Callable[[], bool]
@@ -130,8 +126,6 @@ class Runner:
             thread = threading.Thread(target=self._run, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
-        sweeping = threading.Thread(target=self._sweep, name="jobs-sweep", daemon=True)
-        sweeping.start()
 
     def close(self, seconds: float) -> None:
         """Release all jobs, so that other processes can take them.
@@ -261,14 +255,6 @@ class Runner:
             with self._lock:
                 self._stops.discard(stop)
 
-    def _sweep(self) -> None:
-        while not self._is_closing.is_set():
-            with suppress(StoreError, ServerError, OSError):
-                self._services.uploads.sweep()
-                if days := self._services.serving.keep_days:
-                    delete_old_records(self._services.app.home_store, days)
-            self._is_closing.wait(SWEEP_SECONDS)
-
 
 class JobRun:
     """One run of a job by one worker.
@@ -363,7 +349,7 @@ class JobRun:
         if isinstance(error, BudgetSpent):
             return "paused", error.message, 0
         is_outage = isinstance(error, StoreError | ServerError | ClusterError)
-        if is_outage and not isinstance(error, SpaceError | TooLarge):
+        if is_outage and not isinstance(error, SpaceError):
             LOG.warning("Job %s waits: %s", self._job.id, error)
             # The job waits for Neo4j, for space on its disk, or for the cluster, as long as that
             # takes: MAX_ATTEMPTS is for jobs that end their process.
@@ -512,7 +498,10 @@ class JobRun:
                 steps.done("annotations", Usage())
             counted = done
 
-        entry = document_of(collection, item.document)
+        found = collection.store.find_same(collection.name, [item.document])
+        if not found:
+            raise NotFound(f"There is no document {quote_name(item.document)} any more.")
+        [entry] = found
         format, max_bytes = find_format(options["format"]), self._services.uploads.max_bytes
         source = f"{options['layer']}{format.suffixes[0]}"
         data = find_upload(self._services.uploads, item).read_bytes()
@@ -573,14 +562,14 @@ class JobRun:
                 store.remove(collection.name, id)
                 steps.done("remove", Usage())
             if not item.document:
-                self._services.conversations.forget(collection.name)
+                self._services.forget(collection.name)
             self._progress.end(Outcome(item.source, "replaced", item.document, item.title))
         return ()
 
     # Saving the progress
 
     def _keep_saving(self) -> None:
-        """Save the progress each second that it changes, and check whether the job is cancelled."""
+        """Save the progress each second, renew the lease, and see whether the job is cancelled."""
         while not self._is_over.wait(POLL_SECONDS):
             try:
                 self._save_progress()
@@ -594,16 +583,11 @@ class JobRun:
     def _save_progress(self) -> None:
         self._lock.check(LOCK_PING_SECONDS)
         changed = self._progress.take_changed()
-        is_due = time.monotonic() - self._saved_at >= HEARTBEAT_SECONDS
-        if not (changed or is_due):
-            row = self._services.jobs.read_version(self._job.id)
-            own_rows = [dict(row)] if row and row["worker"] == self._worker else []
-        else:
-            own_rows = self._save(changed, {} if not changed else job_row(self._now("running")))
-            self._hold_to_quota()
-        if not own_rows:
+        rows = self._save(changed, job_row(self._now("running")) if changed else {})
+        self._hold_to_quota()
+        if not rows:
             self._lose()
-        elif own_rows[0]["cancelling"]:
+        elif rows[0]["cancelling"]:
             self._is_cancelled = True
             self._stop.set()
 
@@ -612,7 +596,7 @@ class JobRun:
     ) -> list[dict[str, Any]]:
         try:
             rows = self._services.app.home_store.rows(
-                "service/save_progress",
+                "jobs/save_progress",
                 id=self._job.id,
                 worker=self._worker,
                 job=dict(job),

@@ -10,8 +10,15 @@ MATCH (job:ServiceJob)
 WHERE ($everything OR job.collection IN $collections) AND ($after = '' OR job.place < $after)
 WITH job, job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS lost
 WHERE $state = '' OR $state = CASE WHEN lost THEN 'queued' ELSE job.state END
-WITH job, lost ORDER BY job.place DESC LIMIT $limit
-RETURN job {.*} AS job, lost,
+WITH job ORDER BY job.place DESC LIMIT $limit
+// Locks them in the order in which other statements do, or what is read while it is written may be
+// half old and half new.
+WITH job ORDER BY job.place
+SET job.seen = job.seen
+WITH job
+WHERE job.id IS NOT NULL
+RETURN job {.*} AS job,
+  job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS lost,
   COLLECT {
     MATCH (recipe:ServiceRecipe {id: job.recipe}) RETURN recipe.made_with
   }[0] AS made_with,

@@ -11,16 +11,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fabula.app import App
 from fabula.graph import differences, fingerprint
-from fabula.service.core.jobs.job import OF_FILES
+from fabula.jobs.job import OF_FILES, Item, Kind
+from fabula.jobs.uploads import Uploads
 from fabula.text.names import quote_name
-
-if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.service.core.jobs.job import Item, Kind
-    from fabula.service.core.jobs.uploads import Uploads
 
 ANY_SERVER = ""
 """The digest of jobs that every worker does alike."""

@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-LOG = logging.getLogger("fabula.service")
+LOG = logging.getLogger("fabula.jobs")
 FILE = "spending.sqlite"
 BUSY_SECONDS = 5.0
 """The longest wait for another process that writes, which takes milliseconds."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.build.outcome import Outcome, Status
+from fabula.jobs.job import OPEN, Item, ItemState
 from fabula.models.progress import PHASES, Pace
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.core.jobs.job import OPEN, Item, ItemState
 
 STATE_OF_OUTCOME: Mapping[Status, ItemState] = {
     "added": "succeeded",

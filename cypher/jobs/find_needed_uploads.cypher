@@ -8,9 +8,11 @@ WHERE EXISTS { MATCH (upload:ServiceUpload) WHERE upload.sha256 = sha256 }
   OR EXISTS {
     MATCH (job:ServiceJob)-[:HAS_ITEM]->(item:ServiceItem)
     WHERE item.upload = sha256
-      AND (
-        job.state IN ['queued', 'waiting', 'running', 'paused']
-        OR (job.state <> 'succeeded' AND job.updated > timestamp() - $milliseconds)
+      // A job that is just being written may be read without its state: then it has not ended.
+      AND NOT coalesce(
+        job.state = 'succeeded'
+          OR (job.state IN ['failed', 'cancelled'] AND job.updated <= timestamp() - $milliseconds),
+        false
       )
   }
 RETURN sha256

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from fabula.service.core.errors import Conflict
-
-if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
+from fabula.errors import Conflict
+from fabula.jobs.callers import Caller
 
 
 @dataclass(frozen=True, slots=True)

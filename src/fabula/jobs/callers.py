@@ -1,4 +1,4 @@
-"""Callers: who sends a request, and what that caller may do, see and spend."""
+"""Callers: who asks for jobs and answers, and what that caller may do, see and spend."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self, get_args
 
-from fabula.config.serving import Serving
 from fabula.operations.kit import Role
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -34,7 +33,7 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request: a key, the person at the machine, or the subject of an OpenID token."""
+    """Who asks: a key, the person at the machine, or the subject of an OpenID token."""
 
     id: str
     """The id in the audit and the ledger."""
@@ -65,12 +64,6 @@ class Caller:
 
 VISITOR_ID = "visitor"
 """The id of all who have not signed in; no key has it."""
-
-
-def make_visitor(serving: Serving) -> Caller:
-    """Return the caller for all who have not signed in, at the public collections."""
-    quotas = Quotas(tokens_a_day=serving.public_tokens_a_day or None)
-    return Caller(VISITOR_ID, "a visitor", "read", frozenset(serving.public), quotas)
 
 
 PERSON = Caller("person", "the person at the machine", "admin")

@@ -5,27 +5,24 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
+from fabula.jobs.callers import Caller
+from fabula.jobs.journal import Journal, Line
 from fabula.models.batch_store import BatchStore
 from fabula.models.budget import Budget, MoneyLimit
 from fabula.models.prices import Cost, cost, read_prices
 from fabula.models.usage import Usage
-from fabula.service.core.journal import Journal, Line
 from fabula.store import Store
 
-if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
-    from fabula.service.observe.metrics import Metrics
-
-LOG = logging.getLogger("fabula.service")
+LOG = logging.getLogger("fabula.jobs")
 GroupBy = Literal["day", "key", "collection"]
 Unpriced = Literal["stop", "tokens"]
 """How a quota of money works if a price is not known: see `Serving.unpriced`."""
@@ -94,17 +91,25 @@ class Ledger:
     Each call is written to a journal on the disk when it is answered, and from there to the graph:
     at once if somebody asks what was spent, otherwise within a second. While Neo4j is down it waits
     in the journal. What a killed process has left there is written by the next one.
+
+    Args:
+        store: The graph that the ledger is in.
+        count: Counts each usage once more, by step, for metrics.
+        settings: The prices, and the models of the steps.
+        folder: Where the journal is.
+        unpriced: How a quota of money works if a price is not known.
+
     """
 
     def __init__(
         self,
         store: Store,
-        metrics: Metrics,
+        count: Callable[[Mapping[str, Usage]], None],
         settings: Settings,
         folder: Path,
         unpriced: Unpriced = "stop",
     ) -> None:
-        self._store, self._metrics, self._settings = store, metrics, settings
+        self._store, self._count, self._settings = store, count, settings
         self._unpriced = unpriced
         self._journal = Journal(folder)
         self._graph = ""
@@ -139,7 +144,7 @@ class Ledger:
             usage: Its usage.
 
         """
-        self._metrics.spent({step: usage})
+        self._count({step: usage})
         try:
             prices = read_prices(self._settings.prices)
         except SettingsError:
@@ -173,7 +178,7 @@ class Ledger:
                 return
             for batch in self._journal.batches(graph):
                 self._store.rows(
-                    "service/save_spend",
+                    "jobs/save_spend",
                     journal=batch.owner,
                     batch=batch.number,
                     entries=[
@@ -267,7 +272,7 @@ class Ledger:
 
         """
         self.flush()
-        rows = self._store.rows("service/find_usage", by=by, key=key, days=days)
+        rows = self._store.rows("jobs/find_usage", by=by, key=key, days=days)
         spendings = []
         for row in rows:
             priced_now = self._price(row.pop("unpriced"))
@@ -293,7 +298,7 @@ class Ledger:
         if not limits:
             return []
         self.flush()
-        [row] = self._store.rows("service/find_spent", key=caller.id)
+        [row] = self._store.rows("jobs/find_spent", key=caller.id)
         quotas = []
         for name, allowed in limits.items():
             unit, _, period = name.partition("_a_")
@@ -317,7 +322,7 @@ class Ledger:
     def _graph_id(self) -> str:
         """Return the id of the ledger's graph: several graphs may share one journal."""
         if not self._graph:
-            [row] = self._store.rows("service/save_ledger")
+            [row] = self._store.rows("jobs/save_ledger")
             self._graph = row["id"]
         return self._graph
 

@@ -5,10 +5,11 @@ There is no service here: what its threads do by themselves is done one step aft
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,23 @@ import pytest
 from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.serving import TABLE
+from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
-from fabula.models.stop import Stop
-from fabula.server import Address
-from fabula.service.core.callers import PERSON
-from fabula.service.core.errors import Conflict
-from fabula.service.core.jobs.job import Item, Job
-from fabula.service.core.jobs.queue import QUEUE_BATCH
-from fabula.service.core.jobs.runner import JobRun
-from fabula.service.core.jobs.start import (
+from fabula.jobs.callers import PERSON
+from fabula.jobs.job import Item, Job
+from fabula.jobs.queue import QUEUE_BATCH
+from fabula.jobs.runner import JobRun
+from fabula.jobs.start import (
     ImportOptions,
     IngestOptions,
     begin_build,
     begin_import,
     begin_ingest,
 )
-from fabula.service.state import ServiceState, make_schema
+from fabula.models.stop import Stop
+from fabula.server import Address
 from fabula.store.locks import process_lock
+from job_services import Server
 from quoted import quoted
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
@@ -48,25 +49,25 @@ FREE = "It waits for a free worker"
 
 
 @pytest.fixture(scope="module")
-def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceState]:
+def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """What a service without a model keeps, before it serves."""
     with connect(address) as store:
         wipe(store)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": "wordllama-256"}
     home = tmp_path_factory.mktemp("taken")
     with App(home=home, **server_of(address), **offline) as app:
-        make_schema(app.home_store)
-        app.home_store.make_schema()
-        yield ServiceState(app)
+        server = Server(app)
+        server.make_schema()
+        yield server
 
 
 @pytest.fixture(autouse=True)
-def no_others(service: ServiceState) -> None:
+def no_others(service: Server) -> None:
     """Nothing is waiting but what a test begins."""
     cypher(service.app.home_store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
 
 
-def ingest(service: ServiceState, collection: str, **texts: str) -> Job:
+def ingest(service: Server, collection: str, **texts: str) -> Job:
     """A job that has texts come in, by what their files are called."""
     items = [
         Item(f"uploads/{name}.txt", service.uploads.take([text.encode()], name).sha256)
@@ -77,12 +78,12 @@ def ingest(service: ServiceState, collection: str, **texts: str) -> Job:
     )
 
 
-def take(service: ServiceState, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
+def take(service: Server, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
     """The id of the job that a worker is given, if there is one."""
     return service.jobs.take(worker, dead, milliseconds)
 
 
-def work(service: ServiceState, id: str, worker: str, stop: Stop | None = None) -> Job:
+def work(service: Server, id: str, worker: str, stop: Stop | None = None) -> Job:
     """The job, after the worker that has it did what it could."""
     job = service.jobs.read(id)
     assert job
@@ -91,14 +92,14 @@ def work(service: ServiceState, id: str, worker: str, stop: Stop | None = None) 
     return again(service, id)
 
 
-def again(service: ServiceState, id: str) -> Job:
+def again(service: Server, id: str) -> Job:
     job = service.jobs.read(id)
     assert job
     return job
 
 
 def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_it(
-    service: ServiceState,
+    service: Server,
 ) -> None:
     job = ingest(service, "slow", winter=WINTER)
     assert take(service, "slow", milliseconds=0) == job.id
@@ -115,7 +116,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     assert again(service, job.id) == done
 
 
-def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: ServiceState) -> None:
+def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: Server) -> None:
     """State and lease are read one after the other, and may be written in between."""
     job = ingest(service, "read", winter=WINTER)
     over = threading.Event()
@@ -142,7 +143,92 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: ServiceState)
     assert {one.state for one in seen} == {"queued", "running"}
 
 
-def test_a_job_that_nobody_works_on_is_nobodys(service: ServiceState) -> None:
+def test_a_job_is_read_before_a_write_or_after_it_and_never_in_between(service: Server) -> None:
+    store, job = service.app.home_store, ingest(service, "whole", winter=WINTER)
+    write = """
+        MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item)
+        SET job.problem = 'new', job.version = job.version + 1, item.error = 'new'
+    """
+    with ThreadPoolExecutor() as pool, store.session() as session:
+        transaction = session.begin_transaction()
+        transaction.run(write, id=job.id).consume()
+        read = pool.submit(again, service, job.id)
+        listed = pool.submit(service.jobs.list, PERSON)
+        changed = pool.submit(service.jobs.changes, PERSON, job.id, job.version, 60)
+        time.sleep(1)
+        assert not (read.done() or listed.done() or changed.done()), "they wait for the write"
+        transaction.commit()
+        assert (read.result().problem, read.result().items[0].error) == ("new", "new")
+        assert [one.problem for one in listed.result() if one.id == job.id] == ["new"]
+        seen = changed.result()
+        assert seen and seen.version > job.version
+    # To read it is no change.
+    assert again(service, job.id) == read.result()
+
+
+def test_a_job_that_is_deleted_as_it_is_read_is_not_there(service: Server) -> None:
+    store, job = service.app.home_store, ingest(service, "deleted", winter=WINTER)
+    with ThreadPoolExecutor() as pool, store.session() as session:
+        transaction = session.begin_transaction()
+        delete = "MATCH (n:ServiceJob {id: $id})-[:HAS_ITEM]->(item) DETACH DELETE n, item"
+        transaction.run(delete, id=job.id).consume()
+        read = pool.submit(service.jobs.read, job.id)
+        listed = pool.submit(service.jobs.list, PERSON)
+        time.sleep(1)
+        assert not (read.done() or listed.done())
+        transaction.commit()
+        assert (read.result(), list(listed.result())) == (None, [])
+
+
+@pytest.mark.nightly
+def test_no_job_is_torn_beside_writes_however_often_it_is_read(service: Server) -> None:
+    """Without locks one read in fifty had old and new properties beside each other."""
+    store = service.app.home_store
+    jobs = [ingest(service, f"torn {number}", winter=WINTER) for number in range(3)]
+    ids = [take(service, "writer") for _ in jobs]
+    over = threading.Event()
+
+    def write(id: str) -> None:
+        for number in itertools.count(1):
+            if over.is_set():
+                return
+            # Values of changing lengths move between the records of Neo4j's store.
+            text = f"{number} " + "x" * (number % 7 * 40)
+            item = {"id": f"{id}/0", "error": text, "title": text[: number % 90]}
+            store.rows(
+                "jobs/save_progress",
+                id=id,
+                worker="writer",
+                job={"problem": text, "money": number + 0.5 if number % 2 else None},
+                items=[item],
+                news=1,
+                milliseconds=LEASE,
+                wait=0,
+            )
+
+    def read() -> int:
+        count = 0
+        while not over.is_set():
+            for id in ids:
+                assert id
+                job = again(service, id)
+                assert job.items[0].error == job.problem
+                count += 1
+            listed = service.jobs.list(PERSON)
+            assert [job.id for job in listed] == [job.id for job in reversed(jobs)]
+        return count
+
+    with ThreadPoolExecutor() as pool:
+        writing = [pool.submit(write, id) for id in ids if id]
+        reading = [pool.submit(read) for _ in range(3)]
+        wait(reading, timeout=20, return_when=FIRST_EXCEPTION)
+        over.set()
+        assert min(each.result() for each in reading) > 10
+        for each in writing:
+            each.result()
+
+
+def test_a_job_that_nobody_works_on_is_nobodys(service: Server) -> None:
     """Whoever reads it as it is taken again would read its old lease beside its new state."""
     job = ingest(service, "nobody", winter=WINTER)
     asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
@@ -152,7 +238,7 @@ def test_a_job_that_nobody_works_on_is_nobodys(service: ServiceState) -> None:
     assert cypher(service.app.home_store, asked, id=job.id) == [{"leased": None}]
 
 
-def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: ServiceState) -> None:
+def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: Server) -> None:
     first = ingest(service, "names", winter=WINTER)
     second = ingest(service, "names", sea=LIGHTHOUSE, winter=WINTER)
     third = ingest(service, "names", other=LIGHTHOUSE)
@@ -162,7 +248,7 @@ def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: Ser
     service.jobs.cancel(PERSON, second.id)
 
 
-def test_annotations_wait_for_their_document_and_for_no_other(service: ServiceState) -> None:
+def test_annotations_wait_for_their_document_and_for_no_other(service: Server) -> None:
     collection = service.app.collection("marked")
     collection.ingest_text(WINTER, source="uploads/winter.txt", title="Winter")
     [entry] = collection.documents()
@@ -194,7 +280,7 @@ def test_annotations_wait_for_their_document_and_for_no_other(service: ServiceSt
     assert gone.problem.startswith("There is no document ")
 
 
-def test_two_jobs_of_many_items_are_compared_in_a_moment(service: ServiceState) -> None:
+def test_two_jobs_of_many_items_are_compared_in_a_moment(service: Server) -> None:
     """Each item by each took ten seconds for two jobs of a thousand, at every look at the queue."""
     many = 300
     sha256 = service.uploads.take([WINTER.encode()], "many").sha256
@@ -214,7 +300,7 @@ def test_two_jobs_of_many_items_are_compared_in_a_moment(service: ServiceState) 
     assert hits < 2 * many * 20
 
 
-def profile_take(service: ServiceState, worker: str) -> tuple[int, str | None]:
+def profile_take(service: Server, worker: str) -> tuple[int, str | None]:
     """How often a look at the queue, and a take, read the graph; and which job was taken."""
     jobs = {"recipes": service.jobs.recipes.digests, "ids": []}
     steps: list[tuple[str, dict[str, Any]]] = [
@@ -228,14 +314,14 @@ def profile_take(service: ServiceState, worker: str) -> tuple[int, str | None]:
     hits = 0
     ids: list[str] = []
     for name, asked in steps:
-        statement = f"PROFILE {read_statement(f'service/{name}')}"
+        statement = f"PROFILE {read_statement(f'jobs/{name}')}"
         found = service.app.home_store._driver.execute_query(statement, {"ids": ids} | asked)
         hits += count_hits(found.summary.profile or {})
         ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
     return hits, ids[0] if ids else None
 
 
-def repeat(service: ServiceState, job: Job, times: int, source: str = "i.source") -> None:
+def repeat(service: Server, job: Job, times: int, source: str = "i.source") -> None:
     """Have as many jobs in the queue behind one as are needed, all as that was begun.
 
     `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
@@ -266,7 +352,7 @@ WAITING = {
 
 
 @pytest.mark.parametrize("how", WAITING)
-def test_a_take_reads_no_more_however_many_jobs_wait(service: ServiceState, how: str) -> None:
+def test_a_take_reads_no_more_however_many_jobs_wait(service: Server, how: str) -> None:
     """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
     source, state = WAITING[how]
     store, hits = service.app.home_store, {}
@@ -287,7 +373,7 @@ def test_a_take_reads_no_more_however_many_jobs_wait(service: ServiceState, how:
             cost, taken = profile_take(service, worker)
             assert (taken is not None) == (how == "each may be taken")
             costs.append(cost)
-            while service.jobs._move("new", "service/save_waits"):
+            while service.jobs._move("new", "jobs/save_waits"):
                 pass  # as other takes do
         hits[times] = costs
     (few_new, few), (many_new, many) = hits[50], hits[1_000]
@@ -300,7 +386,7 @@ def count_hits(plan: dict[str, Any]) -> int:
     return int(plan["args"].get("DbHits", 0)) + sum(map(count_hits, plan.get("children", [])))
 
 
-def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: ServiceState) -> None:
+def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Server) -> None:
     job = ingest(service, "let go", winter=WINTER)
     assert take(service, "first") == job.id
     stop = Stop()
@@ -319,10 +405,10 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Servic
     assert work(service, job.id, "third").state == "succeeded"
 
 
-def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState) -> None:
+def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: Server) -> None:
     job = ingest(service, "both", winter=WINTER)
     store = service.app.home_store
-    service.jobs._move("new", "service/save_waits")
+    service.jobs._move("new", "jobs/save_waits")
     taken: list[str | None] = []
     taking = threading.Thread(target=lambda: taken.append(take(service, "first")))
     with store.session() as session, session.begin_transaction() as cancelling:
@@ -343,7 +429,7 @@ def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState)
     assert (taken, again(service, job.id).state) == ([None], "cancelled")
 
 
-def test_what_a_job_waited_for_is_not_told_once_it_runs(service: ServiceState) -> None:
+def test_what_a_job_waited_for_is_not_told_once_it_runs(service: Server) -> None:
     job = ingest(service, "waited", winter=WINTER)
     cypher(
         service.app.home_store,
@@ -355,7 +441,7 @@ def test_what_a_job_waited_for_is_not_told_once_it_runs(service: ServiceState) -
     work(service, job.id, "first")
 
 
-def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: ServiceState) -> None:
+def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: Server) -> None:
     shelf = service.app.collection("gaps")
     shelf.ingest_text(WINTER, source="winter")
     # Its process was killed between a document and saying so; the gaps are filled by now.
@@ -365,7 +451,7 @@ def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: Service
     assert (ended.state, ended.counts) == ("succeeded", {"unchanged": 1})
 
 
-def test_a_document_that_is_named_twice_is_one(service: ServiceState) -> None:
+def test_a_document_that_is_named_twice_is_one(service: Server) -> None:
     shelf = service.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = [entry.document, "The Lighthouse", "lighthouse"]
@@ -375,7 +461,7 @@ def test_a_document_that_is_named_twice_is_one(service: ServiceState) -> None:
     assert work(service, job.id, "first").counts == {"unchanged": 1}
 
 
-def test_a_text_and_a_file_of_one_name_are_refused(service: ServiceState) -> None:
+def test_a_text_and_a_file_of_one_name_are_refused(service: Server) -> None:
     items = [
         Item("uploads/a.txt", "0" * 64),
         Item("uploads/a.txt", "1" * 64, metadata={"title": ""}),
@@ -385,7 +471,7 @@ def test_a_text_and_a_file_of_one_name_are_refused(service: ServiceState) -> Non
 
 
 def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(
-    service: ServiceState,
+    service: Server,
 ) -> None:
     shelf = service.app.collection("order")
     first = ingest(service, "order", winter=WINTER)
@@ -405,7 +491,7 @@ def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(
     work(service, last.id, "three")
 
 
-def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(service: ServiceState) -> None:
+def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(service: Server) -> None:
     first = ingest(service, "again", winter=WINTER)
     assert take(service, "one") == first.id
     service.jobs.cancel(PERSON, first.id)
@@ -422,14 +508,14 @@ def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(service: Ser
 
 
 @contextmanager
-def another(service: ServiceState, **settings: Any) -> Iterator[ServiceState]:
+def another(service: Server, **settings: Any) -> Iterator[Server]:
     """Another server of the same graph, with some settings of its own."""
     own = service.app.settings.model_copy(update=settings)
     with App(own) as app:
-        yield ServiceState(app)
+        yield Server(app)
 
 
-def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: ServiceState) -> None:
+def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: Server) -> None:
     job = ingest(service, "made", winter=WINTER)
     with another(service, chunk_tokens=77, graphs=("aspects", "entities")) as other:
         assert take(other, "other") is None
@@ -455,7 +541,7 @@ def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: Servic
     ],
 )
 def test_a_server_with_other_models_leaves_a_job(
-    service: ServiceState, settings: dict[str, Any], told: str
+    service: Server, settings: dict[str, Any], told: str
 ) -> None:
     jobs = [
         ingest(service, "models", winter=WINTER),
@@ -471,15 +557,13 @@ def test_a_server_with_other_models_leaves_a_job(
         assert take(other, "other") == removal.id, "which all servers do alike"
 
 
-def test_what_changes_no_result_keeps_nobody_from_a_job(service: ServiceState) -> None:
+def test_what_changes_no_result_keeps_nobody_from_a_job(service: Server) -> None:
     job = ingest(service, "speed", winter=WINTER)
     with another(service, concurrency=3, attempts=9, api_key="sk-other", max_calls=7) as other:
         assert take(other, "other") == job.id
 
 
-def test_a_server_without_the_uploaded_file_leaves_a_job(
-    service: ServiceState, tmp_path: Path
-) -> None:
+def test_a_server_without_the_uploaded_file_leaves_a_job(service: Server, tmp_path: Path) -> None:
     job = ingest(service, "files", winter=WINTER)
     serving = service.serving.model_copy(update={"uploads": tmp_path / "elsewhere"})
     tables = service.app.settings.tables | {TABLE: serving}
@@ -495,7 +579,7 @@ def test_a_server_without_the_uploaded_file_leaves_a_job(
     assert work(service, job.id, "own").state == "succeeded"
 
 
-def test_who_retries_a_job_has_it_made_as_that_server_makes_it(service: ServiceState) -> None:
+def test_who_retries_a_job_has_it_made_as_that_server_makes_it(service: Server) -> None:
     job = ingest(service, "retried", winter=WINTER)
     with another(service, chunk_tokens=77) as other:
         service.jobs.cancel(PERSON, job.id)

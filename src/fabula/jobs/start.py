@@ -7,32 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fabula.app.annotating import refuse_layer_name
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
-from fabula.errors import FabulaError, LoadError, SettingsError
+from fabula.config.settings import Settings
+from fabula.errors import BadValue, Conflict, FabulaError, LoadError, SettingsError
 from fabula.export.annotation_formats import find_format
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graph, refuse_without_model
+from fabula.jobs.callers import Caller
+from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Item, Job
+from fabula.jobs.queue import Jobs
+from fabula.jobs.uploads import Upload, Uploads, is_zip, label
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
+from fabula.models.prices import Cost
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.core.errors import Conflict, Problem
-from fabula.service.core.jobs.job import Item, Job
-from fabula.service.core.jobs.uploads import is_zip, label
-from fabula.service.core.views import money
 from fabula.text.document import Document
 from fabula.text.names import quote_name
-
-if TYPE_CHECKING:
-    from fabula.models.prices import Cost
-    from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Idempotency
-    from fabula.service.core.jobs.queue import Jobs
-    from fabula.service.core.jobs.uploads import Upload, Uploads
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +49,22 @@ class IngestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What ingesting some documents would ask of models, and would cost (see `MoneyView`)."""
+    """What a job would do, ask of models and cost."""
 
     outcomes: tuple[Outcome, ...]
     usage: dict[str, Usage]
     money: float | None
-    unpriced: Sequence[str] = ()
+    """US dollars, as far as prices are known; None if no price is."""
+    unpriced: Sequence[str]
+    """The models whose price is not known."""
+
+    @classmethod
+    def of(
+        cls, settings: Settings, outcomes: Sequence[Outcome], usage: dict[str, Usage]
+    ) -> Estimate:
+        """Return the estimate of a usage, by the prices of the settings."""
+        cost = settings.cost(usage)
+        return cls(tuple(outcomes), usage, cost.money, cost.unpriced)
 
 
 def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:
@@ -72,13 +77,13 @@ def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item
         metadata: Title, author and so on.
 
     Raises:
-        Problem: The text or the source is blank.
+        BadValue: The text or the source is blank.
 
     """
     if not text.strip():
-        raise Problem("There is no text.")
+        raise BadValue("There is no text.")
     if not source.strip():
-        raise Problem("The text needs a `source`, by which its document is known.")
+        raise BadValue("The text needs a `source`, by which its document is known.")
     source = label(source)
     upload = uploads.take([text.encode("utf-8", "surrogatepass")], source)
     return Item(source, upload.sha256, metadata=metadata)
@@ -102,14 +107,14 @@ def begin_ingest(
     """Add a job that ingests documents, and return it.
 
     Raises:
-        Problem: There are no items.
+        BadValue: There are no items.
         Conflict: A text and a file have the same source.
         SettingsError: A graph of the whole collection is among those to build, or one that needs
             a chat model, which there is not.
 
     """
     if not items:
-        raise Problem("There is no file and no text in this request.")
+        raise BadValue("There is no file and no text in this request.")
     refuse_same_names(items)
     for name in choice.graphs or ():
         if graph(name).build_collection:
@@ -293,7 +298,7 @@ def estimate_reembed(collection: Collection) -> Estimate:
         calls = -(-passages // collection.settings.embedding_batch)
         used = Usage(calls=calls, prompt_tokens=tokens)
     usage = {"embed": Usage.of_model(collection.settings.embedding_model, used)}
-    return Estimate((), usage, **money(collection.settings, usage))
+    return Estimate.of(collection.settings, (), usage)
 
 
 def _estimate(
@@ -302,7 +307,7 @@ def _estimate(
     usage = sum_usage(outcome.steps for outcome in outcomes)
     if batch:
         usage = {step: used.batched for step, used in usage.items()}
-    return Estimate(tuple(outcomes), usage, **money(collection.settings, usage))
+    return Estimate.of(collection.settings, outcomes, usage)
 
 
 def document_source(uploads: Uploads, collection: str, item: Item) -> DocumentSource:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from fabula.errors import Stopped
-from fabula.service.core.jobs.giving_way import MAX_PAUSE_SECONDS, MIN_SLICE_SECONDS, GivingWay
+from fabula.jobs.giving_way import MAX_PAUSE_SECONDS, MIN_SLICE_SECONDS, GivingWay
 
 
 class Clock:

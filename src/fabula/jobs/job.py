@@ -7,58 +7,25 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
+from fabula.config.settings import Settings
 from fabula.models.progress import PHASES
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.core.views import money
-
-if TYPE_CHECKING:
-    from fabula.config.settings import Settings
-
 
 Kind = Literal["ingest", "annotate", "build", "retry", "reembed", "remove"]
-
-
 JobState = Literal["queued", "waiting", "running", "succeeded", "failed", "cancelled", "paused"]
-
-
 ItemState = Literal["queued", "running", "succeeded", "failed", "cancelled", "unchanged", "skipped"]
-
-
 STATES: tuple[JobState, ...] = get_args(JobState)
-
-
 OPEN: tuple[ItemState, ...] = ("queued", "running")
 """The states of items that are still to be done."""
-
-
 WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 """Kinds of jobs on the collection as a whole, which name no document."""
-
-
 OF_FILES: tuple[Kind, ...] = ("ingest", "annotate")
 """Kinds of jobs that need uploaded files. Those of different documents run side by side."""
-
-
 ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
-
-
 START = "start"
 """The step of a running job before the first of its items has begun, and after the last."""
-
-
-_JOB_PROPERTIES = {
-    *("id", "kind", "collection", "state", "created_by", "created", "updated", "version"),
-    *("options", "usage", "cancelling", "problem", "attempts", "caller", "place"),
-    "recipe",
-}
-"""The properties that every job has in the graph."""
-_ITEM_PROPERTIES = {
-    *("source", "upload", "book", "metadata", "state", "document", "title", "steps", "usage"),
-    *("gaps", "left_out", "warnings", "result", "error"),
-}
-"""The properties that every item has in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,25 +149,8 @@ def add_usage(
 ) -> Job:
     """Return a job with these items, and with a run's usage added to its properties."""
     total = sum_usage([job.usage, usage])
-    return replace(job, items=tuple(items), usage=total, **money(settings, total))
-
-
-def is_whole(row: Mapping[str, Any]) -> bool:
-    """Return whether a row has all properties of a job and of its items.
-
-    Neo4j reads a node's properties one after the other, and not at one moment: one that is just
-    written, or deleted, may lack some.
-    """
-    items = row.get("items", ())
-    return row["job"].keys() >= _JOB_PROPERTIES and all(
-        item.keys() >= _ITEM_PROPERTIES for item in items
-    )
-
-
-def is_whole_version(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of `find_job_version` has all that it is read for."""
-    is_running = row["state"] == "running"
-    return None not in (row["version"], row["state"]) and not (is_running and not row["worker"])
+    cost = settings.cost(total)
+    return replace(job, items=tuple(items), usage=total, money=cost.money, unpriced=cost.unpriced)
 
 
 def read_job(row: Mapping[str, Any]) -> Job:
@@ -237,9 +187,9 @@ def read_job(row: Mapping[str, Any]) -> Job:
     )
 
 
-def job_version(written: int, *, lost: bool) -> int:
+def job_version(version: int, *, lost: bool) -> int:
     """Return a job's version, which also changes when its worker ends without writing anything."""
-    return 2 * written + lost
+    return 2 * version + lost
 
 
 def _item(properties: Mapping[str, Any]) -> Item:

@@ -2,8 +2,11 @@
 // without a word, and how many jobs it waits for, with the first of them.
 // $id  of the job
 CYPHER 25
-// Who just takes it may have written the state and not the lease when the two are read.
 MATCH (job:ServiceJob {id: $id})
+// Locks it, or what is read while it is written may be half old and half new.
+SET job.seen = job.seen
+WITH job
+WHERE job.id IS NOT NULL
 RETURN job {.*} AS job, job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS lost,
   COLLECT {
     MATCH (recipe:ServiceRecipe {id: job.recipe}) RETURN recipe.made_with
