@@ -98,7 +98,6 @@ def graph(name: str) -> Graph[Any]:
     raise SettingsError(f"There is no graph {name!r}. {hint} {describe_missing()}".strip())
 
 
-@cache
 def graphs_upon(name: str) -> tuple[str, ...]:
     """Return the names of the installed graphs that rest on a graph."""
     return tuple(graph.name for graph in graphs().values() if name in graph.rests_on)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from fabula.app import App
 from fabula.cli import main
 from fabula.config.settings import STATIC
@@ -42,9 +42,7 @@ def it(address: Address) -> Iterator[Served]:
 
 @pytest.fixture
 def run(it: Served, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, arguments)
