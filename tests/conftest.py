@@ -22,7 +22,7 @@ from xdist.workermanage import WorkerController
 
 import archive_classes
 from caches import OpenCache
-from database import connect, make_indexes, wipe
+from database import connect, make_indexes, name_server, wipe
 from endpoint import Endpoint
 from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.models.cache import ResponseCache
@@ -253,9 +253,7 @@ def store(address: Address) -> Iterator[Store]:
 @pytest.fixture
 def graph_url(store: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of an empty graph, which the environment names as the one to use."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     return address.uri
 
 

@@ -1,4 +1,4 @@
-"""The page of the queries for analysts: each file of cypher/explore with its header and text."""
+"""The page of the queries for analysts: the files of `explore` folders with their headers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from fabula.graph.explore import AnalystQuery, query_names, shipped_query
 INTRODUCTION = """\
 # Queries for analysts
 
-Each of these queries is a file of `cypher/explore/`. `fabula cypher NAME` runs it, with `--param
-name=value` for each parameter, and `fabula cypher NAME --show` prints it. It pastes into Neo4j
-Browser as it is. [The graph for analysts](../browser.md) explains how, and shows results.
+Each of these queries is a file of `cypher/explore/`, or of a package's folder `explore/`. `fabula
+cypher NAME` runs it, with `--param name=value` for each parameter, and `fabula cypher NAME --show`
+prints it. It pastes into Neo4j Browser as it is. [The graph for analysts](../browser.md) explains
+how, and shows results.
 """
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, first_problem
 from fabula_bench.model import Result
 
 RUN, RESULTS = "run.json", "results.jsonl"
@@ -60,7 +60,17 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self._file = folder / RESULTS
         self._writing = threading.Lock()
-        self.results = self._whole()
+        self.results = self._read()
+
+    def _read(self) -> list[Result]:
+        """Read the results and cut an unfinished line off the file."""
+        if not self._file.is_file():
+            return []
+        data = self._file.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(self._file, whole)
+        return read_results(self._file)
 
     def append(self, result: Result) -> None:
         """Write a result; it is on the disk before this returns."""
@@ -95,26 +105,28 @@ class Log:
             lines = [json.dumps(asdict(result), ensure_ascii=False) for result in self.results]
             replace_file(self._file, "".join(f"{line}\n" for line in lines))
 
-    def _whole(self) -> list[Result]:
-        """Read the results and cut an unfinished line off the file."""
-        if not self._file.is_file():
-            return []
-        data = self._file.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            os.truncate(self._file, len(whole))
-        lines = whole.decode("utf-8").split("\n")[:-1]
-        return [self._read(number, line) for number, line in enumerate(lines, 1)]
 
-    def _read(self, number: int, line: str) -> Result:
+def read_results(file: Path) -> list[Result]:
+    """Read the whole lines of `results.jsonl`; a last one that a kill cut short is left out.
+
+    Raises:
+        FabulaError: The file can't be read, or one of its lines isn't a result.
+    """
+    try:
+        *lines, _ = file.read_text(encoding="utf-8").split("\n") if file.exists() else [""]
+    except (OSError, UnicodeDecodeError) as error:
+        raise FabulaError(f"{file} can't be read: {error}.") from error
+    results = []
+    for number, line in enumerate(lines, 1):
         try:
             result = _RESULT.validate_json(line)
         except ValidationError as error:
             raise FabulaError(
-                f"{self._file}, line {number}, is not a result: remove it, or name another folder "
-                "with --out."
+                f"{file}, line {number}, is not a result ({first_problem(error)}): remove it, or "
+                "name another folder with --out."
             ) from error
-        return replace(result, scores=dict(result.scores))
+        results.append(replace(result, scores=dict(result.scores)))
+    return results
 
 
 def replace_file(path: Path, text: str) -> None:

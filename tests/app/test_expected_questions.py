@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from communities import HOUSE, MILL
-from database import connect, wipe
+from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.modes import modes
@@ -30,9 +30,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def environment(address: Address, endpoint: Endpoint, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
     patch.setenv("OPENAI_BASE_URL", endpoint.url)
     patch.setenv("OPENAI_API_KEY", "sk-test")
     patch.setenv("FABULA_CHUNK_TOKENS", "40")

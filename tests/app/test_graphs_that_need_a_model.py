@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula, SettingsError
 from fabula.cli import main
@@ -25,9 +25,7 @@ NEED_MODEL = [name for name, graph in graphs().items() if graph.needs_model]
 
 @pytest.fixture
 def offline(address: Address, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fabula]:
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     with (
         connect(address) as store,
         Fabula(**server_of(address), model=OFFLINE, embedding_model=STATIC) as fabula,

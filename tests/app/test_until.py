@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from cases import for_each
-from database import connect, cypher, wipe
+from database import connect, cypher, server_variables, wipe
 from fabula import App, Collection
 from fabula.app.drawing import draw_document
 from fabula.ask.mode_runs import prepare_modes
@@ -342,9 +342,7 @@ def test_commands_say_what_they_have_understood(
     library: App, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
         "FABULA_COLLECTION": "story",

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cases import for_each
-from database import connect, wipe
+from database import connect, server_variables, wipe
 from fabula import App
 from fabula.app.collection import Collection
 from fabula.ask.follow_up import (
@@ -160,9 +160,7 @@ def test_the_chat_says_which_document_it_stays_in(
     books: Collection, address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, value in {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
         "FABULA_COLLECTION": books.name,

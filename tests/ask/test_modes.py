@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.context import fill_with_passages
@@ -57,9 +57,7 @@ def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
 
 
 def asked(*words: str, code: int = 0) -> Result:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.context_budget import ROOMY_TOKENS
@@ -82,9 +82,7 @@ def reached(
 
 
 def reach_graph(address: Address, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
     patch.setenv("FABULA_EMBEDDING_MODEL", STATIC)
 
 

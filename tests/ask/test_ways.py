@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from casts import Cast, put_cast
-from database import connect, wipe
+from database import connect, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound, SettingsError
@@ -67,9 +67,7 @@ def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
     patch.setenv("FABULA_CHUNK_TOKENS", "24")
 
 

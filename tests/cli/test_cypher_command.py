@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cases import for_each
-from database import cypher
+from database import cypher, name_server
 from explored import explored
 from fabula.cli import main
 from fabula.errors import StoreError
@@ -37,9 +37,7 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture
 def typed(graph: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the graph."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
 
 # What values look like

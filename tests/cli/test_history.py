@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from fabula import Fabula
 from fabula.ask.query import Query
 from fabula.cli import main
@@ -43,9 +43,7 @@ def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def run(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     monkeypatch.setenv("FABULA_MODEL", OFFLINE)
 
     def run(*arguments: str) -> Result:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.cli import main
@@ -30,9 +30,7 @@ def books(address: Address) -> Iterator[Collection]:
 
 @pytest.fixture
 def run(books: Collection, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, arguments)

@@ -346,7 +346,7 @@ def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
         write_report(tmp_path, PRICES)
     recorded(tmp_path, RUN, RESULTS)
     (tmp_path / "results.jsonl").write_text("{}\n{}\n")
-    with pytest.raises(FabulaError, match="line 1: system: is missing"):
+    with pytest.raises(FabulaError, match=r"line 1, is not a result .system: is missing"):
         write_report(tmp_path, PRICES)
     (tmp_path / "run.json").write_text('{"suite": "mine"}')
     with pytest.raises(FabulaError, match=r"run\.json is not a run's: purpose: is missing"):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from fabula import Fabula, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
@@ -78,9 +78,7 @@ def store(address: Address) -> Iterator[Store]:
 def test_the_example_of_a_package_finds_the_nearest_passages(
     package: str, store: Store, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     examples = read_examples()
     script = examples[SHARED] + examples[package] + TELL.format(ids=IDS[package])
     question, nearest, filtered, hybrid = run(script)

@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.cli import main
 from fabula.config.serving import Serving
@@ -728,9 +728,7 @@ def test_of_a_key_is_told_which_of_its_collections_are_not_there(
     made = it.client("admin").post("/api/v1/keys", json=asked)
     assert made.status_code == 201
     assert made.json()["missing"] == ["hled"]
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     made_here = CliRunner().invoke(
         main, ["keys", "make", "Ada", "--collection", "held", "--collection", "hled", "--json"]
     )

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from database import connect, wipe
+from database import connect, server_variables, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.cli import main
@@ -272,9 +272,7 @@ def test_the_chat_of_the_terminal_keeps_what_may_be_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "OPENAI_BASE_URL": made[1].url,
         "OPENAI_API_KEY": "sk-test",
         "FABULA_COLLECTION": "novels",

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from database import connect, wipe
+from database import connect, server_variables, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
@@ -239,9 +239,7 @@ def test_as_a_program_it_is_the_persons_own(
     it: Served, address: Address, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     own = {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
         "FABULA_HOME": str(tmp_path_factory.mktemp("home")),
@@ -262,9 +260,7 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
 ) -> None:
     home = tmp_path_factory.mktemp("home")
     own = {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
         "FABULA_HOME": str(home),

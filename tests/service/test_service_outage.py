@@ -15,7 +15,7 @@ import httpx2
 import psutil
 import pytest
 
-from database import connect
+from database import connect, server_variables
 from fabula import StoreError
 from fabula.app import App
 from fabula.server import Address
@@ -130,9 +130,7 @@ def test_a_neo4j_that_is_not_ours_is_not_started_and_clients_are_told_at_once(
     other = {
         "FABULA_HOME": str(tmp_path / "home"),
         "FABULA_CACHE_FOLDER": str(tmp_path / "cache"),
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
     }
     with serving(tmp_path, key, **other) as it:
         assert it.status(COLLECTIONS) == 200

@@ -24,7 +24,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from database import connect, wipe
+from database import connect, server_variables, wipe
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.core.keys import Keys
@@ -59,9 +59,7 @@ def test_half_requests_of_a_stranger_keep_no_key_out_and_fill_no_log(
         _, key = Keys(store).make("strangers", "admin")
     log = tmp_path / "log"
     own = {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
+        **server_variables(address),
         "FABULA_MODEL": "offline",
     }
     limited = f'ulimit -n {DESCRIPTORS}; exec "$@"'

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.statement, pytest.mark.whole]
 
 FILES = sorted(FOLDER.rglob("*.cypher"))
 NAMES = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FILES]
-SENT = [name for name in NAMES if not name.startswith("explore/")]
+SENT = [name for name in NAMES if "explore" not in name.split("/")]
 """What the program sends by itself."""
 VERBS = (
     "schema_",

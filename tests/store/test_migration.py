@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -12,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from contents import Contents, contents, empty, in_order
-from database import connect, cypher, make_indexes
+from database import connect, cypher, make_indexes, name_server
 from fabula import App
 from fabula.errors import StoreError
 from fabula.graph.installed import graphs
@@ -27,6 +27,52 @@ from forked import MIGRATION, Forked
 from shelves import STEPS, use_shelves
 from stories import LIGHTHOUSE
 
+# All that a graph holds, to compare graphs by; and a database with nothing in it.
+
+Contents = tuple[list[Any], list[Any], list[Any], list[Any]]
+"""Every node, edge, index and constraint, in an order of their own."""
+
+
+def empty(store: Store) -> None:
+    """Takes everything out of a database, the schema too."""
+    cypher(store, "MATCH (n) DETACH DELETE n")
+    for row in cypher(store, "SHOW CONSTRAINTS YIELD name"):
+        cypher(store, "DROP CONSTRAINT $name", name=row["name"])
+    for row in cypher(store, "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
+        cypher(store, "DROP INDEX $name", name=row["name"])
+
+
+def contents(store: Store) -> Contents:
+    """All that the graph holds."""
+    nodes = cypher(
+        store,
+        "MATCH (n) WHERE NOT n:Lock RETURN labels(n) AS labels, properties(n) AS properties",
+    )
+    edges = cypher(
+        store,
+        "MATCH (a)-[edge]->(b) RETURN coalesce(a.id, a.name) AS start, type(edge) AS type, "
+        "b.id AS end, properties(edge) AS properties",
+    )
+    indexes = cypher(
+        store,
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state WHERE type <> 'LOOKUP'",
+    )
+    constraints = cypher(store, "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties")
+    for row in nodes:
+        row["labels"].sort()
+    return in_order((nodes, edges, indexes, constraints))
+
+
+def in_order(found: Contents) -> Contents:
+    """The same contents, in their order."""
+    return tuple(sorted(rows, key=repr_of) for rows in found)  # type: ignore[return-value]
+
+
+def repr_of(row: dict[str, Any]) -> str:
+    """Whatever order the server gave the properties in."""
+    return json.dumps(row, sort_keys=True, default=str)
+
+
 pytestmark = pytest.mark.replans
 
 KNOBS: dict[str, Any] = {"chunk_tokens": 24, "aspects.cluster_size": 3}
@@ -35,9 +81,7 @@ KNOBS: dict[str, Any] = {"chunk_tokens": 24, "aspects.cluster_size": 3}
 @pytest.fixture(autouse=True)
 def named(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the tests' Neo4j as the one to use."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     monkeypatch.setenv("FABULA_MODEL", "offline")
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
 

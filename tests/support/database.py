@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import pytest
+
 from endpoint import Endpoint
 from fabula.server import Address
 from fabula.store import Store, schema
@@ -23,6 +25,21 @@ other models, and the places of those that are re-embedded or compacted."""
 def connect(address: Address) -> Store:
     """A store at the tests' Neo4j."""
     return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+
+def server_variables(address: Address) -> dict[str, str]:
+    """The variables that name the tests' Neo4j as the one to use."""
+    return {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+    }
+
+
+def name_server(patch: pytest.MonkeyPatch, address: Address) -> None:
+    """Let the environment name the tests' Neo4j as the one to use."""
+    for name, value in server_variables(address).items():
+        patch.setenv(name, value)
 
 
 def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, Any]]:

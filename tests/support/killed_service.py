@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from database import server_variables
 from endpoint import Endpoint
 from fabula.server import Address
 from fabula.service.core.keys import Keys
@@ -35,9 +36,7 @@ class Killed:
             "FABULA_CACHE_FOLDER": str(folder / "cache"),
             "FABULA_CHUNK_TOKENS": "48",
             "FABULA_CONCURRENCY": str(AT_ONCE),
-            "NEO4J_URI": address.uri,
-            "NEO4J_USERNAME": address.username,
-            "NEO4J_PASSWORD": address.password,
+            **server_variables(address),
             "OPENAI_BASE_URL": endpoint.url,
             "OPENAI_API_KEY": "sk-test",
         }

@@ -44,7 +44,6 @@ from fabula.text.ids import digest
 from fabula.text.names import name_problem, quote_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.app.reading_place import ReadingPlace
     from fabula.store import Store
 
@@ -83,28 +82,6 @@ class ImportedAnnotations:
             "orphaned": self.orphaned,
             "untried": self.untried,
         }
-
-
-def annotate(
-    collection: Collection, document: str, *, until: str = "", found: bool = True, layer: str = ""
-) -> AnnotatedText:
-    """Return a document with what its graphs found, if `found`, and what was annotated in it.
-
-    Args:
-        collection: The collection.
-        document: An id, title or file.
-        until: The place up to which the reader has read; '' is the end.
-        found: Whether to read what the graphs found, which takes longer.
-        layer: Only this layer of what was annotated; '' for all. Notes are few, while an imported
-            layer may have a hundred thousand annotations.
-
-    Raises:
-        NotFound: There is no such document or place.
-
-    """
-    entry = collection.document(document)
-    place = collection.reading_place(until, entry.id) if until else None
-    return read_annotated(collection.store, entry, place, with_findings=found, layer=layer)
 
 
 def read_annotated(
@@ -424,8 +401,10 @@ def _refuse_wrong(body: str, tag: str) -> None:
         )
 
 
-def write_notes(collection: Collection, layers: Iterable[PlacedLayer]) -> str:
-    """Return notes as Markdown, one document after the other.
+def write_notes(
+    layers: Iterable[PlacedLayer], document: Callable[[str], Entry], store: Store
+) -> str:
+    """Return notes as Markdown, one document after the other; `document` finds one by its id.
 
     Raises:
         NotFound: There are no notes, or a document was removed meanwhile.
@@ -436,9 +415,8 @@ def write_notes(collection: Collection, layers: Iterable[PlacedLayer]) -> str:
     parts = []
     for layer in layers:
         if layer.items:
-            entry = collection.document(layer.record.document)
-            structure = collection.store.structure(entry)
-            parts.append(notes_markdown(entry, layer.items, structure))
+            entry = document(layer.record.document)
+            parts.append(notes_markdown(entry, layer.items, store.structure(entry)))
     if not parts:
         raise NotFound("There are no notes: `fabula notes add` makes one.")
     return "\n".join(parts)

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
-    from fabula.export.annotated_text import PlacedLayer
+    from fabula.export.annotated_text import AnnotatedText, PlacedLayer
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
     from fabula.graph.annotations import Annotation, LayerRecord
@@ -1265,9 +1265,32 @@ class Collection:
             NotFound: There is no such document, layer or place.
 
         """
-        from fabula.app.annotating import annotate, choose_layers
+        from fabula.app.annotating import choose_layers
 
-        return choose_layers(annotate(self, document, until=until, found=False).layers, layer)
+        text = self.annotated(document, until=until, found=False)
+        return choose_layers(text.layers, layer)
+
+    def annotated(
+        self, document: str, *, until: str = "", found: bool = True, layer: str = ""
+    ) -> AnnotatedText:
+        """Return a document with what its graphs found, if `found`, and what was annotated in it.
+
+        Args:
+            document: An id, title or file.
+            until: The place up to which the reader has read; '' is the end.
+            found: Whether to read what the graphs found, which takes longer.
+            layer: Only this layer of what was annotated; '' for all. Notes are few, while an
+                imported layer may have a hundred thousand annotations.
+
+        Raises:
+            NotFound: There is no such document or place.
+
+        """
+        from fabula.app.annotating import read_annotated
+
+        entry = self.document(document)
+        place = self.reading_place(until, entry.id) if until else None
+        return read_annotated(self.store, entry, place, with_findings=found, layer=layer)
 
     def export_annotations(
         self,
@@ -1294,7 +1317,6 @@ class Collection:
             SettingsError: There is no such format.
 
         """
-        from fabula.app.annotating import annotate
         from fabula.export.annotation_formats import (
             find_format,
             write_annotation_files,
@@ -1302,7 +1324,7 @@ class Collection:
         )
 
         found = find_format(format, Path(out))
-        text = annotate(self, document, until=until)
+        text = self.annotated(document, until=until)
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def remove_annotations(self, document: str, layer: str) -> LayerRecord:
@@ -1357,19 +1379,19 @@ class Collection:
                 named of several.
 
         """
-        from fabula.app.annotating import annotate, find_notes
+        from fabula.app.annotating import find_notes
         from fabula.graph.annotations import NOTES
 
         if until and not document:
             # A place is one in a single text: that of the only document.
             document = self.reading_place(until).document.id
         if document:
-            text = annotate(self, document, until=until, found=False, layer=NOTES)
+            text = self.annotated(document, until=until, found=False, layer=NOTES)
             return find_notes(text.layers, words)
         of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
         found: list[PlacedLayer] = []
         for id in of_notes:
-            found += find_notes(annotate(self, id, found=False, layer=NOTES).layers, words)
+            found += find_notes(self.annotated(id, found=False, layer=NOTES).layers, words)
         return found
 
     def edit_note(

@@ -28,7 +28,8 @@ from fabula.graph.statements import UNREAD
 from fabula.text.folding import fold_name
 from fabula.text.names import quote_name
 
-SHIPPED = FOLDER / "explore"
+SHIPPED = (FOLDER / "explore", *sorted(FOLDER.glob("*/explore")))
+"""The folders of queries: the core's, and those of the packages that are there."""
 NO_ROWS = "No rows: "
 """Begins the lines of a header that say why a query may find nothing."""
 DOCUMENT = "a document's id"
@@ -118,8 +119,12 @@ class AnalystQuery:
 
 
 def query_names() -> list[str]:
-    """Return the names of the queries that come with Fabula."""
-    return sorted(path.stem for path in SHIPPED.glob("*.cypher"))
+    """Return the names of the queries that come with Fabula and its packages."""
+    return sorted(_query_files())
+
+
+def _query_files() -> dict[str, Path]:
+    return {path.stem: path for folder in SHIPPED for path in folder.glob("*.cypher")}
 
 
 def shipped_query(name: str) -> AnalystQuery:
@@ -129,12 +134,13 @@ def shipped_query(name: str) -> AnalystQuery:
         NotFound: There is none; the message has the nearest name.
 
     """
-    if name not in query_names():
+    files = _query_files()
+    if name not in files:
         raise NotFound(
-            f"There is no query {quote_name(name)}. {did_you_mean(name, query_names())}".rstrip(),
+            f"There is no query {quote_name(name)}. {did_you_mean(name, sorted(files))}".rstrip(),
             advice="`fabula cypher --list` shows them.",
         )
-    return read_query(SHIPPED / f"{name}.cypher")
+    return read_query(files[name])
 
 
 def read_query(path: Path) -> AnalystQuery:

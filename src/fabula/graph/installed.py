@@ -98,6 +98,11 @@ def graph(name: str) -> Graph[Any]:
     raise SettingsError(f"There is no graph {name!r}. {hint} {describe_missing()}".strip())
 
 
+def graphs_upon(name: str) -> tuple[str, ...]:
+    """Return the names of the installed graphs that rest on a graph."""
+    return tuple(graph.name for graph in graphs().values() if name in graph.rests_on)
+
+
 def refuse_without_model(names: Iterable[str]) -> None:
     """Raise SettingsError if one of these graphs can't be built, as there is no chat model."""
     for name in names:

@@ -172,6 +172,22 @@ def _no_tools() -> tuple[ReadingTool, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherEntities:
+    """What a graph knows about an entity in other documents.
+
+    Attributes:
+        others: Entities of which it is decided whether they are the same, with the reason.
+        namesakes: Entities of the same name, of which nothing is decided.
+        lines: Both in words, with the commands that change them.
+
+    """
+
+    others: Sequence[Mapping[str, Any]] = ()
+    namesakes: Sequence[Mapping[str, Any]] = ()
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graph(Generic[OptionsType]):
     """A graph as its package declares it.
 
@@ -223,6 +239,9 @@ class Graph(Generic[OptionsType]):
         tools: Returns what a model that reads for itself may call where the graph is built.
         join_names: Joins names that it is given, with the text and its language, as a build joins
             those that it found.
+        find_others: Returns what it knows about some entities in other documents, by their ids. It
+            is given what returns the rows of a statement, the collection, its own settings, what
+            has changed since it was built, and rows of the entities.
         title: What a reader of books would call what it holds, such as "People and places"; '' to
             use its name.
 
@@ -261,6 +280,7 @@ class Graph(Generic[OptionsType]):
     find: Callable[[BuildText, Part], Findings] | None = None
     join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
     tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools
+    find_others: Callable[..., Mapping[str, OtherEntities]] | None = None
 
     def prompts_digest(self) -> str:
         """Return 8 hex digits of the texts of all its prompts; '' if it has none."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import spearmanr
 
-from fabula_bench.statistics import Interval, Scores, mean
+from fabula_bench.statistics import Interval, mean
 
 PRECISION, RECALL, F1 = "precision", "recall", "F1"
 
@@ -89,14 +90,6 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float |
     """Return Spearman's rank correlation; equal values share their mean rank, None if undefined."""
     if len(first) < 3:
         return None
-    ranks, other_ranks = _ranks(first), _ranks(second)
-    if np.ptp(ranks) == 0 or np.ptp(other_ranks) == 0:
+    if len(set(first)) == 1 or len(set(second)) == 1:
         return None
-    return float(np.corrcoef(ranks, other_ranks)[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> Scores:
-    row = np.asarray(values, np.float64)
-    below = (row[:, None] > row[None, :]).sum(axis=1)
-    equal = (row[:, None] == row[None, :]).sum(axis=1)
-    return np.asarray(below + (equal + 1) / 2, np.float64)
+    return float(spearmanr(first, second).statistic)

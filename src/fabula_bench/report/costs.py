@@ -12,9 +12,10 @@ from statistics import fmean, median
 from fabula.models.prices import Price, cost
 from fabula.models.usage import Usage
 from fabula.text.nouns import count_noun
+from fabula_bench.model import Result
 from fabula_bench.report.about import Run, Stage
 from fabula_bench.report.markdown import Cell, table
-from fabula_bench.report.read import Recorded, ResultLine
+from fabula_bench.report.read import Recorded
 from fabula_bench.report.wording import NOTHING, format_count, format_duration, format_number
 
 NO_PRICE = "not known"
@@ -23,7 +24,7 @@ NO_PRICE = "not known"
 def question_table(recorded: Recorded) -> str:
     """Return what one question costs each system; models only if one was asked."""
     lines = {name: list(results.values()) for name, results in recorded.results.items() if results}
-    counts: dict[str, Callable[[ResultLine], float]] = {
+    counts: dict[str, Callable[[Result], float]] = {
         "context tokens": lambda line: line.context_tokens
     }
     if any(line.calls for results in lines.values() for line in results):
@@ -80,12 +81,12 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
     return tables
 
 
-def _seconds(lines: Sequence[ResultLine]) -> list[float]:
+def _seconds(lines: Sequence[Result]) -> list[float]:
     """Return the seconds of questions that the cache did not answer."""
-    return [line.seconds for line in lines if line.is_timed]
+    return [line.seconds for line in lines if not any(usage.saved for usage in line.spent.values())]
 
 
-def _time(lines: Sequence[ResultLine]) -> Cell | str:
+def _time(lines: Sequence[Result]) -> Cell | str:
     timed = _seconds(lines)
     if not timed:
         return NOTHING

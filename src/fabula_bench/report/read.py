@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from fabula.errors import FabulaError, first_problem
-from fabula.models.usage import Usage
-from fabula_bench.log import RESULTS, RUN
+from fabula_bench.log import RESULTS, RUN, read_results
+from fabula_bench.model import Result
 from fabula_bench.report.about import Run
-
-
-@dataclass(frozen=True, slots=True)
-class ResultLine:
-    """Of a Result what the report needs; `seconds` and tokens are of this question alone."""
-
-    system: str
-    question: str
-    context_tokens: int
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    spent: Mapping[str, Usage] = field(default_factory=dict)
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether its seconds are what it takes: the response cache answered no call of it."""
-        return not any(usage.saved for usage in self.spent.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +19,7 @@ class Recorded:
     """A run and its results by system and question; systems in the suite's order."""
 
     run: Run
-    results: Mapping[str, Mapping[str, ResultLine]]
+    results: Mapping[str, Mapping[str, Result]]
 
     @property
     def answered(self) -> int:
@@ -61,8 +41,8 @@ def read_run(folder: Path) -> Recorded:
     """
     run = _run(folder / RUN)
     questions = {question.id for question in run.questions}
-    results: dict[str, dict[str, ResultLine]] = {system.name: {} for system in run.systems}
-    for line in _lines(folder / RESULTS):
+    results: dict[str, dict[str, Result]] = {system.name: {} for system in run.systems}
+    for line in read_results(folder / RESULTS):
         if line.system in results and line.question in questions:
             results[line.system][line.question] = line
     return Recorded(run, results)
@@ -78,21 +58,3 @@ def _run(path: Path) -> Run:
         ) from error
     except ValidationError as error:
         raise FabulaError(f"{path} is not a run's: {first_problem(error)}.") from error
-
-
-def _lines(path: Path) -> list[ResultLine]:
-    try:
-        texts = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-    except (OSError, UnicodeDecodeError) as error:
-        raise FabulaError(f"{path} can't be read: {error}.") from error
-    adapter, lines = TypeAdapter(ResultLine), []
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
-            continue
-        try:
-            lines.append(adapter.validate_json(text))
-        except ValidationError as error:
-            if number == len(texts):
-                break
-            raise FabulaError(f"{path}, line {number}: {first_problem(error)}.") from error
-    return lines

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from fabula_bench.model import Result
 from fabula_bench.report.about import RunQuestion, System
-from fabula_bench.report.read import Recorded, ResultLine
+from fabula_bench.report.read import Recorded
 from fabula_bench.statistics import Interval, Scores, difference, holm, mean
 
 ALL, HARD, KIND = "all", "hard", "kind: "
@@ -131,9 +132,7 @@ def _compare(
         yield Score(name, metric, group, interval, bases.get(name, ""), more, p_values.get(name))
 
 
-def _values(
-    lines: Mapping[str, ResultLine], metric: str, questions: Sequence[RunQuestion]
-) -> Scores:
+def _values(lines: Mapping[str, Result], metric: str, questions: Sequence[RunQuestion]) -> Scores:
     """Return a value for each question; NaN where the system or the metric has none."""
     values = [
         lines[question.id].scores.get(metric) if question.id in lines else None

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +24,6 @@ from fabula.ask.context import fill_with_passages
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.hits import Hit
-from fabula.graph.trace import Trace as Steps
-from fabula.graph.trace import TraceStep
 from fabula.server import Address
 from fabula.text.stems import Stemmer
 from fabula_bench.metrics.coverage import content_stems, stem_shares
@@ -43,23 +40,8 @@ BASELINES = {
     **dict.fromkeys(("fast", "hippo", "light", "local", "mini"), ("hybrid",)),
 }
 """What a mode is compared with, where it is not collapsed."""
-WIDTHS = (10, 20)
-"""Of top-down, to see what it finds for more openings."""
-BELOW = "UNWIND $opened AS id MATCH (:Passage {id: id})-[:SUMMARIZES]->(m) RETURN count(m) AS found"
 
 Shares = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A mode's shares, of shape (questions, budgets), in percent; and what a traversal costs.
-
-    `opened`: summaries a question; `scored`: passages in them. Both are 0 for other modes.
-    """
-
-    shares: Shares
-    opened: float
-    scored: float
 
 
 def measure(books: Path | None) -> list[Figure]:
@@ -80,35 +62,28 @@ def _figures(name: str, texts: Texts) -> Iterator[Figure]:
         _ingest(texts, address)
         for whole in (False, True):
             found = {
-                label: _covered(label, texts.items, address, whole=whole) for label in _labels()
+                mode: _covered(mode, texts.items, address, whole=whole)
+                for mode, declared in modes().items()
+                if declared.graph in ("", *GRAPHS)
             }
             where = f"all {name} at once" if whole else f"one of the {name}"
             yield from _told(where, found, [item.text for item in texts.items])
 
 
-def _labels() -> list[str]:
-    """The modes over these graphs, and top-down once more in other widths, as `top-down 10`."""
-    walking = [name for name, mode in modes().items() if mode.graph in ("", *GRAPHS)]
-    return [*walking, *(f"top-down {width}" for width in WIDTHS)]
-
-
-def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:
-    for label, covered in found.items():
+def _told(where: str, found: dict[str, Shares], texts: Sequence[str]) -> Iterator[Figure]:
+    for mode, shares in found.items():
         for column, budget in enumerate(BUDGETS):
-            shared = covered.shares[:, column]
+            shared = shares[:, column]
             interval = mean(shared, texts, 0)
             assert interval is not None
             notes = [f"[{interval.low:.1f}, {interval.high:.1f}]"]
             notes += [
-                _against(shared, found[other].shares[:, column], texts, other)
-                for other in BASELINES.get(label, ("collapsed",))
-                if other != label
+                _against(shared, found[other][:, column], texts, other)
+                for other in BASELINES.get(mode, ("collapsed",))
+                if other != mode
             ]
-            what = f"{label}, {where}, {budget} tokens"
+            what = f"{mode}, {where}, {budget} tokens"
             yield Figure(what, interval.mean, "%", note="; ".join(notes))
-        if covered.opened:
-            yield Figure(f"{label}, {where}: summaries opened a question", covered.opened, "")
-            yield Figure(f"{label}, {where}: passages scored in them", covered.scored, "")
 
 
 def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str) -> str:
@@ -118,8 +93,7 @@ def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str)
     return f"{interval.mean:+.1f} [{interval.low:+.1f}, {interval.high:+.1f}] against {other}"
 
 
-def _settings(address: Address, label: str = "hybrid") -> Settings:
-    mode, _, width = label.partition(" ")
+def _settings(address: Address, mode: str = "hybrid") -> Settings:
     return Settings.read(
         model=OFFLINE,
         embedding_model=STATIC,
@@ -128,7 +102,6 @@ def _settings(address: Address, label: str = "hybrid") -> Settings:
         neo4j_password=address.password,
         graphs=GRAPHS,
         mode=mode,
-        width=int(width) if width else None,
         top_k=DEPTH,
     )
 
@@ -139,31 +112,18 @@ def _ingest(texts: Texts, address: Address) -> None:
             fabula.ingest_text(text, source=name, title=name, language="en")
 
 
-def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool) -> Covered:
+def _covered(mode: str, items: Sequence[Item], address: Address, *, whole: bool) -> Shares:
+    """Return a mode's shares in per cent, of shape (questions, budgets)."""
     stemmer = Stemmer("en")
-    rows, costs = [], []
-    with Fabula(_settings(address, label)) as fabula:
+    rows = []
+    with Fabula(_settings(address, mode)) as fabula:
         for item in items:
-            steps = Steps()
-            document = "" if whole else item.text
-            hits = fabula.retrieve(item.question, document=document, path=steps)
+            hits = fabula.retrieve(item.question, document="" if whole else item.text)
             stems = content_stems(item.references, item.question, stemmer)
             rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
-            costs.append(_cost(fabula, steps.root, label))
-    opened, scored = (statistics.fmean(column) for column in zip(*costs, strict=True))
-    return Covered(100 * np.array(rows), opened, scored)
+    return 100 * np.array(rows)
 
 
 def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
     context = " ".join(part.text for part in fill_with_passages(hits, budget))
     return statistics.fmean(stem_shares(stems, context, stemmer))
-
-
-def _cost(fabula: Fabula, root: TraceStep, label: str) -> tuple[float, float]:
-    """Return the summaries that top-down found, and how many passages are below them."""
-    steps = [step for step in root.steps[0].steps if step.name == "top-down"]
-    if not label.startswith("top-down") or not steps:
-        return 0.0, 0.0
-    summaries = [hit.id for step in steps for hit in step.hits if hit.kind == "summary"]
-    [row] = fabula.store.run(BELOW, opened=summaries)
-    return len(summaries), row["found"]

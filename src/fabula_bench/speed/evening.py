@@ -14,27 +14,32 @@ It needs root, for the disk, and some 20 minutes.
 from __future__ import annotations
 
 import asyncio
-import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
 
 from fabula.models.prices import read_prices
 from fabula.models.usage import Usage
 from fabula_bench.speed.books import STORY, book, questions
 from fabula_bench.speed.report import Figure
-from fabula_bench.speed.server import environment
+from fabula_bench.speed.service import (
+    GIVE_UP_SECONDS,
+    URL,
+    Service,
+    client,
+    make_key,
+    make_service,
+    wait_until_ready,
+)
 from fabula_bench.speed.waiting import endpoint
 
 READERS = 30
@@ -42,11 +47,8 @@ WORDS = 560_000
 """Of the large book: as many as in War and Peace."""
 DIMENSIONS = 1536
 DISK_MB = 3_000
-PORT = 9471
 READ_SECONDS = 4.0
 """A reader asks, or opens a page, once in so many seconds."""
-GIVE_UP_SECONDS = 120.0
-"""How long a reader tries again who is told 503 or finds nobody."""
 OUTAGE_SECONDS = 20.0
 """How long the disk stays full."""
 
@@ -67,60 +69,6 @@ class Diary:
         line = f"{time.strftime('%H:%M:%S')} {event}"
         self.events.append(line)
         sys.stderr.write(f"{line}\n")
-
-
-class Service:
-    """`fabula serve` as a process that is started again when it dies, as systemd does it."""
-
-    def __init__(self, own: dict[str, str], log: Path) -> None:
-        self.own, self.log = own, log
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; whoever needs it polls /livez."""
-        command = [sys.executable, "-m", "fabula", "serve", "--port", str(PORT)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, env=self.own, stdout=log, stderr=log)
-
-    def kill(self) -> None:
-        """Kill the service alone, without a chance to tidy up."""
-        assert self.process
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self) -> float:
-        """Stop it as an operator does; the seconds that takes."""
-        assert self.process
-        began = time.perf_counter()
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(120)
-        return time.perf_counter() - began
-
-    def run(self, *arguments: str) -> str:
-        """Run another command of Fabula's; what it prints. Raises where it fails."""
-        done = subprocess.run(
-            [sys.executable, "-m", "fabula", *arguments],
-            env=self.own,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"fabula {' '.join(arguments)}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-
-def make_service(folder: Path, home: Path, endpoint_url: str) -> Service:
-    """A service that is not started yet, with its files in a folder and its Neo4j in a home."""
-    own = environment() | {
-        "FABULA_HOME": str(home),
-        "FABULA_CACHE_FOLDER": str(folder / "cache"),
-        "OPENAI_BASE_URL": endpoint_url,
-        "OPENAI_API_KEY": "sk-bench",
-        "FABULA_SERVE__UPLOADS": str(folder / "uploads"),
-        "FABULA_SERVE__REQUESTS_A_MINUTE": "100000",
-    }
-    return Service(own, folder / "serve.log")
 
 
 def measure(books: Path | None) -> list[Figure]:
@@ -150,13 +98,6 @@ def measure(books: Path | None) -> list[Figure]:
     return figures
 
 
-def make_key(service: Service, name: str, role: str) -> str:
-    printed = service.run("keys", "make", name, "--role", role)
-    found = re.search(r"fab_\S+", printed)
-    assert found, printed
-    return found[0]
-
-
 @contextmanager
 def disk(folder: str) -> Iterator[Path]:
     """A small disk of its own."""
@@ -169,15 +110,6 @@ def disk(folder: str) -> Iterator[Path]:
         yield place / "home"
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def client(key: str) -> httpx2.AsyncClient:
-    """A client of the service with a key."""
-    return httpx2.AsyncClient(
-        base_url=f"http://127.0.0.1:{PORT}",
-        headers={"Authorization": f"Bearer {key}"},
-        timeout=GIVE_UP_SECONDS,
-    )
 
 
 async def _live(
@@ -212,17 +144,6 @@ async def _live(
     ]
 
 
-async def wait_until_ready(key: str) -> None:
-    async with client(key) as operator:
-        until = time.monotonic() + GIVE_UP_SECONDS
-        while time.monotonic() < until:
-            with suppress(httpx2.HTTPError):
-                if (await operator.get("/readyz")).status_code == 200:
-                    return
-            await asyncio.sleep(0.5)
-    raise TimeoutError("the service did not become ready")
-
-
 async def _again(
     person: httpx2.AsyncClient, diary: Diary, method: str, path: str, **given: Any
 ) -> httpx2.Response | None:
@@ -242,8 +163,14 @@ async def _again(
     return None
 
 
-async def read(key: str, question_texts: list[str], over: asyncio.Event, diary: Diary) -> None:
-    """Ask and open pages until the evening is over."""
+async def read(
+    key: str,
+    question_texts: list[str],
+    over: asyncio.Event,
+    diary: Diary,
+    pause: Callable[[], float] = lambda: READ_SECONDS,
+) -> None:
+    """Ask and open pages until the evening is over, with pauses of so many seconds."""
     collection = "/api/v1/collections/default"
     async with client(key) as reader:
         turn = 0
@@ -264,7 +191,7 @@ async def read(key: str, question_texts: list[str], over: asyncio.Event, diary: 
                 diary.waits.setdefault(kind, []).append(time.perf_counter() - began)
             turn += 1
             with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), READ_SECONDS)
+                await asyncio.wait_for(over.wait(), pause())
 
 
 async def _send_book(admin: str, text: str, diary: Diary) -> str:
@@ -302,7 +229,7 @@ async def _trouble(service: Service, admin: str, home: Path, diary: Diary) -> No
             service.start()
         elif what == "neo4j":
             diary.note("kill -9 of Neo4j")
-            _neo4j(home).kill()
+            service.neo4j.kill()
             await asyncio.sleep(2)  # by then the service has noticed
         else:
             diary.note("the disk is full")
@@ -316,13 +243,6 @@ async def _trouble(service: Service, admin: str, home: Path, diary: Diary) -> No
         began = time.perf_counter()
         await wait_until_ready(admin)
         diary.note(f"ready {time.perf_counter() - began:.1f} s later")
-
-
-def _neo4j(home: Path) -> psutil.Process:
-    for process in psutil.process_iter(["name", "cmdline"]):
-        if process.info["name"] == "java" and str(home) in " ".join(process.info["cmdline"] or ()):
-            return process
-    raise LookupError("no Neo4j runs")
 
 
 def _bill(service: Service, admin: str, notes: Path, before: int) -> list[Figure]:
@@ -342,7 +262,7 @@ def _bill(service: Service, admin: str, notes: Path, before: int) -> list[Figure
         tokens += usage.prompt_tokens + usage.completion_tokens
         dollars += prices[model].of(usage)
     spent = httpx2.get(
-        f"http://127.0.0.1:{PORT}/api/v1/usage?by=collection",
+        f"{URL}/api/v1/usage?by=collection",
         headers={"Authorization": f"Bearer {admin}"},
         timeout=60,
     ).json()["items"]

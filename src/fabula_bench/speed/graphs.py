@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
-from fabula.graph import Node, Part
+from fabula.graph import Part
 from fabula.models.counted import Meter
 from fabula_bench.speed.books import book
 from fabula_bench.speed.making import cut, make, read
@@ -21,11 +20,6 @@ WORDS_A_NODE = 38
 def offline(**given: Any) -> Settings:
     """Settings for no model at all, wherever the benchmark is run."""
     return Settings(model=OFFLINE, embedding_model=STATIC, **given)
-
-
-def passages(parts: Iterable[Part]) -> list[Node]:
-    """All that is found by vector."""
-    return [node for part in parts for node in part.nodes if node.embedding is not None]
 
 
 @dataclass(frozen=True, slots=True)

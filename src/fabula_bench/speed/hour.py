@@ -27,17 +27,9 @@ import httpx2
 import psutil
 
 from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.evening import (
-    Diary,
-    Service,
-    client,
-    describe_meetings,
-    make_key,
-    make_service,
-    read,
-    wait_until_ready,
-)
+from fabula_bench.speed.evening import Diary, describe_meetings, read
 from fabula_bench.speed.report import Figure
+from fabula_bench.speed.service import Service, client, make_key, make_service, wait_until_ready
 from fabula_bench.speed.waiting import endpoint
 from fabula_scholar.exchange.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 
@@ -165,15 +157,9 @@ def _memory(service: Service) -> dict[str, float]:
     assert service.process
     own = psutil.Process(service.process.pid)
     family = [process for process in (own, *own.children(recursive=True)) if _name(process)]
-    home = service.own["FABULA_HOME"]
-    java = [
-        process
-        for process in psutil.process_iter(["name"])
-        if process.info["name"] == "java" and home in " ".join(process.cmdline())
-    ]
     return {
         "the service": sum(_bytes(each) for each in family if _name(each) != "java"),
-        "Neo4j": sum(map(_bytes, java)),
+        "Neo4j": _bytes(service.neo4j),
     }
 
 

@@ -35,13 +35,14 @@ from fabula_bench.speed.books import STORY
 from fabula_bench.speed.graphs import Library, offline
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import environment, running
-from fabula_bench.speed.serving import Serving, serving
+from fabula_bench.speed.service import URL, client, serving
 from fabula_bench.speed.waiting import endpoint
 
 NODES = 13_600
 DIMENSIONS = 1536
 MODEL = "text-embedding-3-small"
 COLLECTION = "default"
+COLLECTION_PATH = f"/api/v1/collections/{COLLECTION}"
 PAUSE_SECONDS = 0.1
 """Between an answer and the next request of its kind."""
 MEANWHILE = (
@@ -64,12 +65,12 @@ def measure(books: Path | None) -> list[Figure]:
         models |= {"FABULA_SERVE__ASKS_AT_ONCE": "100"}
         own = environment(address) | models
         subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
-        with _writer(own, books) as writer, serving(own) as service:
-            requests = asyncio.run(_requests(service))
-            asyncio.run(_poll(service, requests, 10.0))  # first of each is planned and compiled
-            figures = list(_waits("at rest", asyncio.run(_poll(service, requests, 10.0))))
+        with _writer(own, books) as writer, serving(own) as (_, key):
+            requests = asyncio.run(_requests(key))
+            asyncio.run(_poll(key, requests, 10.0))  # first of each is planned and compiled
+            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, 10.0))))
             for when, pause in MEANWHILE:
-                waits, seconds = asyncio.run(_poll_meanwhile(service, requests, writer, pause))
+                waits, seconds = asyncio.run(_poll_meanwhile(key, requests, writer, pause))
                 figures.append(Figure(f"{when}: writing it", seconds))
                 figures += _waits(when, waits, LONGEST_SECONDS)
     return figures
@@ -81,35 +82,34 @@ def _waits(when: str, waits: dict[str, list[float]], goal: float | None = None) 
         yield Figure(f"{when}: {kind}, longest", max(seconds), goal=goal, note=note)
 
 
-async def _requests(service: Serving) -> dict[str, Send]:
+async def _requests(key: str) -> dict[str, Send]:
     """Return one request of each kind."""
-    async with service.client() as client:
-        listed = (await client.get("/documents")).raise_for_status().json()
+    async with client(key, COLLECTION_PATH) as reader:
+        listed = (await reader.get("/documents")).raise_for_status().json()
         document = listed["items"][0]["id"]
 
     def get(path: str) -> Send:
-        async def send(client: httpx2.AsyncClient) -> None:
-            _refuse_failed(await client.get(f"{service.url}{path}"))
+        async def send(reader: httpx2.AsyncClient) -> None:
+            _refuse_failed(await reader.get(f"{URL}{path}"))
 
         return send
 
     def post(path: str, body: dict[str, object]) -> Send:
-        async def send(client: httpx2.AsyncClient) -> None:
-            _refuse_failed(await client.post(path, json=body))
+        async def send(reader: httpx2.AsyncClient) -> None:
+            _refuse_failed(await reader.post(path, json=body))
 
         return send
 
-    collection = f"/api/v1/collections/{COLLECTION}"
     return {
         "health": get("/readyz"),
         "key": get("/api/v1/modes"),
         "collections": get("/api/v1/collections"),
-        "list": get(f"{collection}/documents"),
+        "list": get(f"{COLLECTION_PATH}/documents"),
         "search by meaning": post("/search", {"question": QUESTION, "mode": "naive"}),
         "search by words": post("/search", {"question": QUESTION, "mode": "hybrid"}),
         "search in a document": post("/search", {"question": QUESTION, "document": document}),
         "ask": post("/ask", {"question": QUESTION}),
-        "read": get(f"{collection}/documents/{document}/text?start=0&end=4000"),
+        "read": get(f"{COLLECTION_PATH}/documents/{document}/text?start=0&end=4000"),
         "shelf page": get(f"/c/{COLLECTION}"),
         "reading page": get(f"/c/{COLLECTION}/d/{document}"),
     }
@@ -120,39 +120,37 @@ def _refuse_failed(response: httpx2.Response) -> None:
         raise RuntimeError(f"{response.url}: {response.status_code} {response.text[:500]}")
 
 
-async def _poll(
-    service: Serving, requests: dict[str, Send], seconds: float
-) -> dict[str, list[float]]:
+async def _poll(key: str, requests: dict[str, Send], seconds: float) -> dict[str, list[float]]:
     until = time.perf_counter() + seconds
-    return await _poll_while(service, requests, PAUSE_SECONDS, lambda: time.perf_counter() < until)
+    return await _poll_while(key, requests, PAUSE_SECONDS, lambda: time.perf_counter() < until)
 
 
 async def _poll_meanwhile(
-    service: Serving, requests: dict[str, Send], writer: subprocess.Popen[str], pause: float
+    key: str, requests: dict[str, Send], writer: subprocess.Popen[str], pause: float
 ) -> tuple[dict[str, list[float]], float]:
     """Send requests while the writer puts the book in; their waits, and the writer's seconds."""
     assert writer.stdin and writer.stdout
     _say(writer.stdin)
     done = asyncio.create_task(asyncio.to_thread(writer.stdout.readline))
-    waits = await _poll_while(service, requests, pause, lambda: not done.done())
+    waits = await _poll_while(key, requests, pause, lambda: not done.done())
     return waits, float(json.loads(await done)["seconds"])
 
 
 async def _poll_while(
-    service: Serving, requests: dict[str, Send], pause: float, is_on: Callable[[], bool]
+    key: str, requests: dict[str, Send], pause: float, is_on: Callable[[], bool]
 ) -> dict[str, list[float]]:
     """Return the seconds that each kind of request waited, sent one after the other."""
     waits: dict[str, list[float]] = {kind: [] for kind in requests}
 
-    async def poll(kind: str, client: httpx2.AsyncClient) -> None:
+    async def poll(kind: str, reader: httpx2.AsyncClient) -> None:
         while is_on():
             began = time.perf_counter()
-            await requests[kind](client)
+            await requests[kind](reader)
             waits[kind].append(time.perf_counter() - began)
             await asyncio.sleep(pause)
 
-    async with service.client() as client:
-        await asyncio.gather(*(poll(kind, client) for kind in requests))
+    async with client(key, COLLECTION_PATH) as reader:
+        await asyncio.gather(*(poll(kind, reader) for kind in requests))
     return waits
 
 

@@ -33,9 +33,8 @@ from numpy.typing import NDArray
 
 from fabula.server import Address
 from fabula.server.private import PrivateServer
-from fabula_bench.speed.report import Figure, shown
+from fabula_bench.speed.report import Figure, seconds, shown
 from fabula_bench.speed.server import environment, private
-from fabula_bench.speed.startup import seconds
 
 Vectors = NDArray[np.float32]
 

@@ -36,9 +36,8 @@ from fabula.store import Store
 from fabula.text.document import Vector, Vectors
 from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents
 from fabula_bench.speed.graphs import offline
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.report import Figure, seconds
 from fabula_bench.speed.server import connected, running
-from fabula_bench.speed.startup import seconds
 
 DOCUMENTS = 10
 LARGE = 200

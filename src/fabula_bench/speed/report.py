@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,13 @@ class Figure:
             return ""
         reached = self.value >= self.goal if self.at_least else self.value <= self.goal
         return "met" if reached else "missed"
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The wall time of `work`."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def shown(figures: Sequence[Figure]) -> str:

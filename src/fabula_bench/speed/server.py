@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabula.config.settings import CONVENTIONAL, PREFIX
+from fabula.config.settings import CONVENTIONAL, OFFLINE, PREFIX, STATIC, Settings
 from fabula.server import Address
 from fabula.server.private import PrivateServer
 from fabula.store import Store
@@ -37,6 +37,18 @@ def running() -> Iterator[Address]:
 def connected(address: Address) -> Store:
     """A store at that server."""
     return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+
+def offline_settings(address: Address, collection: str) -> Settings:
+    """Settings for a collection at that server, and for no model."""
+    return Settings.read(
+        model=OFFLINE,
+        embedding_model=STATIC,
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        collection=collection,
+    )
 
 
 def environment(address: Address | None = None) -> dict[str, str]:

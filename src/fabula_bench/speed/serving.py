@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -31,6 +29,7 @@ from fabula_bench.speed.books import STORY, book, questions
 from fabula_bench.speed.graphs import Library, offline
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import connected, environment, running
+from fabula_bench.speed.service import URL, Service, client, serving
 from fabula_bench.speed.waiting import endpoint
 
 AT_ONCE = (1, 10, 50, 100)
@@ -75,14 +74,14 @@ def _answers(address: Address, url: str) -> list[Figure]:
     subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
     sentences = questions(EACH)
     figures = [Figure("library: first token", statistics.median(_library(own, sentences[:ALONE])))]
-    with serving(own) as it:
+    with serving(own) as (service, key):
         for at_once in AT_ONCE:
-            figures += _load(it, sentences, at_once, "")
-        figures.append(Figure("memory", it.memory / 2**20, "MiB"))
-    with serving(own | {"FABULA_CONCURRENCY": "8"}) as it:
-        idle = _load(it, sentences, 1, "8 calls at most, ")
-        with _ingesting(it):
-            busy = _load(it, sentences, 1, "8 calls at most, during an ingest, ")
+            figures += _load(key, sentences, at_once, "")
+        figures.append(Figure("memory", _memory(service) / 2**20, "MiB"))
+    with serving(own | {"FABULA_CONCURRENCY": "8"}) as (_, key):
+        idle = _load(key, sentences, 1, "8 calls at most, ")
+        with _ingesting(key):
+            busy = _load(key, sentences, 1, "8 calls at most, during an ingest, ")
         times = busy[2].value / idle[2].value
         figures += [*idle, *busy, Figure("answer p95 during an ingest, by idle", times, "x", TIMES)]
     alone = {figure.what: figure.value for figure in figures}
@@ -109,9 +108,9 @@ def _library(own: dict[str, str], questions: Sequence[str]) -> Iterator[float]:
         os.environ.update(before)
 
 
-def _load(it: Serving, questions: Sequence[str], at_once: int, when: str) -> list[Figure]:
+def _load(key: str, questions: Sequence[str], at_once: int, when: str) -> list[Figure]:
     chosen = questions[: ALONE if at_once == 1 else EACH]
-    done, seconds, failed = asyncio.run(_together(it, chosen, at_once, _ask))
+    done, seconds, failed = asyncio.run(_together(key, chosen, at_once, _ask))
     name = f"{when}{at_once} at once"
     first, whole = [answer.first for answer in done], [answer.whole for answer in done]
     return [
@@ -134,11 +133,11 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             store.apply(parts, STATIC)
     sentences = questions(EACH, books)
     figures = []
-    with serving(own) as it:
+    with serving(own) as (service, key):
         # Neo4j plans each statement when it first meets it, and Java compiles what is asked often.
-        asyncio.run(_together(it, sentences * 5, 2, _find))
+        asyncio.run(_together(key, sentences * 5, 2, _find))
         for at_once in (1, 2, 4, 8, 16, 32):
-            done, seconds, failed = asyncio.run(_together(it, sentences * 2, at_once, _find))
+            done, seconds, failed = asyncio.run(_together(key, sentences * 2, at_once, _find))
             whole = [answer.whole for answer in done]
             name = f"search, {at_once} at once"
             figures += [
@@ -149,73 +148,22 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             ]
             if _p95(whole) > SLOWEST_SEARCH:
                 break
-        asyncio.run(_together(it, (sentences * WARM)[:WARM], 4, _find))
-        warm = it.memory
-        asyncio.run(_together(it, (sentences * LONG)[:LONG], 4, _find))
+        asyncio.run(_together(key, (sentences * WARM)[:WARM], 4, _find))
+        warm = _memory(service)
+        asyncio.run(_together(key, (sentences * LONG)[:LONG], 4, _find))
         figures += [
             Figure(f"memory after {WARM:,} questions", warm / 2**20, "MiB"),
-            Figure(f"memory after {LONG:,} more", it.memory / 2**20, "MiB"),
-            Figure("growth", it.memory / warm, "x", goal=GROWTH),
+            Figure(f"memory after {LONG:,} more", _memory(service) / 2**20, "MiB"),
+            Figure("growth", _memory(service) / warm, "x", goal=GROWTH),
         ]
     return figures
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """A service that is up."""
-
-    url: str
-    key: str
-    process: psutil.Process
-
-    @property
-    def memory(self) -> int:
-        """Bytes that it takes up."""
-        return int(self.process.memory_info().rss)
-
-    def client(self) -> httpx2.AsyncClient:
-        """A client with its key."""
-        return httpx2.AsyncClient(
-            base_url=f"{self.url}/api/v1/collections/default",
-            headers={"Authorization": f"Bearer {self.key}"},
-            timeout=60,
-            limits=httpx2.Limits(max_connections=200),
-        )
-
-
 @contextmanager
-def serving(own: dict[str, str]) -> Iterator[Serving]:
-    """Start `fabula serve` with these variables, and end it."""
-    fabula = [sys.executable, "-m", "fabula"]
-    made = subprocess.run(
-        [*fabula, "keys", "make", "bench", "--role", "admin"],
-        env=own,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = re.search(r"fab_\S+", made.stdout)
-    assert found, made.stdout
-    with tempfile.TemporaryDirectory() as uploads:
-        serving = [*fabula, "serve", "--port", "0"]
-        own = own | {"FABULA_SERVE__UPLOADS": uploads}
-        with subprocess.Popen(
-            serving, env=own, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
-            assert process.stdout is not None
-            try:
-                link = re.search(r"http://[\w.]+:\d+", process.stdout.readline())
-                assert link, "the service did not start"
-                yield Serving(link[0], found[0], psutil.Process(process.pid))
-            finally:
-                process.terminate()
-
-
-@contextmanager
-def _ingesting(it: Serving) -> Iterator[None]:
+def _ingesting(key: str) -> Iterator[None]:
     """A job that keeps the models' limiter full meanwhile."""
-    base = f"{it.url}/api/v1"
-    with httpx2.Client(headers={"Authorization": f"Bearer {it.key}"}, timeout=60) as client:
+    base = f"{URL}/api/v1"
+    with httpx2.Client(headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
         body = {"text": book(WORDS_MEANWHILE), "source": "meanwhile"}
         job = client.post(f"{base}/collections/meanwhile/documents", json=body)
         job.raise_for_status()
@@ -232,19 +180,19 @@ Ask = Callable[[httpx2.AsyncClient, str], Awaitable[Asked]]
 
 
 async def _together(
-    it: Serving, questions: Sequence[str], at_once: int, ask: Ask
+    key: str, questions: Sequence[str], at_once: int, ask: Ask
 ) -> tuple[list[Asked], float, int]:
     """Asks all, so many at once: what each took, seconds of all, and how many failed."""
     done: list[Asked] = []
     failed = 0
     left = iter(questions)
-    async with it.client() as client:
+    async with client(key, "/api/v1/collections/default") as reader_client:
 
         async def reader() -> None:
             nonlocal failed
             for question in left:
                 try:
-                    done.append(await ask(client, question))
+                    done.append(await ask(reader_client, question))
                 except (httpx2.HTTPError, ValueError):
                     failed += 1
 
@@ -279,6 +227,12 @@ async def _find(client: httpx2.AsyncClient, question: str) -> Asked:
     response.raise_for_status()
     seconds = time.perf_counter() - began
     return Asked(seconds, seconds)
+
+
+def _memory(service: Service) -> int:
+    """Bytes that the service takes up."""
+    assert service.process
+    return int(psutil.Process(service.process.pid).memory_info().rss)
 
 
 def _p95(seconds: Sequence[float]) -> float:

@@ -16,14 +16,17 @@ import tempfile
 import time
 from collections.abc import Awaitable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx2
 import psutil
 
 from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.evening import (
+from fabula_bench.speed.evening import Diary, read
+from fabula_bench.speed.report import Figure
+from fabula_bench.speed.service import (
     GIVE_UP_SECONDS,
     Service,
     client,
@@ -31,7 +34,6 @@ from fabula_bench.speed.evening import (
     make_service,
     wait_until_ready,
 )
-from fabula_bench.speed.report import Figure
 from fabula_bench.speed.waiting import endpoint
 
 READERS = 20
@@ -46,7 +48,6 @@ SEARCH_GOAL = 1.0
 ASK_GOAL = 1.0 + 2 * CALL_SECONDS
 """An answer asks the model twice, for a vector and for the text."""
 BUILD_GOAL = 1.5
-COLLECTION = "/api/v1/collections/default"
 Waits = dict[str, list[float]]
 Result = TypeVar("Result")
 
@@ -114,47 +115,33 @@ def _p95(waits: list[float]) -> float:
 def _processor_seconds(service: Service) -> dict[str, float]:
     assert service.process
     python = psutil.Process(service.process.pid)
-    java = [each for each in python.children(recursive=True) if each.name() == "java"]
-    java += [
-        each
-        for each in psutil.process_iter(["name"])
-        if each.info["name"] == "java" and service.own["FABULA_HOME"] in " ".join(each.cmdline())
-    ]
-    return {"the service": sum(python.cpu_times()[:2]), "Neo4j": sum(java[0].cpu_times()[:2])}
+    return {
+        "the service": sum(python.cpu_times()[:2]),
+        "Neo4j": sum(service.neo4j.cpu_times()[:2]),
+    }
 
 
 async def _read_while(work: Awaitable[Result], keys: list[str], waits: Waits) -> Result:
     over = asyncio.Event()
     words = questions(200)
+    diary = Diary(waits)
     readers = [
-        asyncio.create_task(_read(key, words[number::READERS], over, waits, random.Random(number)))
+        asyncio.create_task(
+            read(
+                key,
+                words[number::READERS],
+                over,
+                diary,
+                partial(random.Random(number).uniform, *PAUSE_SECONDS),
+            )
+        )
         for number, key in enumerate(keys)
     ]
     result = await work
     over.set()
     await asyncio.gather(*readers)
+    assert not diary.failures, diary.failures
     return result
-
-
-async def _read(
-    key: str, words: list[str], over: asyncio.Event, waits: Waits, chance: random.Random
-) -> None:
-    async with client(key) as reader:
-        turn = chance.randrange(4)
-        while not over.is_set():
-            body: dict[str, Any] = {"json": {"question": words[turn % len(words)]}}
-            kind, method, path, given = (
-                ("ask", "POST", f"{COLLECTION}/ask", body),
-                ("search", "POST", f"{COLLECTION}/search", body),
-                ("list", "GET", f"{COLLECTION}/documents", {}),
-                ("page", "GET", "/c/default", {}),
-            )[turn % 4]
-            began = time.perf_counter()
-            (await reader.request(method, path, **given)).raise_for_status()
-            waits.setdefault(kind, []).append(time.perf_counter() - began)
-            turn += 1
-            with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), chance.uniform(*PAUSE_SECONDS))
 
 
 async def _build(admin: str, text: str) -> float:

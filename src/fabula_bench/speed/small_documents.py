@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from fabula import Fabula, Settings
+from fabula import Fabula
 from fabula.build.commit import commit, hold_lock
 from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
@@ -34,9 +34,8 @@ from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.store import Store
 from fabula_bench.speed import books as texts
-from fabula_bench.speed.report import Figure
-from fabula_bench.speed.server import connected, private
-from fabula_bench.speed.startup import seconds
+from fabula_bench.speed.report import Figure, seconds
+from fabula_bench.speed.server import connected, offline_settings, private
 
 DOCUMENTS, WORDS = 60, 2_000
 WARMING = 60
@@ -55,7 +54,7 @@ def measure(books: Path | None) -> list[Figure]:
         address = server.start()
         process = psutil.Process(server.status().pid)
         warm, measured, last = files[:WARMING], files[WARMING:-1], files[-1]
-        with Fabula(_settings(address)) as fabula:
+        with Fabula(offline_settings(address, COLLECTION)) as fabula:
             fabula.ingest(*warm)
             before = _cpu(process)
             run = seconds(lambda: fabula.ingest(*measured))
@@ -93,17 +92,6 @@ def _files(folder: Path, books: Path | None) -> list[Path]:
     return files
 
 
-def _settings(address: Address) -> Settings:
-    return Settings.read(
-        model="offline",
-        embedding_model="wordllama-256",
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        collection=COLLECTION,
-    )
-
-
 def _cpu(process: psutil.Process) -> float:
     times = process.cpu_times()
     return float(times.user + times.system)
@@ -135,7 +123,7 @@ def _count_messages() -> Iterator[Counter[str]]:
 
 def _make(store: Store, files: Sequence[Path]) -> list[BuiltParts]:
     """Make the parts of the documents as a run makes them, and write nothing."""
-    settings = _settings(Address("", "", "", ""))
+    settings = offline_settings(Address("", "", "", ""), COLLECTION)
     sources = find_sources(files, "made", settings.max_file_mb).read
     built = []
     with closing(ModelFactory(settings)) as models:
@@ -154,7 +142,7 @@ def _remove(store: Store, built: Sequence[BuiltParts]) -> None:
 
 
 def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
-    settings = _settings(Address("", "", "", ""))
+    settings = offline_settings(Address("", "", "", ""), COLLECTION)
     with closing(ModelFactory(settings)) as models, ThreadPoolExecutor(lanes) as pool:
         prepare = _prepare_once(store, built[0].parts[0].owner.collection, models.embedder.model)
         job, meter, progress = TaskGroup(models.workers), Meter(), SilentProgress()

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fabula import App, Collection
-from fabula.app.annotating import annotate
 from fabula.app.drawing import draw_document
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
@@ -345,7 +344,7 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     lines = [json.dumps(asdict(node), ensure_ascii=False) for node in exported.nodes()]
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
-    annotated = annotate(collection, entry.id, until=until)
+    annotated = collection.annotated(entry.id, until=until)
     for format in annotation_formats().values():
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())

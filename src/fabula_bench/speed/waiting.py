@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from fabula import Fabula
 from fabula.build.outcome import Outcome
@@ -71,38 +70,23 @@ class Run:
         return max(self.calls * CALL / CONCURRENCY, self.chain * CALL)
 
 
-def run_with_novel(module: str, words: int, *arguments: str) -> Any:
-    """Run a module in a process of its own, beside a Neo4j and an endpoint of its own.
-
-    Args:
-        module: It is given the URL of the endpoint, a file with a novel, and the arguments.
-        words: The length of the novel.
-        arguments: What else it is given.
-
-    Returns:
-        What it prints, which is JSON.
-
-    """
+def measure(books: Path | None) -> list[Figure]:
+    """The time of an ingest against its floor, warm and cold, and where it goes."""
     with (
         running() as address,
         endpoint() as url,
         tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as novel,
     ):
-        novel.write(book(words))
+        novel.write(book(NOVEL_WORDS))
         novel.flush()
         done = subprocess.run(
-            [sys.executable, "-m", module, url, novel.name, *arguments],
+            [sys.executable, "-m", "fabula_bench.speed.waiting", url, novel.name],
             env=environment(address),
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
-    return json.loads(done.stdout)
-
-
-def measure(books: Path | None) -> list[Figure]:
-    """The time of an ingest against its floor, warm and cold, and where it goes."""
-    cold, *warm = (Run(**run) for run in run_with_novel("fabula_bench.speed.waiting", NOVEL_WORDS))
+    cold, *warm = (Run(**run) for run in json.loads(done.stdout))
     warm, novels = warm[:RUNS], sorted(warm[RUNS:], key=lambda wait: wait.seconds)
     long = novels[NOVEL_RUNS // 2]
     run = sorted(warm[-COUNTED:], key=lambda wait: wait.seconds)[COUNTED // 2]
@@ -203,7 +187,7 @@ class _Listener:
         self.outcome = outcome
 
 
-def ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = False) -> Run:
+def _ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = False) -> Run:
     """One ingest of a text into a collection of its own."""
     began = time.monotonic()
     listener = _Listener()
@@ -228,8 +212,8 @@ def ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = F
 
 if __name__ == "__main__":
     runs = [
-        ingest_once(sys.argv[1], f"run {number}", cold=not number) for number in range(1 + RUNS)
+        _ingest_once(sys.argv[1], f"run {number}", cold=not number) for number in range(1 + RUNS)
     ]
     novel = Path(sys.argv[2])
-    runs += [ingest_once(sys.argv[1], f"novel {number}", novel) for number in range(NOVEL_RUNS)]
+    runs += [_ingest_once(sys.argv[1], f"novel {number}", novel) for number in range(NOVEL_RUNS)]
     json.dump([asdict(run) for run in runs], sys.stdout)

@@ -18,9 +18,8 @@ from fabula import Settings
 from fabula.config.connect import connect
 from fabula.server import Address
 from fabula_bench.speed.documents import MODEL, documents, prepare
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.report import Figure, seconds
 from fabula_bench.speed.server import connected, environment, running
-from fabula_bench.speed.startup import seconds
 
 PROCESSES, EACH = 4, 10
 TIMES = 1.3

@@ -37,4 +37,5 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "fabula_graphs/identities",
     describe=_describe,
+    find_others=LazyFunction(f"{__name__}.others:find_others"),
 )

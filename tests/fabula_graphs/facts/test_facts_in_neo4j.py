@@ -11,7 +11,7 @@ import pytest
 import rdflib
 from click.testing import CliRunner, Result
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from explored import OF_FACTS
 from fabula import Fabula
 from fabula.cli import main
@@ -77,9 +77,7 @@ def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
 @pytest.fixture
 def typed(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`fabula facts` with what follows it."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
     def run(*given: str) -> Result:
         return CliRunner().invoke(main, ["facts", *given])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
@@ -66,9 +66,7 @@ def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
 @pytest.fixture
 def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`fabula` with what follows it."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, arguments)

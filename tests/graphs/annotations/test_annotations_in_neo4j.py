@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from fabula import Fabula
-from fabula.app.annotating import annotate
 from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
@@ -67,9 +66,7 @@ def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
 @pytest.fixture
 def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`fabula` with what follows it."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
 
     def run(*arguments: str) -> Result:
@@ -79,7 +76,7 @@ def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 def text_of(fabula: Fabula) -> str:
-    return annotate(fabula, "Hales", found=False).document.text
+    return fabula.annotated("Hales", found=False).document.text
 
 
 def marked(text: str, words: str, label: str, body: str = "", **more: Any) -> Annotation:
@@ -365,7 +362,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
     many = fabula.app.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
-    text = annotate(many, "Novel", found=False).document.text
+    text = many.annotated("Novel", found=False).document.text
     drawn = random.Random(36)
     starts = [drawn.randrange(len(text) - 60) for _ in range(count)]
     every = [

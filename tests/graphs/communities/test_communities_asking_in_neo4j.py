@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from endpoint import Endpoint, listed
 from fabula import Answer, Fabula
 from fabula.cli import main
@@ -71,9 +71,7 @@ def _models(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
     patch.setenv("FABULA_CHUNK_TOKENS", "24")
     patch.setenv("FABULA_CACHE", "false")
 

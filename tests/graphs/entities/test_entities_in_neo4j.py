@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from cases import for_each
-from database import cypher
+from database import cypher, server_variables
 from endpoint import Endpoint
 from endpoint.extraction import extracted
 from fabula import Fabula, Outcome
@@ -392,9 +392,7 @@ def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
     ):
         wipe(store)
         for name, value in {
-            "NEO4J_URI": address.uri,
-            "NEO4J_USERNAME": address.username,
-            "NEO4J_PASSWORD": address.password,
+            **server_variables(address),
             "OPENAI_BASE_URL": server.url,
             "OPENAI_API_KEY": "sk-test",
             "FABULA_CACHE": "false",

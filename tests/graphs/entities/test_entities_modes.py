@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cases import for_each
 from casts import NAME, Cast, put_cast
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
@@ -86,9 +86,7 @@ def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", address.uri)
-    patch.setenv("NEO4J_USERNAME", address.username)
-    patch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(patch, address)
     patch.setenv("FABULA_CHUNK_TOKENS", "24")
 
 

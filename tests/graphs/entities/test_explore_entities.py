@@ -11,7 +11,7 @@ import networkx
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import connect, name_server, wipe
 from explored import OF_ENTITIES
 from fabula import Fabula
 from fabula.cli import main
@@ -83,9 +83,7 @@ def found(graph: Store, name: str, /, **given: Any) -> list[dict[str, Any]]:
 @pytest.fixture
 def typed(graph: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`fabula entities` with what follows it."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
 
     def run(*given: str) -> Result:
         return CliRunner().invoke(main, ["entities", *given])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, cypher, wipe
+from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.app.recap import Recap
 from fabula.cli import main
@@ -78,9 +78,7 @@ def run(
     fabula: Fabula, address: Address, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Any:
     """`fabula` with what follows it."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    name_server(monkeypatch, address)
     monkeypatch.setenv("FABULA_HOME", str(settings.home))
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
 

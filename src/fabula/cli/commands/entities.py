@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +21,9 @@ from fabula.export.networks import write_network
 from fabula.graph.decisions import Decision
 from fabula.graph.hits import ALL_ROWS, Filters
 from fabula.graph.installed import graphs
+from fabula.graph.method import OtherEntities
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import find_called, list_entities
-from fabula.graphs.entities.resolve import person_or_place
 from fabula.text.folding import find_alike
 from fabula.text.nouns import count_noun
 
@@ -38,9 +36,6 @@ MAX_NAMES = 4
 """How many other names of an entity, or keywords of a relation, a table shows."""
 MAX_LINES = 5
 """How many lines of an entity's description are shown."""
-IDENTITIES = "identities"
-DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
-"""Who decided that two entities are the same, in words."""
 
 
 @click.command(
@@ -94,12 +89,11 @@ def command(
         known = fabula.known_filters(until, document)
         entities = _find_by_name(fabula, known, name, rows) if name and not out else []
         if entities and known.is_limited:
-            # Identities and corrections are of whole books: they may tell what comes later.
-            _print_entities(entities, Identities(fabula.name, {}, {}, ()), (), as_json)
+            # Other books and corrections are of whole books: they may tell what comes later.
+            _print_entities(entities, {}, (), as_json)
             return
         if entities:
-            identities = Identities.read(fabula, [row["id"] for row in entities])
-            _print_entities(entities, identities, fabula.decisions(), as_json)
+            _print_entities(entities, _find_others(fabula, entities), fabula.decisions(), as_json)
             return
         if name and document:
             raise NotFound(f"No entity in {document!r} is called {name!r}.")
@@ -168,16 +162,26 @@ def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:
 
 
 def _print_entities(
-    entities: Sequence[Row], identities: Identities, decisions: Sequence[Decision], as_json: bool
+    entities: Sequence[Row],
+    others: Mapping[str, OtherEntities],
+    decisions: Sequence[Decision],
+    as_json: bool,
 ) -> None:
     if as_json:
-        print_json([{**entity, **identities.of(entity)} for entity in entities])
+        known = [others.get(entity["id"], OtherEntities()) for entity in entities]
+        print_json(
+            [
+                {**entity, "others": its.others, "namesakes": its.namesakes}
+                for entity, its in zip(entities, known, strict=True)
+            ]
+        )
         return
     for number, entity in enumerate(entities):
         if number:
             echo("")
         corrections = describe_corrections(decisions, entity["document"], entity["names"])
-        for line in (*_describe(entity), *corrections, *identities.describe(entity)):
+        elsewhere = others.get(entity["id"], OtherEntities())
+        for line in (*_describe(entity), *corrections, *elsewhere.lines):
             echo(line)
         if entity["relations"]:
             echo("")
@@ -208,81 +212,16 @@ def _describe(entity: Row) -> Iterator[str]:
     yield f"  names: {', '.join(names)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Identities:
-    """Which entities of other documents are the same, and how to change that."""
-
-    collection: str
-    rows: Mapping[str, Row]
-    """Decisions and namesakes by the id of the entity."""
-    decided: Mapping[str, Sequence[str]]
-    """The pairs in the settings, by the names of the settings."""
-    stale: Sequence[str]
-    """What changed since the graph of identities was built."""
-
-    @classmethod
-    def read(cls, fabula: Collection, ids: Sequence[str]) -> Identities:
-        """Read what is known about entities; nothing where no package has that graph."""
-        if IDENTITIES not in graphs():
-            return cls(fabula.name, {}, {}, ())
-        rows = fabula.store.rows(
-            "fabula_graphs/identities/find_others", collection=fabula.name, nodes=ids
-        )
-        built = [graph for graph in fabula.collection_graphs() if graph.graph == IDENTITIES]
-        decided = fabula.settings.table(IDENTITIES).model_dump()
-        stale = built[0].stale if built else ()
-        return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
-
-    def of(self, entity: Row) -> Row:
-        """Return what is known about one entity, for JSON."""
-        row = self.rows.get(entity["id"])
-        if not row:
-            return {"others": [], "namesakes": []}
-        namesakes = row["namesakes"]
-        if len({person_or_place(member["type"]) for member in (entity, *namesakes)} - {""}) > 1:
-            # A person and a place of the same name are not the same.
-            namesakes = [
-                row
-                for row in namesakes
-                if person_or_place(row["type"]) == person_or_place(entity["type"])
-            ]
-        return {"others": row["others"], "namesakes": namesakes}
-
-    def describe(self, entity: Row) -> Iterator[str]:
-        """Yield lines on each decision, with its reason, and the command that changes it."""
-        known = self.of(entity)
-        for other in known["others"]:
-            is_same = "the same as" if other["same"] else "not the same as"
-            why = f"{other['why'] or 'no reason was given'} ({DECIDERS[other['by']]})"
-            yield f"  {is_same} {other['name']} · {other['title']}: {why}"
-            yield f"    {self._how_to_change(entity, other)}"
-        if known["others"]:
-            yield (
-                "    to make a decision last, `fabula entities split` or `merge` with these ids or "
-                f"names, or write it into fabula.toml, under [{IDENTITIES}]"
-            )
-        for other in known["namesakes"]:
-            yield f"  read as one with {other['name']} · {other['title']}: equal names"
-        if known["namesakes"]:
-            yield f"    `{self._build_command()}` decides who is the same"
-        if self.stale and (known["others"] or known["namesakes"]):
-            stale = ", ".join(self.stale)
-            yield f"    {IDENTITIES} is stale ({stale}): `{self._build_command()}`"
-
-    def _how_to_change(self, entity: Row, other: Row) -> str:
-        pair = f"{entity['id']} = {other['id']}"
-        option = "keep_apart" if other["same"] else "join"
-        if other["by"] == "person":
-            return (
-                "not so? undo the decision (`fabula entities decisions`), or remove the pair from "
-                f"the settings {IDENTITIES}.keep_apart and .join"
-            )
-        return f"not so? {self._build_command(option, *self.decided[option], pair)}"
-
-    def _build_command(self, option: str = "", *pairs: str) -> str:
-        words = ["fabula", "build", IDENTITIES, "--collection", self.collection]
-        assignment = f"{IDENTITIES}.{option}={'; '.join(pairs)}"
-        return shlex.join(words + (["--set", assignment] if option else []))
+def _find_others(fabula: Collection, entities: Sequence[Row]) -> Mapping[str, OtherEntities]:
+    """Return what graphs know about entities in other documents, by the ids of the entities."""
+    found: dict[str, OtherEntities] = {}
+    stale = {part.graph: part.stale for part in fabula.collection_graphs()}
+    for graph in graphs().values():
+        if graph.find_others:
+            options = fabula.settings.table(graph.name)
+            given = fabula.store.rows, fabula.name, options, stale.get(graph.name, ()), entities
+            found |= graph.find_others(*given)
+    return found
 
 
 def _relation_table(entity: Row) -> Table:

@@ -146,7 +146,7 @@ def export(document: str, until: str, out: Path, settings: Settings) -> None:
             written = fabula.export_annotations(out, document, what=(NOTES,), until=until)
             echo("\n".join(map(str, written)))
             return
-        content = write_notes(fabula, fabula.notes(document, until=until))
+        content = write_notes(fabula.notes(document, until=until), fabula.document, fabula.store)
     with replace_file(out) as stream:
         stream.write(content)
     echo(str(out))

@@ -16,7 +16,7 @@ from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.installed import graph
+from fabula.graph.installed import graph, graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graph.recipes import is_outdated
@@ -99,7 +99,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
             whole,
             (*SOURCE_GRAPHS, graph_name),
             lambda: (_read(whole, graph_name, tools), _staleness_note(whole, tools)),
-            uses=("identities",),
+            uses=graphs_upon("entities"),
         )
         reports, staleness = cached or ((), "")
         step.note += f"{len(reports):,}"

@@ -17,6 +17,7 @@ import numpy as np
 from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import (
@@ -54,7 +55,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
             unfiltered,
             ("text", "entities"),
             lambda: _read(unfiltered, tools).prepare(),
-            uses=("facts", "identities"),
+            uses=graphs_upon("entities"),
         )
         if network is None:
             step.note = "no entities were built"

@@ -112,7 +112,7 @@ def export_notes(
     with state.large_task_limit.hold(caller.id):
         if format == "md":
             layers = collection.notes(entry.id if entry else "", words, until=place)
-            content: str | bytes = write_notes(collection, layers)
+            content: str | bytes = write_notes(layers, collection.document, collection.store)
             media = "text/markdown; charset=utf-8"
         else:
             assert entry is not None
