@@ -80,6 +80,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "tenacity": "models/endpoint_retries.py",
     "tiktoken": "text/tokens.py",
     "tokenizers": "models/offline/embedder.py",
+    "tomlkit": "cli/commands/init.py",
     "webencodings": "load/encoding.py",
     "yaml": "load/front_matter.py",
     "uvicorn": "service/",
