@@ -43,6 +43,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "json_repair": "models/replies.py",
     "keyring": "models/keyring.py",
     "jwt": "service/http/openid.py",
+    "lazy_loader": "__init__.py",
     "langchain_core": "frameworks/langchain.py",
     "llama_index": "frameworks/llama_index.py",
     "lxml": "load/",
