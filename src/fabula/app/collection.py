@@ -161,7 +161,7 @@ class Collection:
         if fault := name_problem(name):
             raise SettingsError(f"The name of the collection, {quote_name(name)}, {fault}.")
         self.app = app
-        self.name = name
+        self._name = name
         self.models = models or app.models
         """The models with which graphs of the collection are built."""
         self._settings = settings or app.settings
@@ -171,6 +171,11 @@ class Collection:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its name, which is no other's."""
+        return self._name
 
     @property
     def settings(self) -> Settings:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula_scholar.words.commands.word_options import WordOptions, print_rows, word_options
 
 COLUMNS = {
@@ -52,10 +52,11 @@ def command(
 
     if against and against_collection:
         raise click.UsageError("Name a document or a collection to compare with, not both.")
-    with open_for_reading(options.settings) as fabula:
+    with open_app(options.settings) as app:
+        fabula = choose_collection(app)
         texts = options.corpus(fabula)
         if against_collection and against_collection != fabula.name:
-            reference = read_corpus(fabula.app.collection(against_collection))
+            reference = read_corpus(app.collection(against_collection))
         else:
             reference = read_reference(fabula, options.document, against)
         found = find_key_words(
