@@ -169,7 +169,7 @@ def test_a_job_that_stays_torn_is_a_plain_error_and_one_that_heals_is_read(
     client = service.client("write")
     id = begin(client, "torn", {"w.txt": WINTER})
     until(client, id)
-    store, jobs = service.state.app.home_store, service.state.jobs
+    store, jobs = service.state.app.connect(), service.state.jobs
     tear = "MATCH (job:ServiceJob {id: $id}) REMOVE job.usage"
     heal = "MATCH (job:ServiceJob {id: $id}) SET job.usage = '{}'"
     cypher(store, tear, id=id)
@@ -189,7 +189,7 @@ def test_a_job_that_stays_torn_is_a_plain_error_and_one_that_heals_is_read(
 def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled(
     service: Served, address: Address, held: Endpoint, endpoint: Endpoint
 ) -> None:
-    client, store = service.client("write"), service.state.app.home_store
+    client, store = service.client("write"), service.state.app.connect()
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
         [paused] = store.rows("service/save_paused", problem="Restored.")

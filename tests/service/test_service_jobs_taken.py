@@ -55,15 +55,15 @@ def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
     offline: dict[str, Any] = {"model": "offline", "embedding_model": "wordllama-256"}
     home = tmp_path_factory.mktemp("taken")
     with App(home=home, **server_of(address), **offline) as app:
-        make_schema(app.home_store)
-        app.home_store.make_schema()
+        make_schema(app.connect())
+        app.connect().make_schema()
         yield ServiceState(app)
 
 
 @pytest.fixture(autouse=True)
 def no_others(service: ServiceState) -> None:
     """Nothing is waiting but what a test begins."""
-    cypher(service.app.home_store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+    cypher(service.app.connect(), "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
 
 
 def ingest(service: ServiceState, collection: str, **texts: str) -> Job:
@@ -86,7 +86,7 @@ def work(service: ServiceState, id: str, worker: str, stop: Stop | None = None) 
     """The job, after the worker that has it did what it could."""
     job = service.jobs.read(id)
     assert job
-    with process_lock(service.app.home_store, [worker]) as held:
+    with process_lock(service.app.connect(), [worker]) as held:
         JobRun(service.job_services, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
     return again(service, id)
 
@@ -110,7 +110,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     assert work(service, job.id, "quick").counts == {"succeeded": 1}
     done = again(service, job.id)
     # It wakes up now, and finds it done by another.
-    with process_lock(service.app.home_store, ["slow"]) as held:
+    with process_lock(service.app.connect(), ["slow"]) as held:
         JobRun(service.job_services, slow, "slow", held, Stop(), lambda: False).run()
     assert again(service, job.id) == done
 
@@ -131,7 +131,7 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: ServiceState)
             for _ in range(ROUNDS):
                 assert take(service, "reader") == job.id
                 cypher(
-                    service.app.home_store,
+                    service.app.connect(),
                     "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
                     id=job.id,
                 )
@@ -147,9 +147,9 @@ def test_a_job_that_nobody_works_on_is_nobodys(service: ServiceState) -> None:
     job = ingest(service, "nobody", winter=WINTER)
     asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
     assert take(service, "first") == job.id
-    assert cypher(service.app.home_store, asked, id=job.id) == [{"leased": True}]
+    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": True}]
     assert work(service, job.id, "first").state == "succeeded"
-    assert cypher(service.app.home_store, asked, id=job.id) == [{"leased": None}]
+    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": None}]
 
 
 def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: ServiceState) -> None:
@@ -229,7 +229,7 @@ def profile_take(service: ServiceState, worker: str) -> tuple[int, str | None]:
     ids: list[str] = []
     for name, asked in steps:
         statement = f"PROFILE {read_statement(f'service/{name}')}"
-        found = service.app.home_store._driver.execute_query(statement, {"ids": ids} | asked)
+        found = service.app.connect()._driver.execute_query(statement, {"ids": ids} | asked)
         hits += count_hits(found.summary.profile or {})
         ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
     return hits, ids[0] if ids else None
@@ -241,7 +241,7 @@ def repeat(service: ServiceState, job: Job, times: int, source: str = "i.source"
     `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
     """
     cypher(
-        service.app.home_store,
+        service.app.connect(),
         f"""
         MATCH (j:ServiceJob {{id: $id}})-[:HAS_ITEM]->(i)
         UNWIND range(1, $times) AS k
@@ -269,7 +269,7 @@ WAITING = {
 def test_a_take_reads_no_more_however_many_jobs_wait(service: ServiceState, how: str) -> None:
     """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
     source, state = WAITING[how]
-    store, hits = service.app.home_store, {}
+    store, hits = service.app.connect(), {}
     for times in (50, 1_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
@@ -308,7 +308,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Servic
     running = again(service, job.id)
     # After its worker has last looked.
     service.jobs.cancel(PERSON, job.id)
-    with process_lock(service.app.home_store, ["first"]) as held:
+    with process_lock(service.app.connect(), ["first"]) as held:
         JobRun(service.job_services, running, "first", held, stop, lambda: True).run()
     assert again(service, job.id).state == "queued"
     assert take(service, "second") == job.id
@@ -321,7 +321,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Servic
 
 def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState) -> None:
     job = ingest(service, "both", winter=WINTER)
-    store = service.app.home_store
+    store = service.app.connect()
     service.jobs._move("new", "service/save_waits")
     taken: list[str | None] = []
     taking = threading.Thread(target=lambda: taken.append(take(service, "first")))
@@ -346,7 +346,7 @@ def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState)
 def test_what_a_job_waited_for_is_not_told_once_it_runs(service: ServiceState) -> None:
     job = ingest(service, "waited", winter=WINTER)
     cypher(
-        service.app.home_store,
+        service.app.connect(),
         "MATCH (job:ServiceJob {id: $id}) SET job.problem = 'Neo4j is away.'",
         id=job.id,
     )

@@ -184,7 +184,7 @@ class Collection:
 
     @property
     def store(self) -> Store:
-        """The graph that the collection is in; what is asked of it names the collection."""
+        """The graph that the collection is in: the first use connects, as `App.store_of` does."""
         return self.app.store_of(self.name)
 
     # Writing

@@ -146,7 +146,7 @@ class Jobs:
             "usage": "{}",
             "problem": "",
         }
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/save_job",
             job=properties,
             items=[item_row(id, index, item) for index, item in enumerate(items)],
@@ -190,7 +190,7 @@ class Jobs:
         """
         for number in range(READ_TRIES):
             time.sleep(number * READ_PAUSE_SECONDS)
-            rows = self._app.home_store.rows(name, **parameters)
+            rows = self._app.connect().rows(name, **parameters)
             if all(map(is_whole, rows)):
                 return rows
         raise StoreError("A job can't be read, as it is being written all the time: try again.")
@@ -225,7 +225,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.home_store.rows("service/find_waiting", **self._takes(takes_others))
+        [row] = self._app.connect().rows("service/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -245,7 +245,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        store = self._app.home_store
+        store = self._app.connect()
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
             ended = self._move("over", "service/clear_ended")
@@ -258,7 +258,7 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """Return how many jobs of all collections are in each state."""
-        rows = self._app.home_store.rows("service/count_jobs")
+        rows = self._app.connect().rows("service/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
@@ -279,7 +279,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("service/save_paused", problem=problem)
+        [row] = self._app.connect().rows("service/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
@@ -351,7 +351,7 @@ class Jobs:
         """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
         for transition in transitions:
-            rows = self._app.home_store.rows("service/save_state", id=id, **transition.parameters())
+            rows = self._app.connect().rows("service/save_state", id=id, **transition.parameters())
             if rows:
                 self.notify()
                 job = self.find(caller, id)
@@ -366,7 +366,7 @@ class Jobs:
 
     def _move(self, queue: str, statement: str) -> int:
         """Run a statement on the jobs at one stage of the queue; return how many there were."""
-        store = self._app.home_store
+        store = self._app.connect()
         rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
@@ -375,7 +375,7 @@ class Jobs:
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
         if digest != ANY_SERVER:
-            self._app.home_store.rows("service/save_recipe", id=digest, made_with=made_with)
+            self._app.connect().rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:
