@@ -114,6 +114,11 @@ def test_a_name_or_a_method_that_there_is_not_is_told() -> None:
         app.colection("novels")  # type: ignore[attr-defined]
 
 
+def test_a_collection_stays_the_one_that_it_was_opened_as() -> None:
+    with App() as app, pytest.raises(AttributeError, match="has no setter"):
+        app.collection("novels").name = "diaries"  # type: ignore[misc]
+
+
 def test_a_setting_that_there_is_not_is_a_type_error() -> None:
     hint = r"no setting 'colection'. Did you mean collection\?"
     with pytest.raises(TypeError, match=hint):
