@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fabula
 from docs_site.text import join_page, table
-from fabula import _HOMES
 
 INDEX = """\
 # Python API
@@ -85,7 +84,10 @@ def make_pages() -> dict[str, str]:
         ValueError: A public name is on no page.
 
     """
-    errors = tuple(name for name, home in _HOMES.items() if home == "errors")
+    public = {name for name in dir(fabula) if name != "__version__"}
+    errors = tuple(
+        name for name in sorted(public) if issubclass(getattr(fabula, name), fabula.FabulaError)
+    )
     made: dict[str, str] = {}
     placed: dict[str, str] = {}
     for page, (title, about, names) in PAGES.items():
@@ -93,11 +95,10 @@ def make_pages() -> dict[str, str]:
         placed |= dict.fromkeys(every, page)
         directives = [_directive(name) for name in every]
         made[f"reference/python/{page}.md"] = join_page(f"# {title}", about, *directives)
-    public = {name for name in fabula.__all__ if name != "__version__"}
     if missing := public ^ placed.keys():
         raise ValueError(f"{', '.join(sorted(missing))}: name them in docs_site/python_api.py.")
     rows = [
-        (f"[`{name}`]({placed[name]}.md#fabula.{_HOMES[name]}.{name})", PAGES[placed[name]][0])
+        (f"[`{name}`]({placed[name]}.md#fabula.{name})", PAGES[placed[name]][0])
         for name in sorted(public)
     ]
     made["reference/python/index.md"] = join_page(INDEX, table(("name", "page"), rows))
@@ -107,7 +108,7 @@ def make_pages() -> dict[str, str]:
 
 
 def _directive(name: str) -> str:
-    directive = f"::: fabula.{_HOMES[name]}.{name}"
+    directive = f"::: fabula.{name}"
     # It is a Collection: what it inherits is on the same page.
     return (
         f"{directive}\n    options:\n      inherited_members: false"

@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from fabula.config.settings import SECRET
 from fabula.errors import FabulaError
-from fabula.models.address import redact_url
 from fabula.models.usage import Usage, sum_usage
 from fabula_bench.log import PEER, RUN, Log, read_json, replace_file
 from fabula_bench.metrics import Metric
@@ -31,7 +31,6 @@ from fabula_bench.report.about import (
 from fabula_bench.suite import Suite
 
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
-SECRETS = frozenset({"api_key", "neo4j_password", "collections"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +130,10 @@ class RunRecord:
         swept = None
         if sweep and tested.value is not None:
             swept = SweepPoint(sweep.label, tested.value, tested.series)
-        values = {name: value for name, value in settings.values().items() if name not in SECRETS}
+        values = {name: value for name, value in settings.values().items() if name not in SECRET}
         return System(
             name=tested.name,
-            settings=values | {"base_url": settings.base_url and redact_url(settings.base_url)},
+            settings=values,
             models=models(settings),
             stages=stages,
             swept=swept,

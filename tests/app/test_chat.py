@@ -418,9 +418,10 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
     shown = CliRunner().invoke(main, ["query", "Where did Boris walk?"]).stdout
     [first] = [line for line in shown.splitlines() if line.startswith("[1] ")]
     place = first.rpartition("characters ")[2]
-    kept = tmp_path / "home" / "last_answer.json"
+    [kept] = (tmp_path / "home" / "last_answers").iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(kept.parent.parent.stat().st_mode) == 0o700
     for typed in ("1", "[1]"):
         result = CliRunner().invoke(main, ["read", typed])
         assert result.exit_code == 0, result.output

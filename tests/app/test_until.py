@@ -169,7 +169,7 @@ def test_every_node_says_how_much_of_the_text_it_rests_on(
         assert row["last"] >= max(row["ends"])
         assert row["since"] == (min(row["ends"]) if row["kind"] in growing else row["last"])
     assert {"chunk", "summary", "detail", *growing - {"triple"}} < {row["kind"] for row in rows}
-    assert check(library.home_store, graphs().values(), "story").violations == ()
+    assert check(library.connect(), graphs().values(), "story").violations == ()
 
 
 @pytest.mark.journey

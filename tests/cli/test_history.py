@@ -119,10 +119,14 @@ def test_damaged_lines_are_left_out(tmp_path: Path) -> None:
 
 
 def test_of_questions_that_are_asked_at_once_none_is_lost(run: Any, tmp_path: Path) -> None:
-    with Fabula() as fabula:
+    """Also while the list is cut: it is read and written whole then."""
+    with Fabula(question_history=100) as fabula:
         answer = fabula.query("Who keeps the light?")
-        queries = [Query.of(f"Who keeps light {n}?", fabula.settings) for n in range(40)]
+        queries = [Query.of(f"Who keeps light {n}?", fabula.settings) for n in range(200)]
+        for query in queries[:100]:
+            keep_question(query, answer, fabula)
         with ThreadPoolExecutor(8) as threads:
-            list(threads.map(lambda query: keep_question(query, answer, fabula), queries))
+            list(threads.map(lambda query: keep_question(query, answer, fabula), queries[100:]))
     kept = {question.question for question in recall_questions(tmp_path / "home")}
-    assert kept == {query.question for query in queries}
+    assert {query.question for query in queries[100:]} <= kept
+    assert len(kept) <= 110

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -175,7 +176,8 @@ def test_the_last_answer_may_cite_several_collections(books: None, tmp_path: Pat
     (tmp_path / "Autumn.txt").write_text("Title: Autumn\n\nClara swam under the pier.")
     run("ingest", "Autumn.txt", "--collection", "other")
     run("query", "Where did Clara swim?", "--across", "other,default")
-    kept = json.loads((tmp_path / "home" / "last_answer.json").read_text())
+    [file] = (tmp_path / "home" / "last_answers").iterdir()
+    kept = json.loads(file.read_text())
     assert {each["collection"] for each in kept["citations"]} == {"default", "other"}
     entries = json.loads(run("cite", "--last", "--format", "csl").stdout)
     assert {entry["title"] for entry in entries} == {"Autumn", "Summer"}
@@ -190,7 +192,7 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
     assert "There is no last answer" in run("read", "[3]", code=1).stderr
     assert "Looking for a document named 3 instead." in run("read", "3", code=1).stderr
     run("query", "Where did Clara swim?")
-    kept = tmp_path / "home" / "last_answer.json"
+    [kept] = (tmp_path / "home" / "last_answers").iterdir()
     number = str(json.loads(kept.read_text())["citations"][0]["number"])
     before = kept.read_text()
     run("query", "Where did Boris walk?", "--json")
@@ -215,12 +217,33 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
 def test_a_damaged_file_of_citations_is_told_and_made_anew(
     damage: bytes, tmp_path: Path, books: None
 ) -> None:
-    kept = tmp_path / "home" / "last_answer.json"
-    kept.parent.mkdir(mode=0o700)
+    kept = tmp_path / "home" / "last_answers" / f"{os.getsid(0)}.json"
+    kept.parent.mkdir(parents=True)
     kept.write_bytes(damage)
-    assert "last_answer.json: ask again." in run("read", "[1]", code=1).stderr
+    assert f"{kept}: ask again." in run("read", "[1]", code=1).stderr
     run("query", "Where did Clara swim?")
     assert json.loads(kept.read_text())["question"] == "Where did Clara swim?"
+
+
+def test_each_terminal_opens_the_citations_of_its_own_last_answer(
+    books: None, tmp_path: Path
+) -> None:
+    """`fabula read 1` opened what another window had asked."""
+    run("query", "Where did Clara swim?")
+    [here] = (tmp_path / "home" / "last_answers").iterdir()
+    # Other terminals ask after this one.
+    os.utime(here, (1, 1))
+    for session in range(25):
+        there = here.with_name(f"other{session}.json")
+        there.write_text(here.read_text().replace("Clara", f"Boris {session}"))
+        os.utime(there, (2 + session,) * 2)
+    assert "[1] of the answer to 'Where did Clara swim?'" in run("read", "1").stderr
+    # One that has no answer of its own opens the newest.
+    here.unlink()
+    assert "[1] of the answer to 'Where did Boris 24 swim?'" in run("read", "1").stderr
+    run("query", "Where did Clara swim?")
+    kept = {file.stem for file in here.parent.iterdir()}
+    assert kept == {here.stem, *(f"other{session}" for session in range(6, 25))}
 
 
 def test_an_answer_stands_where_its_citations_cannot_be_kept(

@@ -106,8 +106,8 @@ class Crash(BaseException):
 def app(store: Store, graph_url: str) -> Iterator[App]:
     """A collection and its neighbour."""
     with App() as app:
-        fill(app.home_store, NAME)
-        fill(app.home_store, NEIGHBOUR)
+        fill(app.connect(), NAME)
+        fill(app.connect(), NEIGHBOUR)
         yield app
 
 
@@ -116,7 +116,7 @@ def file(app: App, tmp_path: Path) -> Path:
     """The collection as a file; the graph has it no more."""
     file = tmp_path / "novels.jsonl"
     app.collection(NAME).export_whole(file)
-    remove(app.home_store)
+    remove(app.connect())
     return file
 
 
@@ -169,7 +169,7 @@ def rewrite(file: Path, change: Any) -> None:
 
 
 def test_what_is_imported_is_what_was_exported(app: App, tmp_path: Path) -> None:
-    store = app.home_store
+    store = app.connect()
     whole, neighbour = belongings(store, NAME), belongings(store, NEIGHBOUR)
     broken, layers = faults(store, NAME), list(store.documents(NAME))
     assert len(whole[0]) > 80 and len(whole[1]) > 100 and len(whole[2]) == 1
@@ -200,7 +200,7 @@ def test_what_is_imported_is_what_was_exported(app: App, tmp_path: Path) -> None
 def test_a_slot_and_long_layers_of_annotations_are_kept(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = app.home_store
+    store = app.connect()
     [entry, *_] = store.documents(NAME)
     annotate(store, NAME, 1200)
     app.compact()
@@ -235,7 +235,7 @@ def statements(monkeypatch: pytest.MonkeyPatch, last: int) -> list[str]:
 def test_an_import_that_is_killed_before_any_of_its_statements_leaves_nothing_to_see(
     app: App, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = app.home_store
+    store = app.connect()
     monkeypatch.setattr(collection_file, "ROWS_PER_SLICE", 60)
     app.import_collection(file)
     whole, neighbour = belongings(store, NAME), belongings(store, NEIGHBOUR)
@@ -247,7 +247,7 @@ def test_an_import_that_is_killed_before_any_of_its_statements_leaves_nothing_to
     assert len(sent) > 15
     for last in range(1, len(sent)):
         with monkeypatch.context() as patched, App() as crashing:
-            assert crashing.home_store
+            assert crashing.connect()
             statements(patched, last)
             with pytest.raises(Crash):
                 crashing.import_collection(file)
@@ -265,12 +265,12 @@ def test_an_import_that_fails_removes_what_it_has_written(app: App, file: Path) 
     rewrite(file, lambda one: one | {"end": "nobody"} if one.get("label") == "DETAILS" else one)
     with pytest.raises(StoreError, match="relationships lead to nodes that are not of the coll"):
         app.import_collection(file)
-    assert belongings(app.home_store, NAME) == NOTHING
-    assert cypher(app.home_store, "MATCH (n:Staged) RETURN n") == []
+    assert belongings(app.connect(), NAME) == NOTHING
+    assert cypher(app.connect(), "MATCH (n:Staged) RETURN n") == []
 
 
 def test_a_collection_that_is_there_is_never_changed(app: App, tmp_path: Path) -> None:
-    store, file = app.home_store, tmp_path / "novels.jsonl"
+    store, file = app.connect(), tmp_path / "novels.jsonl"
     app.collection(NAME).export_whole(file)
     whole = belongings(store, NAME)
     with pytest.raises(SpaceError, match=r"There is a collection .* already: nothing was imported"):
@@ -279,7 +279,7 @@ def test_a_collection_that_is_there_is_never_changed(app: App, tmp_path: Path) -
 
 
 def test_while_it_is_imported_a_collection_takes_no_documents(app: App, file: Path) -> None:
-    store = app.home_store
+    store = app.connect()
     properties = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "name": NAME}
     properties |= {"aspects": [""], "kinds": [], "element_kinds": []}
     store.rows("core/save_importing", collection=NAME, properties=properties)
@@ -298,9 +298,9 @@ def test_while_it_is_imported_a_collection_takes_no_documents(app: App, file: Pa
 
 
 def test_a_collection_that_changes_meanwhile_is_no_file(app: App, tmp_path: Path) -> None:
-    rows = whole_collection.read_collection(app.home_store, NAME)
+    rows = whole_collection.read_collection(app.connect(), NAME)
     assert next(rows)[0] == "collection"
-    annotate(app.home_store, NAME, 4)
+    annotate(app.connect(), NAME, 4)
     with pytest.raises(Changed, match="changed while it was read"):
         list(rows)
 
@@ -312,7 +312,7 @@ def test_a_file_that_was_cut_is_refused(app: App, file: Path, kept: float) -> No
         file.write_bytes(cut)
         with pytest.raises(LoadError, match="was cut or changed"):
             app.import_collection(file)
-    assert belongings(app.home_store, NAME) == NOTHING
+    assert belongings(app.connect(), NAME) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_what_is_no_such_file_is_refused(app: App, file: Path, change: Any, said
     file.write_text(change(file.read_text()))
     with pytest.raises(LoadError, match=said):
         app.import_collection(file)
-    assert belongings(app.home_store, NAME) == NOTHING
+    assert belongings(app.connect(), NAME) == NOTHING
 
 
 def test_a_file_that_is_not_there_is_refused(app: App, tmp_path: Path) -> None:
@@ -354,22 +354,22 @@ def test_a_file_that_is_not_there_is_refused(app: App, tmp_path: Path) -> None:
 def test_a_strangers_file_makes_nothing_beside_the_collection(
     app: App, file: Path, node: dict[str, Any]
 ) -> None:
-    neighbour = belongings(app.home_store, NEIGHBOUR)
+    neighbour = belongings(app.connect(), NEIGHBOUR)
     put_in = iter([{"type": "node", "vector": None, **node}])
     rewrite(file, lambda one: next(put_in, one) if one["type"] == "node" else one)
     with pytest.raises(StoreError, match=r"labels|of another collection"):
         app.import_collection(file)
-    assert belongings(app.home_store, NAME) == NOTHING
-    assert belongings(app.home_store, NEIGHBOUR) == neighbour
-    assert cypher(app.home_store, "MATCH (n:ServiceKey) RETURN n") == []
+    assert belongings(app.connect(), NAME) == NOTHING
+    assert belongings(app.connect(), NEIGHBOUR) == neighbour
+    assert cypher(app.connect(), "MATCH (n:ServiceKey) RETURN n") == []
 
 
 def test_a_file_of_an_earlier_schema_becomes_one_of_this(
     app: App, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app.import_collection(file)
-    whole = belongings(app.home_store, NAME)
-    remove(app.home_store)
+    whole = belongings(app.connect(), NAME)
+    remove(app.connect())
     earlier = VERSION - 1
 
     def as_before(one: dict[str, Any]) -> dict[str, Any]:
@@ -395,7 +395,7 @@ def test_a_file_of_an_earlier_schema_becomes_one_of_this(
         app.import_collection(file)
     monkeypatch.setattr(collection_file, "CONVERSIONS", {earlier: convert})
     app.import_collection(file)
-    assert belongings(app.home_store, NAME) == whole
+    assert belongings(app.connect(), NAME) == whole
 
 
 PROPERTIES = st.dictionaries(
@@ -433,7 +433,7 @@ def run(*arguments: str | Path, code: int = 0) -> Result:
 
 
 def test_two_commands_bring_a_collection_elsewhere(app: App, tmp_path: Path) -> None:
-    file, store = tmp_path / "novels.jsonl", app.home_store
+    file, store = tmp_path / "novels.jsonl", app.connect()
     written = run("export", "--whole", "--out", file, "--collection", NEIGHBOUR).stdout
     for more in (("A",), ("--all",), ("--embeddings",), ("--format", "graphml")):
         assert (

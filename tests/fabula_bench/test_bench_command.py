@@ -18,6 +18,7 @@ from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula.build.outcome import SilentListener
 from fabula.cli import main
+from fabula.config.settings import SECRET
 from fabula.errors import BudgetSpent, ModelError
 from fabula.store import Store
 from fabula_bench.data import SMOKE
@@ -204,6 +205,8 @@ def test_an_option_is_chosen_from_the_context(
     [first, *_] = recorded()["systems"]
     assert first["stages"]["ask"]["spent"].keys() == {"gpt-4.1-mini", "text-embedding-3-small"}
     assert first["stages"]["ingest"]["spent"]["text-embedding-3-small"]["calls"] == 2
+    assert first["settings"]["base_url"] == os.environ["OPENAI_BASE_URL"]
+    assert not {*SECRET} & first["settings"].keys()
 
 
 def test_an_answer_is_kept_with_what_it_cites(

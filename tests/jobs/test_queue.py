@@ -64,7 +64,7 @@ def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(autouse=True)
 def no_others(service: Server) -> None:
     """Nothing is waiting but what a test begins."""
-    cypher(service.app.home_store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+    cypher(service.app.connect(), "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
 
 
 def ingest(service: Server, collection: str, **texts: str) -> Job:
@@ -87,7 +87,7 @@ def work(service: Server, id: str, worker: str, stop: Stop | None = None) -> Job
     """The job, after the worker that has it did what it could."""
     job = service.jobs.read(id)
     assert job
-    with process_lock(service.app.home_store, [worker]) as held:
+    with process_lock(service.app.connect(), [worker]) as held:
         JobRun(service.job_services, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
     return again(service, id)
 
@@ -111,7 +111,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     assert work(service, job.id, "quick").counts == {"succeeded": 1}
     done = again(service, job.id)
     # It wakes up now, and finds it done by another.
-    with process_lock(service.app.home_store, ["slow"]) as held:
+    with process_lock(service.app.connect(), ["slow"]) as held:
         JobRun(service.job_services, slow, "slow", held, Stop(), lambda: False).run()
     assert again(service, job.id) == done
 
@@ -132,7 +132,7 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: Server) -> No
             for _ in range(ROUNDS):
                 assert take(service, "reader") == job.id
                 cypher(
-                    service.app.home_store,
+                    service.app.connect(),
                     "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
                     id=job.id,
                 )
@@ -144,7 +144,7 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: Server) -> No
 
 
 def test_a_job_is_read_before_a_write_or_after_it_and_never_in_between(service: Server) -> None:
-    store, job = service.app.home_store, ingest(service, "whole", winter=WINTER)
+    store, job = service.app.connect(), ingest(service, "whole", winter=WINTER)
     write = """
         MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item)
         SET job.problem = 'new', job.version = job.version + 1, item.error = 'new'
@@ -167,7 +167,7 @@ def test_a_job_is_read_before_a_write_or_after_it_and_never_in_between(service: 
 
 
 def test_a_job_that_is_deleted_as_it_is_read_is_not_there(service: Server) -> None:
-    store, job = service.app.home_store, ingest(service, "deleted", winter=WINTER)
+    store, job = service.app.connect(), ingest(service, "deleted", winter=WINTER)
     with ThreadPoolExecutor() as pool, store.session() as session:
         transaction = session.begin_transaction()
         delete = "MATCH (n:ServiceJob {id: $id})-[:HAS_ITEM]->(item) DETACH DELETE n, item"
@@ -183,7 +183,7 @@ def test_a_job_that_is_deleted_as_it_is_read_is_not_there(service: Server) -> No
 @pytest.mark.nightly
 def test_no_job_is_torn_beside_writes_however_often_it_is_read(service: Server) -> None:
     """Without locks one read in fifty had old and new properties beside each other."""
-    store = service.app.home_store
+    store = service.app.connect()
     jobs = [ingest(service, f"torn {number}", winter=WINTER) for number in range(3)]
     ids = [take(service, "writer") for _ in jobs]
     over = threading.Event()
@@ -233,9 +233,9 @@ def test_a_job_that_nobody_works_on_is_nobodys(service: Server) -> None:
     job = ingest(service, "nobody", winter=WINTER)
     asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
     assert take(service, "first") == job.id
-    assert cypher(service.app.home_store, asked, id=job.id) == [{"leased": True}]
+    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": True}]
     assert work(service, job.id, "first").state == "succeeded"
-    assert cypher(service.app.home_store, asked, id=job.id) == [{"leased": None}]
+    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": None}]
 
 
 def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: Server) -> None:
@@ -315,7 +315,7 @@ def profile_take(service: Server, worker: str) -> tuple[int, str | None]:
     ids: list[str] = []
     for name, asked in steps:
         statement = f"PROFILE {read_statement(f'jobs/{name}')}"
-        found = service.app.home_store._driver.execute_query(statement, {"ids": ids} | asked)
+        found = service.app.connect()._driver.execute_query(statement, {"ids": ids} | asked)
         hits += count_hits(found.summary.profile or {})
         ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
     return hits, ids[0] if ids else None
@@ -327,7 +327,7 @@ def repeat(service: Server, job: Job, times: int, source: str = "i.source") -> N
     `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
     """
     cypher(
-        service.app.home_store,
+        service.app.connect(),
         f"""
         MATCH (j:ServiceJob {{id: $id}})-[:HAS_ITEM]->(i)
         UNWIND range(1, $times) AS k
@@ -355,7 +355,7 @@ WAITING = {
 def test_a_take_reads_no_more_however_many_jobs_wait(service: Server, how: str) -> None:
     """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
     source, state = WAITING[how]
-    store, hits = service.app.home_store, {}
+    store, hits = service.app.connect(), {}
     for times in (50, 1_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
@@ -394,7 +394,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Server
     running = again(service, job.id)
     # After its worker has last looked.
     service.jobs.cancel(PERSON, job.id)
-    with process_lock(service.app.home_store, ["first"]) as held:
+    with process_lock(service.app.connect(), ["first"]) as held:
         JobRun(service.job_services, running, "first", held, stop, lambda: True).run()
     assert again(service, job.id).state == "queued"
     assert take(service, "second") == job.id
@@ -407,7 +407,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: Server
 
 def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: Server) -> None:
     job = ingest(service, "both", winter=WINTER)
-    store = service.app.home_store
+    store = service.app.connect()
     service.jobs._move("new", "jobs/save_waits")
     taken: list[str | None] = []
     taking = threading.Thread(target=lambda: taken.append(take(service, "first")))
@@ -432,7 +432,7 @@ def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: Server) -> No
 def test_what_a_job_waited_for_is_not_told_once_it_runs(service: Server) -> None:
     job = ingest(service, "waited", winter=WINTER)
     cypher(
-        service.app.home_store,
+        service.app.connect(),
         "MATCH (job:ServiceJob {id: $id}) SET job.problem = 'Neo4j is away.'",
         id=job.id,
     )

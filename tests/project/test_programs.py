@@ -67,10 +67,12 @@ def test_all_errors_and_the_version_are_public() -> None:
         for name, one in inspect.getmembers(errors, inspect.isclass)
         if one.__module__ == errors.__name__
     }
-    assert every <= set(fabula.__all__)
-    for name in fabula.__all__:
+    assert every <= set(dir(fabula))
+    for name in dir(fabula):
         assert getattr(fabula, name) is not None
-    assert dir(fabula) == sorted(fabula.__all__)
+    everything: dict[str, object] = {}
+    exec("from fabula import *", everything)
+    assert everything.keys() - {"__builtins__"} == set(dir(fabula))
     assert issubclass(fabula.TooLarge, FabulaError)
     assert fabula.__version__ == version("fabula")
 
@@ -80,14 +82,14 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     members = [one for name, one in inspect.getmembers(of) if not name.startswith("_")]
     given = [one.fget if isinstance(one, property) else one for one in members]
     # Types of what no question needs are not imported where methods are annotated with them.
-    types = {name: getattr(fabula, name) for name in fabula.__all__}
+    types = {name: getattr(fabula, name) for name in dir(fabula)}
     types |= {"Listener": Listener, "Progress": Progress, "Store": Store, "Meter": Meter}
     types["Trace"] = Trace
     types["ProgressReport"] = ProgressReport
     hints = [get_type_hints(one, localns=types)["return"] for one in given]
     results = {each for hint in hints for each in _classes(hint)}
     # The graph itself, for who looks behind all this.
-    assert {one.__name__ for one in results} - {"Store"} <= set(fabula.__all__)
+    assert {one.__name__ for one in results} - {"Store"} <= set(dir(fabula))
 
 
 def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
@@ -97,7 +99,7 @@ def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
     if isinstance(hint, type) and hint.__module__.startswith("fabula.") and hint not in above:
         yield hint
         if is_dataclass(hint):
-            known = {name: getattr(fabula, name) for name in fabula.__all__} | {"Store": Store}
+            known = {name: getattr(fabula, name) for name in dir(fabula)} | {"Store": Store}
             for one in get_type_hints(hint, localns=known).values():
                 yield from _classes(one, (*above, hint))
 
@@ -106,10 +108,15 @@ def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
 
 
 def test_a_name_or_a_method_that_there_is_not_is_told() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Fabla'"):
+    with pytest.raises(AttributeError, match="No fabula attribute Fabla"):
         fabula.Fabla  # type: ignore[attr-defined]  # noqa: B018
     with App() as app, pytest.raises(AttributeError, match="no attribute 'colection'"):
         app.colection("novels")  # type: ignore[attr-defined]
+
+
+def test_a_collection_stays_the_one_that_it_was_opened_as() -> None:
+    with App() as app, pytest.raises(AttributeError, match="has no setter"):
+        app.collection("novels").name = "diaries"  # type: ignore[misc]
 
 
 def test_a_setting_that_there_is_not_is_a_type_error() -> None:

@@ -429,7 +429,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
     app: App, client: httpx2.Client, document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    run = app.home_store.run
+    run = app.connect().run
 
     def count(statement: str, *given: Any, **parameters: Any) -> list[dict[str, Any]]:
         # The service has other things to ask meanwhile, as for jobs.
@@ -437,7 +437,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
             sent.append(statement)
         return run(statement, *given, **parameters)
 
-    monkeypatch.setattr(app.home_store, "run", count)
+    monkeypatch.setattr(app.connect(), "run", count)
     length = len(WINTER) - 100
 
     def count_sent(stretches: int) -> int:

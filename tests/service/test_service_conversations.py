@@ -115,7 +115,7 @@ def test_a_question_reads_of_the_turns_before_it_what_was_said_and_of_what(
         ask(client, id, f"Who is Nobody {number}?", body=body).json()
         for number, body in enumerate([{}, {"document": document["id"], "until": "30 %"}])
     ]
-    [row] = it.state.app.home_store.rows(
+    [row] = it.state.app.connect().rows(
         "service/find_history", id=id, collection="novels", caller=owner(it), before=None
     )
     for turn, view in zip(row["turns"], views, strict=True):
@@ -202,7 +202,7 @@ def test_a_conversation_is_forgotten(client: httpx2.Client, it: Served) -> None:
     assert client.get(f"{SHELF}/conversations/{id}").status_code == 404
     assert ask(client, id, "Who?").status_code == 404
     left = cypher(
-        it.state.app.home_store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id"
+        it.state.app.connect(), "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id"
     )
     assert left == []
 
@@ -219,7 +219,7 @@ def test_with_a_collection_go_everybodys_conversations_about_it(
     assert client.get(f"{path}/{gone}").status_code == 404
     assert client.get(f"{SHELF}/conversations/{kept}").status_code == 200
     left = cypher(
-        it.state.app.home_store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id"
+        it.state.app.connect(), "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id"
     )
     assert left == []
 
@@ -383,7 +383,7 @@ def holding(it: Served, endpoint: Endpoint, question: str) -> Iterator[None]:
 
     def hold() -> None:
         until = time.monotonic() + PATIENCE
-        with it.state.app.home_store.session() as session:
+        with it.state.app.connect().session() as session:
             while time.monotonic() < until and not release.is_set():
                 with session.begin_transaction() as transaction:
                     if transaction.run(f"{find} RETURN turn.id", question=question).single():
@@ -436,7 +436,7 @@ def test_a_write_that_neo4j_refuses_is_tried_again(
     it: Served, client: httpx2.Client, endpoint: Endpoint
 ) -> None:
     """A constraint stands for whatever makes Neo4j refuse a write, until it is dropped."""
-    store, id = it.state.app.home_store, begin(client)
+    store, id = it.state.app.connect(), begin(client)
     cypher(store, "MATCH (turn:ServiceTurn) DETACH DELETE turn")
     ask(client, begin(client), "Where did Anna walk?", body={"mode": "naive"})
     cypher(store, "CREATE CONSTRAINT refusing FOR (n:ServiceTurn) REQUIRE n.mode IS UNIQUE")
@@ -478,11 +478,11 @@ def test_a_key_is_free_again_after_a_day_or_if_its_turn_was_never_answered(
     ask(client, id, "Where did Anna walk?", headers=headers)
     age = "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.created_at = datetime() - duration($age)"
     [first] = turns(client, id)
-    cypher(it.state.app.home_store, age, id=first["id"], age="PT25H")
+    cypher(it.state.app.connect(), age, id=first["id"], age="PT25H")
     assert ask(client, id, "Where did Boris walk?", headers=headers).status_code == 200
     [_, second] = turns(client, id)
     cypher(
-        it.state.app.home_store,
+        it.state.app.connect(),
         f"{age}, n.state = 'asked', n.view = null",
         id=second["id"],
         age="PT11M",
@@ -498,7 +498,7 @@ def test_a_key_holds_as_long_as_its_turn_is_being_answered(
     [turn] = turns(client, id)
     # As it is while a slow model writes: no answer yet, and begun eleven minutes ago.
     cypher(
-        it.state.app.home_store,
+        it.state.app.connect(),
         "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.state = 'asked', n.view = null, "
         "n.created_at = datetime() - duration('PT11M')",
         id=turn["id"],
@@ -544,7 +544,7 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
         assert spent(client) == number + 1
     key = it.state.keys.list()[-1]
     cypher(
-        it.state.app.home_store, "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id
+        it.state.app.connect(), "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id
     )
     for path, name in pictures:
         assert client.get(path, params={name: "Where now?"}).status_code == 402

@@ -53,7 +53,7 @@ def add_book(app: App, collection: str) -> None:
 def entities(it: Served, collection: str) -> dict[str, str]:
     """The ids of entities by their names."""
     rows = cypher(
-        it.state.app.home_store,
+        it.state.app.connect(),
         "MATCH (e:Entity {collection: $collection}) RETURN e.name AS name, e.id AS id",
         collection=collection,
     )

@@ -58,8 +58,8 @@ def it(home: Path, clock: Clock) -> Iterator[Served]:
     with App(
         Settings(home=home, cache=False, model="offline", embedding_model="wordllama-256")
     ) as app:
-        app.home_store.prepare("default", MODEL, DIMENSIONS)
-        put(app.home_store, small_graph("a.txt"))
+        app.connect().prepare("default", MODEL, DIMENSIONS)
+        put(app.connect(), small_graph("a.txt"))
         with served(app, clock=clock) as it:
             yield it
 
@@ -156,7 +156,7 @@ def test_a_job_is_let_go_of_for_the_dump_and_goes_on_after_it(it: Served, clock:
     while (now := read())["state"] != "succeeded":
         assert time.monotonic() < until and now["state"] in ("queued", "running"), now
         time.sleep(0.5)
-    assert it.state.app.home_store.count("other")[0] == 1
+    assert it.state.app.connect().count("other")[0] == 1
 
 
 def test_no_job_is_taken_up_during_the_dump(it: Served) -> None:

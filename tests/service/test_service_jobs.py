@@ -213,7 +213,7 @@ def test_who_may_not_remove_a_collection_has_no_removal_go_on(service: Served) -
     admin, writer = service.client(), service.client("write")
     until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
     removal = service.state.jobs.add(PERSON, "kept", "remove", [], {})
-    store = service.state.app.home_store
+    store = service.state.app.connect()
     for state, what in (("cancelled", "retry"), ("paused", "resume")):
         until(admin, removal.id)
         cypher(
@@ -237,7 +237,7 @@ def test_a_removal_that_is_sent_twice_is_one(service: Served) -> None:
     # Back in the queue, and not due for an hour: the removal has to wait for it. Without its stage
     # `queue`, it would leave the queue as it has ended, and the removal might be done in between.
     cypher(
-        service.state.app.home_store,
+        service.state.app.connect(),
         "MATCH (job:ServiceJob {id: $id}) "
         "SET job.state = 'queued', job.queue = 'new', job.not_before = timestamp() + 3600000",
         id=before,
@@ -302,7 +302,7 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
         ids.append(job.id)
         until(client, job.id)
         cypher(
-            app.home_store,
+            app.connect(),
             "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) SET job.kind = 'ingest', "
             "job.options = '{}', item.state = 'running', job.worker = $worker, "
             "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running', "

@@ -109,7 +109,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             client = it.client("write")
             key = it.state.keys.list()[-1]
             cypher(
-                app.home_store,
+                app.connect(),
                 "MATCH (key:ServiceKey {id: $id}) SET key.tokens_a_day = 1500",
                 id=key.id,
             )
@@ -123,7 +123,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             other = it.client("write")
             payer = it.state.keys.list()[-1]
             set_money = "MATCH (key:ServiceKey {id: $id}) SET key.money_a_day = $money"
-            cypher(app.home_store, set_money, id=payer.id, money=0.000001)
+            cypher(app.connect(), set_money, id=payer.id, money=0.000001)
             asked = endpoint.calls
             assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
             paused = until(client, id)
@@ -133,7 +133,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             paid = {one.what: one.tokens for one in it.state.ledger.usage("key")}
             assert paid.get(payer.id, 0) == 0
             assert paid.get(key.id, 0) <= 1500
-            cypher(app.home_store, set_money, id=payer.id, money=100.0)
+            cypher(app.connect(), set_money, id=payer.id, money=100.0)
             assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
             assert until(client, id)["state"] == "succeeded"
             paid = {one.what: one.tokens for one in it.state.ledger.usage("key")}
@@ -171,6 +171,6 @@ def test_two_services_over_one_graph_do_each_job_once(address: Address, folder: 
             job = until(clients[0], id)
             assert (job["state"], job["counts"]) == ("succeeded", {"succeeded": 1}), job
             [row] = cypher(
-                one.home_store, "MATCH (job:ServiceJob {id: $id}) RETURN job.attempts AS n", id=id
+                one.connect(), "MATCH (job:ServiceJob {id: $id}) RETURN job.attempts AS n", id=id
             )
             assert row["n"] == 0

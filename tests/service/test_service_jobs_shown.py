@@ -164,7 +164,7 @@ def test_a_job_says_that_it_waits_for_a_worker_or_for_a_pause(
 def test_jobs_of_a_restored_graph_are_paused_until_they_are_resumed_or_cancelled(
     service: Served, address: Address, held: Endpoint, endpoint: Endpoint
 ) -> None:
-    client, store = service.client("write"), service.state.app.home_store
+    client, store = service.client("write"), service.state.app.connect()
     with service.state.runner.pause():
         ids = [begin(client, "old", {f"{number}.txt": WINTER}) for number in range(3)]
         [paused] = store.rows("jobs/save_paused", problem="Restored.")

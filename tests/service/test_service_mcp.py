@@ -111,7 +111,7 @@ def test_a_text_is_read_to_its_end_in_stretches(it: Served, book: str) -> None:
         stretch = called(it, "read", collection="mine", **where)
         whole, start = whole + stretch["text"], stretch["next"]
     entry = it.state.app.collection("mine").document(book)
-    rows = it.state.app.home_store.find_chunks(entry, 0, 10**9)
+    rows = it.state.app.connect().find_chunks(entry, 0, 10**9)
     assert whole == "".join(row["text"] for row in rows)
 
 

@@ -404,11 +404,11 @@ def test_a_session_follows_the_groups_of_the_settings(it: Served, person: httpx2
     assert (found.id, found.role) == ("openid:ada", "write")
     serving = it.state.serving
     fewer = serving.model_copy(update={"oidc_groups": ("editors = read novels",)})
-    changed = Sessions(it.state.app.home_store, it.state.keys, fewer).find(cookie)
+    changed = Sessions(it.state.app.connect(), it.state.keys, fewer).find(cookie)
     assert changed is not None
     assert changed.role == "read"
     none = serving.model_copy(update={"oidc_groups": ("others = read *",)})
-    assert Sessions(it.state.app.home_store, it.state.keys, none).find(cookie) is None
+    assert Sessions(it.state.app.connect(), it.state.keys, none).find(cookie) is None
 
 
 def test_a_session_is_of_one_issuer_and_of_no_key(it: Served, person: httpx2.Client) -> None:
@@ -417,9 +417,9 @@ def test_a_session_is_of_one_issuer_and_of_no_key(it: Served, person: httpx2.Cli
     assert it.state.sessions.find(cookie) is not None
     # At another issuer the same subject is somebody else.
     moved = it.state.serving.model_copy(update={"oidc_issuer": "https://other.example"})
-    assert Sessions(it.state.app.home_store, it.state.keys, moved).find(cookie) is None
+    assert Sessions(it.state.app.connect(), it.state.keys, moved).find(cookie) is None
     # Where the key's id is '' it would be the person at the machine.
-    rows = it.state.app.home_store.rows("service/find_session", hash=digest(cookie))
+    rows = it.state.app.connect().rows("service/find_session", hash=digest(cookie))
     assert [(row["id"], row["key"]) for row in rows] == [("openid", None)]
 
 

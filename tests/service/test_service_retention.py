@@ -52,12 +52,12 @@ def age(it: Served, days: int) -> None:
     """Let all that the service keeps be older by so many days."""
     it.state.ledger.flush()
     for label, change in AGE.items():
-        cypher(it.state.app.home_store, f"MATCH (n:{label}) SET {change}", days=days)
+        cypher(it.state.app.connect(), f"MATCH (n:{label}) SET {change}", days=days)
 
 
 def counts(it: Served) -> dict[str, int]:
     rows = cypher(
-        it.state.app.home_store,
+        it.state.app.connect(),
         "MATCH (n:ServiceJob|ServiceItem|ServiceConversation|ServiceTurn|ServiceAct|ServiceSpend) "
         "RETURN labels(n)[0] AS label, count(*) AS nodes",
     )
@@ -74,7 +74,7 @@ def test_what_is_old_is_deleted_and_the_rest_stays(
     assert {"ServiceJob", "ServiceItem", "ServiceConversation", "ServiceTurn"} <= first.keys()
     age(it, 70)
     young = fill(client, "young.txt")
-    store = it.state.app.home_store
+    store = it.state.app.connect()
     assert not any(delete_old_records(store, 100).values()), "nothing is as old as that"
     deleted = delete_old_records(store, 60)
     assert (deleted["jobs"], deleted["conversations"]) == (1, 1)
@@ -88,7 +88,7 @@ def test_what_is_old_is_deleted_and_the_rest_stays(
 
 def test_jobs_that_have_not_ended_and_the_spending_of_this_month_stay(it: Served) -> None:
     fill(it.client("write"), "old.txt")
-    store = it.state.app.home_store
+    store = it.state.app.connect()
     age(it, 70)
     cypher(store, "MATCH (n:ServiceJob) SET n.state = 'paused'")
     spend = "CREATE (:ServiceSpend {id: $id, key: 'k', day: date() - duration({days: $days})})"
@@ -102,7 +102,7 @@ def test_jobs_that_have_not_ended_and_the_spending_of_this_month_stay(it: Served
 
 def test_the_recipe_of_a_job_that_stays_stays(it: Served) -> None:
     fill(it.client("write"), "old.txt")
-    store = it.state.app.home_store
+    store = it.state.app.connect()
     recipes = "MATCH (n:ServiceRecipe) RETURN n.id AS id"
     begun = cypher(store, recipes)
     age(it, 70)

@@ -115,7 +115,7 @@ def test_an_unexpected_error_ends_a_stream_with_an_event_and_one_line_of_the_log
 
 def test_a_job_whose_neo4j_is_lost_ends_its_stream_with_an_event(address: Address) -> None:
     with App(**server_of(address)) as app, served(app) as it:
-        wipe(app.home_store)
+        wipe(app.connect())
         client = it.client()
         text = {"text": WINTER, "source": "winter"}
         job = client.post(f"{SHELF}/documents", json=text).json()["id"]
@@ -125,11 +125,11 @@ def test_a_job_whose_neo4j_is_lost_ends_its_stream_with_an_event(address: Addres
             time.sleep(0.2)
         # It waits for a time that does not come.
         waits = "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.not_before = 9e15"
-        cypher(app.home_store, waits, id=job)
+        cypher(app.connect(), waits, id=job)
         with client.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
             lines = stream.iter_lines()
             assert any(line == "event: snapshot" for line in lines)
-            app.home_store.close()
+            app.connect().close()
             told = [*lines]
     assert "event: error" in told
     problem = json.loads(next(line[6:] for line in reversed(told) if line.startswith("data: ")))

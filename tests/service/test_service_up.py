@@ -83,7 +83,7 @@ def test_beyond_this_machine_it_listens_only_for_keys_that_hold(graph_url: str) 
         for key in (None, *expired):
             if key:
                 made = "CREATE (:ServiceKey {id: $id, name: 'a', role: 'read', made: datetime()"
-                cypher(app.home_store, f"{made}, expires: {key['expires']}}})", id=key["id"])
+                cypher(app.connect(), f"{made}, expires: {key['expires']}}})", id=key["id"])
             with pytest.raises(
                 SettingsError, match=r"listen at 0\.0\.0\.0, which other machines reach"
             ):

@@ -117,9 +117,9 @@ def test_a_connection_that_is_made_while_it_is_closed_is_closed_as_well(
         )
     )
     with closing(gate), ThreadPoolExecutor() as threads:
-        first = threads.submit(lambda: app.home_store)
+        first = threads.submit(app.connect)
         assert gate.reached.wait(WAIT)
-        second = threads.submit(lambda: app.home_store)
+        second = threads.submit(app.connect)
         app.close()
         assert not first.done(), "closing waits for nobody"
         gate.opened.set()
@@ -178,7 +178,7 @@ def test_who_waits_for_anothers_connection_is_stopped(address: Address, tmp_path
         home=tmp_path,
     )
     with closing(gate), App(settings) as app, ThreadPoolExecutor() as threads:
-        first = threads.submit(lambda: app.home_store)
+        first = threads.submit(app.connect)
         assert gate.reached.wait(WAIT)
         waiting = threads.submit(lambda: app.collection().query("Who?", stop=stop))
         stop.set()

@@ -162,7 +162,7 @@ def test_it_checks_clean_and_answers_the_same(
     use_shelves(monkeypatch.setattr)
     with App() as app:
         assert ask(app) == before != []
-        assert check(app.home_store, graphs().values()).violations == ()
+        assert check(app.connect(), graphs().values()).violations == ()
     assert version(graph) == 2
 
 
@@ -179,7 +179,7 @@ def test_stopped_after_any_step_it_goes_on(old: Store) -> None:
         with pytest.raises(StoreError, match="older Fabula"):
             old.make_schema()
     with App() as app:
-        assert contents(app.home_store) == whole
+        assert contents(app.connect()) == whole
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_killed_it_goes_on(old: Store, waits: Sequence[float], tmp_path: Path) -
         process.wait()
         kills += version(old) == 1
         with App() as app:
-            assert contents(app.home_store) == whole
+            assert contents(app.connect()) == whole
     assert kills, "it was always done before it was killed"
 
 

@@ -41,12 +41,12 @@ class Server:
             self.serving,
             self.jobs,
             self.uploads,
-            Ledger(app.home_store, lambda _: None, settings, settings.cache_folder),
+            Ledger(app.connect(), lambda _: None, settings, settings.cache_folder),
             self.forgotten.append,
             outage=lambda: None,
             is_asked=lambda: False,
         )
 
     def make_schema(self) -> None:
-        self.app.home_store.make_schema()
-        schema.make_room(self.app.home_store, "jobs")
+        self.app.connect().make_schema()
+        schema.make_room(self.app.connect(), "jobs")

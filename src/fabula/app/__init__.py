@@ -90,7 +90,7 @@ class App(Resources):
 
         Those that the settings name a server for are not looked at.
         """
-        latest = self.home_store.latest_collections()
+        latest = self.connect().latest_collections()
         return next((name for name in latest if name not in self.settings.collections), "")
 
     def collections(self) -> list[str]:
@@ -177,7 +177,7 @@ class App(Resources):
         from fabula.build.outcome import SilentProgress
 
         progress = progress or SilentProgress()
-        stores = {self.home_store, *map(self.store_of, self.settings.collections)}
+        stores = {self.connect(), *map(self.store_of, self.settings.collections)}
         return [space for store in stores for space in CompactRun(store, progress).run()]
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
@@ -188,7 +188,7 @@ class App(Resources):
         from fabula.export.files import write_graph
         from fabula.store.export_reader import ExportReader
 
-        store = self.home_store
+        store = self.connect()
         names = [name for name in self.collections() if name not in self.settings.collections]
         if not names:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")

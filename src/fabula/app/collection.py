@@ -161,7 +161,7 @@ class Collection:
         if fault := name_problem(name):
             raise SettingsError(f"The name of the collection, {quote_name(name)}, {fault}.")
         self.app = app
-        self.name = name
+        self._name = name
         self.models = models or app.models
         """The models with which graphs of the collection are built."""
         self._settings = settings or app.settings
@@ -173,13 +173,18 @@ class Collection:
         return f"<{type(self).__name__} {self.name!r}>"
 
     @property
+    def name(self) -> str:
+        """Its name, which is no other's."""
+        return self._name
+
+    @property
     def settings(self) -> Settings:
         """The settings of the process, or those that the collection was opened with."""
         return self._settings
 
     @property
     def store(self) -> Store:
-        """The graph that the collection is in; what is asked of it names the collection."""
+        """The graph that the collection is in: the first use connects, as `App.store_of` does."""
         return self.app.store_of(self.name)
 
     # Writing

@@ -82,20 +82,19 @@ class Resources:
         for store in connected:
             store.close()
 
-    @property
-    def home_store(self) -> Store:
-        """The graph that the settings name.
+    def connect(self) -> Store:
+        """Connect to the graph that the settings name unless that is done, and return it.
 
         Keys, jobs, conversations and accounts are there, whatever collection they are of. Use
-        `store_of` for what a collection holds. The first use connects to Neo4j, and starts the
-        private server.
+        `store_of` for what a collection holds. If the settings name no server, the private one is
+        started, and fetched before, which takes minutes.
         """
         return self.store_of("")
 
     def store_of(self, collection: str, stop: Stop | None = None) -> Store:
-        """Return the graph that a collection is in, or would be made in.
+        """Connect to the graph that a collection is in, or would be made in, and return it.
 
-        It is `home_store`, unless the settings have a table `[collections.NAME]` for it.
+        It is that of `connect`, unless the settings have a table `[collections.NAME]` for it.
 
         Args:
             collection: The name of the collection.
@@ -131,7 +130,7 @@ class Resources:
         answer.
         """
         named = self.settings.collections
-        spaces = [space for space in self.home_store.spaces() if space.collection not in named]
+        spaces = [space for space in self.connect().spaces() if space.collection not in named]
         for name in named:
             try:
                 space = self.store_of(name).space(name)

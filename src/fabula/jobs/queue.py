@@ -132,7 +132,7 @@ class Jobs:
             "usage": "{}",
             "problem": "",
         }
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "jobs/save_job",
             job=properties,
             items=[item_row(id, index, item) for index, item in enumerate(items)],
@@ -157,7 +157,7 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """Return a job, or None if there is none, whoever asks."""
-        rows = self._app.home_store.rows("jobs/read_job", id=id)
+        rows = self._app.connect().rows("jobs/read_job", id=id)
         return self.read_job(rows[0]) if rows else None
 
     def list(
@@ -172,7 +172,7 @@ class Jobs:
             after: The `place` of the last job of the previous page; '' for the first page.
 
         """
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "jobs/read_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
@@ -189,7 +189,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        [row] = self._app.home_store.rows("jobs/find_waiting", **self._takes(takes_others))
+        [row] = self._app.connect().rows("jobs/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -209,7 +209,7 @@ class Jobs:
             takes_others: Whether jobs that other processes have added may be taken, too.
 
         """
-        store = self._app.home_store
+        store = self._app.connect()
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
             ended = self._move("over", "jobs/clear_ended")
@@ -222,7 +222,7 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """Return how many jobs of all collections are in each state."""
-        rows = self._app.home_store.rows("jobs/count_jobs")
+        rows = self._app.connect().rows("jobs/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
@@ -243,7 +243,7 @@ class Jobs:
 
     def pause_all(self, problem: str) -> int:
         """Pause all jobs that have not ended, for a reason in a sentence; return how many."""
-        [row] = self._app.home_store.rows("jobs/save_paused", problem=problem)
+        [row] = self._app.connect().rows("jobs/save_paused", problem=problem)
         self.notify()
         return int(row["jobs"])
 
@@ -274,7 +274,7 @@ class Jobs:
         """
         deadline = time.monotonic() + timeout
         while True:
-            rows = self._app.home_store.rows("jobs/read_job_version", id=id)
+            rows = self._app.connect().rows("jobs/read_job_version", id=id)
             if not rows or job_version(**rows[0]) != after_version:
                 job = self.read(id)
                 return job and _show_to(caller, job)
@@ -314,7 +314,7 @@ class Jobs:
         """Set the state of a job. Raises Conflict if its present state does not allow that."""
         self.find(caller, id)
         for transition in transitions:
-            rows = self._app.home_store.rows("jobs/save_state", id=id, **transition.parameters())
+            rows = self._app.connect().rows("jobs/save_state", id=id, **transition.parameters())
             if rows:
                 self.notify()
                 job = self.find(caller, id)
@@ -329,7 +329,7 @@ class Jobs:
 
     def _move(self, queue: str, statement: str) -> int:
         """Run a statement on the jobs at one stage of the queue; return how many there were."""
-        store = self._app.home_store
+        store = self._app.connect()
         rows = store.rows("jobs/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
@@ -338,7 +338,7 @@ class Jobs:
     def _save_recipe(self, digest: str, made_with: str) -> str:
         """Save what a job is made with, and return its digest."""
         if digest != ANY_SERVER:
-            self._app.home_store.rows("jobs/save_recipe", id=digest, made_with=made_with)
+            self._app.connect().rows("jobs/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, takes_others: bool) -> dict[str, Sequence[str]]:

@@ -200,7 +200,7 @@ class Runner:
 
     def _take_one(self) -> bool:
         """Run the job that has waited longest. Return False if there is none."""
-        store, jobs = self._services.app.home_store, self._services.jobs
+        store, jobs = self._services.app.connect(), self._services.jobs
         if not (self._takes_others or jobs.own_ids):
             return False
         is_due, workers = jobs.is_any_waiting(takes_others=self._takes_others)
@@ -235,7 +235,7 @@ class Runner:
         visible = {worker for worker in workers if worker and worker.startswith(prefix)}
         if not (visible and self._sees_locks):
             return []
-        with self._services.app.home_store.session() as session:
+        with self._services.app.connect().session() as session:
             held = find_held_names(session)
         if own and own not in held:
             self._sees_locks = False
@@ -595,7 +595,7 @@ class JobRun:
         self, changed: Sequence[tuple[int, Item]], job: Mapping[str, Any], wait: float = 0
     ) -> list[dict[str, Any]]:
         try:
-            rows = self._services.app.home_store.rows(
+            rows = self._services.app.connect().rows(
                 "jobs/save_progress",
                 id=self._job.id,
                 worker=self._worker,

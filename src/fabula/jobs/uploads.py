@@ -138,7 +138,7 @@ class Uploads:
     def lend(self, caller: Caller, uploads: Iterable[Upload]) -> None:
         """Let a caller start jobs with files for a day without sending them again."""
         for upload in uploads:
-            self._app.home_store.rows(
+            self._app.connect().rows(
                 "jobs/save_upload",
                 id=f"{caller.id}/{upload.sha256}",
                 sha256=upload.sha256,
@@ -149,7 +149,7 @@ class Uploads:
         """Raise NotFound for a file that this caller has not sent, or more than a day ago."""
         requested = sorted(set(sha256s))
         ids = [f"{caller.id}/{sha256}" for sha256 in requested]
-        lent = {row["sha256"] for row in self._app.home_store.rows("jobs/find_uploads", ids=ids)}
+        lent = {row["sha256"] for row in self._app.connect().rows("jobs/find_uploads", ids=ids)}
         for sha256 in requested:
             if sha256 not in lent or not self.path(sha256).is_file():
                 raise NotFound(
@@ -180,7 +180,7 @@ class Uploads:
 
     def sweep(self) -> None:
         """Delete the files that nobody needs any more, and those that never arrived whole."""
-        store = self._app.home_store
+        store = self._app.connect()
         store.rows("jobs/clear_uploads", milliseconds=LOAN_MILLISECONDS)
         old = [
             path

@@ -232,7 +232,7 @@ class PrivateServer:
             return
         with self._hold_lock(report):
             self._stop(report)
-            folders = [self._home.neo4j, self._home.torn_logs]
+            folders = [self._home.neo4j, self._home.torn_logs, self._home.last_answers]
             folders += [self._home.programs] if programs else []
             folders += [self._home.dumps] if dumps else []
             for folder in folders:
@@ -240,7 +240,6 @@ class PrivateServer:
                     shutil.rmtree(folder)
             self._home.credentials.unlink(missing_ok=True)
             self._home.state.unlink(missing_ok=True)
-            self._home.last_answer.unlink(missing_ok=True)
 
     def refuse_unwritable(self, file: Path, *, overwrite: bool) -> None:
         """Raise ServerError if `dump` could not write a file."""

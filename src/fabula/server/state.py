@@ -131,9 +131,9 @@ class Home:
         return self.path / "torn_logs"
 
     @property
-    def last_answer(self) -> Path:
-        """Return the JSON file of the citations of the last answer, for `fabula read`."""
-        return self.path / "last_answer.json"
+    def last_answers(self) -> Path:
+        """Return the folder of the citations of each terminal's last answer, for `fabula read`."""
+        return self.path / "last_answers"
 
     @property
     def questions(self) -> Path:
@@ -147,10 +147,10 @@ class Home:
 
     def __contains__(self, name: object) -> bool:
         """Return whether Fabula makes a file or folder of this name here."""
-        files = (self.credentials, self.state, self.last_answer, self.questions)
-        paths = (self.neo4j, self.programs, self.dumps, self.torn_logs, *files, self.lock)
+        files = (self.credentials, self.state, self.questions)
+        paths = (self.neo4j, self.programs, self.dumps, self.torn_logs, self.last_answers, *files)
         prefixes = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
-        known = {path.name for path in paths}
+        known = {path.name for path in (*paths, self.lock)}
         return isinstance(name, str) and (name in known or name.startswith(prefixes))
 
     def last_start(self) -> LastStart | None:

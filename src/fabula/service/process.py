@@ -73,9 +73,9 @@ def _refuse_unkeyed(app: App, serving: Serving) -> None:
 
     People use it with a key, by an OpenID provider, or as visitors of a public collection.
     """
-    make_schema(app.home_store)
+    make_schema(app.connect())
     has_others = bool(serving.public or (serving.oidc_issuer and serving.oidc_client_id))
-    if not (is_loopback(serving.host) or has_others or Keys(app.home_store).is_any()):
+    if not (is_loopback(serving.host) or has_others or Keys(app.connect()).is_any()):
         raise SettingsError(
             f"Fabula can't listen at {serving.host}, which other machines reach, without a valid "
             "key: make one with `fabula keys make NAME --role admin`."

@@ -78,16 +78,16 @@ class ServiceState:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
         self.metrics = Metrics()
-        self.keys = Keys(app.home_store)
-        self.sessions = Sessions(app.home_store, self.keys, self.serving)
+        self.keys = Keys(app.connect())
+        self.sessions = Sessions(app.connect(), self.keys, self.serving)
         self.ledger = Ledger(
-            app.home_store,
+            app.connect(),
             self.metrics.spent,
             app.settings,
             app.settings.cache_folder,
             self.serving.unpriced,
         )
-        self.audit = Audit(app.home_store)
+        self.audit = Audit(app.connect())
         self.question_threads: CapacityLimiter
         self.admission_threads: CapacityLimiter
         self.request_limit = ConcurrencyLimit(MAX_REQUESTS, "requests")
@@ -137,7 +137,7 @@ class ServiceState:
         """Return the gauges of jobs, of the store's cache and of endpoints' learned limits."""
         counts: dict[str, Mapping[str, float]] = {
             "fabula_jobs": self.jobs.count(),
-            "fabula_kept": asdict(self.app.home_store.cache_usage()),
+            "fabula_kept": asdict(self.app.connect().cache_usage()),
         }
         limits = self.app.models.limits()
         return counts | ({"fabula_model_limits": limits} if limits else {})
@@ -150,7 +150,7 @@ class ServiceState:
             takes_others: Whether jobs are taken that other processes have added.
 
         """
-        make_schema(self.app.home_store)
+        make_schema(self.app.connect())
         self.question_threads = CapacityLimiter(MAX_QUESTION_THREADS)
         self.admission_threads = CapacityLimiter(MAX_ADMISSION_THREADS)
         self.runner = Runner(self.job_services, takes_others=takes_others)
@@ -182,7 +182,7 @@ class ServiceState:
             with suppress(StoreError, ServerError, OSError):
                 self.uploads.sweep()
                 if days := self.serving.keep_days:
-                    delete_old_records(self.app.home_store, days)
+                    delete_old_records(self.app.connect(), days)
             self._is_closed.wait(SWEEP_SECONDS)
 
     def stop(self) -> None:

@@ -39,12 +39,26 @@ from fabula.config.settings import Settings
     "--picture",
     default="trees",
     show_default=True,
-    help="which picture to draw: trees, network, communities, story, or one of another package",
+    help="which picture to draw: trees, network, communities, story, or one of another package; "
+    "the last one named counts",
 )
-@click.option("--network", is_flag=True, help="draw the network of its entities: who meets whom")
-@click.option("--communities", is_flag=True, help="draw the network with its communities")
 @click.option(
-    "--story", is_flag=True, help="draw its events in the order told, from its discourse graph"
+    "--network",
+    "picture",
+    flag_value="network",
+    help="draw the network of its entities: who meets whom",
+)
+@click.option(
+    "--communities",
+    "picture",
+    flag_value="communities",
+    help="draw the network with its communities",
+)
+@click.option(
+    "--story",
+    "picture",
+    flag_value="story",
+    help="draw its events in the order told, from its discourse graph",
 )
 @until_flag
 @settings_flags(*GRAPH, *MODELS, *RANKING)
@@ -55,9 +69,6 @@ def command(
     open_it: bool,
     question: str,
     picture: str,
-    network: bool,
-    communities: bool,
-    story: bool,
     settings: Settings,
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
@@ -81,18 +92,8 @@ def command(
 
     refuse_undrawable(out)
     with open_for_reading(settings) as fabula:
-        plotted = plot(
-            fabula,
-            document,
-            out,
-            question,
-            picture,
-            network=network,
-            communities=communities,
-            story=story,
-            until=until,
-        )
-    if communities or picture == "communities":
+        plotted = plot(fabula, document, out, question, picture, until=until)
+    if picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
     elif plotted.entities:
         result = f"{plotted.walked} visited"

@@ -56,9 +56,6 @@ def plot(
     question: str = "",
     picture: str = TREES,
     *,
-    network: bool = False,
-    communities: bool = False,
-    story: bool = False,
     until: str = "",
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
@@ -71,10 +68,6 @@ def plot(
         question: Highlight what the settings' mode finds for this question, and in a network the
             entities that it visited.
         picture: The name of one of `pictures()`.
-        network: The same as the picture `network`: the document's entities, who meets whom and,
-            with the graph of speech, who speaks to whom.
-        communities: The same as `communities`: the network with its communities.
-        story: The same as `story`: its events in the order told, and how they are linked.
         until: The place up to which the reader has read, as of a question: nothing of what comes
             later is drawn. '' is the end.
 
@@ -82,22 +75,14 @@ def plot(
         NotFound: There is no such document or picture, or the document lacks the graph that is
             drawn.
         StoreError: The document changed while it was read.
-        FabulaError: Two pictures are chosen, or the file can't be written or has another suffix.
+        FabulaError: The file can't be written or has another suffix.
     """
     refuse_undrawable(file)
-    flags = {"communities": communities, "network": network, "story": story}
-    chosen = {name for name, is_chosen in flags.items() if is_chosen} | ({picture} - {TREES})
-    if "communities" in chosen:
-        chosen.discard("network")  # they are drawn within it
-    if len(chosen) > 1:
-        first, second = sorted(chosen)[:2]
-        raise FabulaError(f"{first} and {second} are two pictures: draw one, then the other.")
-    name = chosen.pop() if chosen else TREES
     entry = collection.document(document)
-    suffix = "" if name == TREES else f" ({name})"
+    suffix = "" if picture == TREES else f" ({picture})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
     format = target.suffix.lower()
-    drawing = draw_document(collection, entry, format, question, name, until=until)
+    drawing = draw_document(collection, entry, format, question, picture, until=until)
     _write(target, drawing.content)
     return Plotted(
         target,

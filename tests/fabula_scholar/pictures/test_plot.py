@@ -245,9 +245,10 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
         (["a", "--out", "a.pdf"], "end the file in .html, .svg or .png, not as a.pdf"),
         (["A", "--out", "nowhere/a.html"], "nowhere/a.html can't be written: No such file"),
         (["A", "--query", " "], "The question is empty"),
-        (["A", "--network", "--story"], "network and story are two pictures"),
-        (["A", "--communities", "--story"], "communities and story are two pictures"),
-        (["A", "--picture", "story", "--network"], "network and story are two pictures"),
+        (["A", "--network"], "A has no graph of entities, so there is no network to draw"),
+        (["A", "--communities", "--story"], "A has no graph of discourse, so there is no story"),
+        (["A", "--story", "--picture", "network"], "so there is no network to draw"),
+        (["A", "--picture", "tree"], "There is no picture 'tree'"),
         (["twin"], "'twin' could be 2 documents; name one by its id"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
@@ -40,13 +40,16 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
-        app = fabula.app
-        names = [space.collection for space in app.spaces()] if everywhere else [fabula.name]
+    with open_app(settings) as app:
+        names = (
+            [space.collection for space in app.spaces()]
+            if everywhere
+            else [choose_collection(app).name]
+        )
         by_collection = {name: app.collection(name).check(document) for name in names}
     if as_json:
         result = {name: asdict(findings) for name, findings in by_collection.items()}
-        print_json(result if everywhere else result[fabula.name])
+        print_json(result if everywhere else result[names[0]])
     else:
         for name, findings in by_collection.items():
             if everywhere:

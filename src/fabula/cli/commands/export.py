@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags, until_flag
 from fabula.config.settings import Settings
 from fabula.export.export_formats import export_formats, find_export_format
@@ -69,13 +69,13 @@ def command(
         raise click.UsageError("Name a document or give --all, not both.")
     if until and everywhere:
         raise click.UsageError("--until is a place in one document: leave --all out.")
-    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
-        if whole:
-            written = fabula.export_whole(out)
-        elif everywhere:
-            written = fabula.app.export(out, format=format or "", embeddings=embeddings)
+    with open_app(settings) as app:
+        if everywhere:
+            written = app.export(out, format=format or "", embeddings=embeddings)
+        elif whole:
+            written = choose_collection(app).export_whole(out)
         else:
-            written = fabula.export(
+            written = choose_collection(app).export(
                 out, document, format=format or "", embeddings=embeddings, until=until
             )
     other = None if everywhere else find_export_format(out, format or "")

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Group
-from fabula.cli.shared.last_answer import KeptQuestion, recall_questions
+from fabula.cli.shared.last_answer import KeptQuestion, delete_questions, recall_questions
 from fabula.cli.shared.options import settings_flags
 from fabula.cli.shared.screen import echo, local_time, print_json
 from fabula.cli.shared.tables import print_table
@@ -88,12 +88,12 @@ def repeat(context: click.Context, number: int, settings: Settings) -> None:
 @HOME
 def clear(yes: bool, settings: Settings) -> None:
     """Delete all questions that were kept."""
-    file = Home(settings.home).questions
     if not yes:
         click.confirm("Delete all questions that were kept?", abort=True)
     try:
-        file.unlink(missing_ok=True)
+        delete_questions(settings.home)
     except OSError as error:
+        file = Home(settings.home).questions
         raise FabulaError(f"{file} can't be deleted ({error}): delete it by hand.") from error
     echo("The questions are deleted.")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -337,15 +333,17 @@ def _store_key(models: ModelChoice, prompter: Prompter) -> Values:
 def write(file: Path, values: Values, prompter: Prompter) -> Values:
     """Set values in a file of settings and return those that were written.
 
-    Values that the file has are replaced only if the user agrees. Only the user can read their own
-    file.
+    Values that the file has are replaced only if the user agrees; comments, the order and all other
+    values stay. Only the user can read their own file.
     """
+    import tomlkit
+
     is_own = file == user_file()
     file = file.resolve() if is_own else file
     refuse_special_file(file)
     try:
-        text = file.read_text(encoding="utf-8") if file.exists() else ""
-        existing = tomllib.loads(text)
+        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
+        existing = document.unwrap()
         changed = {
             name: value
             for name, value in values.items()
@@ -359,7 +357,8 @@ def write(file: Path, values: Values, prompter: Prompter) -> Values:
         }
         if not changed:
             return {}
-        text = edit_toml(text, changed, file)
+        document.update(changed)
+        text = tomlkit.dumps(document)
         if is_own:
             make_private(user_file().parent)
             write_private(file, text.rstrip("\n"))
@@ -370,35 +369,6 @@ def write(file: Path, values: Values, prompter: Prompter) -> Values:
         raise FabulaError(f"{file} can't be written: {error}.") from error
     click.echo(f"Written to {file}: {', '.join(changed)}.")
     return changed
-
-
-def edit_toml(text: str, values: Values, file: Path) -> str:
-    """Return a TOML text with these values, and otherwise unchanged, comments included.
-
-    The result is parsed again: if it does not have exactly these values, as in a file with strings
-    of several lines, FabulaError tells the user what to write.
-    """
-    table = re.search(r"^\s*\[", text, re.MULTILINE)
-    head, tables = (text[: table.start()], text[table.start() :]) if table else (text, "")
-    for name, value in values.items():
-        line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
-        head, replaced = re.subn(rf"^\s*{name}\s*=.*$", lambda _: line, head, count=1, flags=re.M)  # noqa: B023
-        if not replaced:
-            head = f"{head.rstrip()}\n{line}\n".lstrip("\n")
-    result = f"{head.rstrip()}\n\n{tables.lstrip()}" if tables else head
-    if not _has_values(result, tomllib.loads(text) | values):
-        lines = "; ".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
-        raise FabulaError(
-            f"{file} was not changed, as its format is unusual. Write into it: {lines}."
-        )
-    return result
-
-
-def _has_values(text: str, values: dict[str, Any]) -> bool:
-    try:
-        return tomllib.loads(text) == values
-    except tomllib.TOMLDecodeError:
-        return False
 
 
 def find_overridden(written: Values) -> Iterator[str]:

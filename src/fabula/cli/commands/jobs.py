@@ -117,6 +117,6 @@ def _open_jobs(settings: Settings) -> Iterator[Jobs]:
         from fabula.service.core.audit import Audit
         from fabula.service.state import make_schema
     with open_collection(settings) as fabula:
-        store = fabula.app.home_store
+        store = fabula.app.connect()
         make_schema(store)
         yield Jobs(fabula.app, None, Audit(store))

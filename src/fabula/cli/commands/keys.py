@@ -137,7 +137,7 @@ def _open_keys(settings: Settings) -> Iterator[tuple[Keys, Sessions]]:
         from fabula.service.core.sessions import Sessions
         from fabula.service.state import make_schema
     with open_collection(settings) as fabula:
-        store = fabula.app.home_store
+        store = fabula.app.connect()
         make_schema(store)
         keys = Keys(store)
         yield keys, Sessions(store, keys, settings.table(TABLE))

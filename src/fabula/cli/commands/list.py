@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import RETRY_COMMAND
 from fabula.cli.shared.screen import echo, local_time, print_json
@@ -59,9 +59,8 @@ def command(as_json: bool, everywhere: bool, reading: bool, settings: Settings) 
     A document that an earlier version of Fabula read is named: its file may be read better now.
     Nothing is built anew before the file is ingested again.
     """
-    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
-        app = fabula.app
-        names = app.collections() if everywhere else [fabula.name]
+    with open_app(settings) as app:
+        names = app.collections() if everywhere else [choose_collection(app).name]
         documents = [
             (entry, collection.stale(entry))
             for collection in map(app.collection, names)
@@ -92,7 +91,7 @@ def command(as_json: bool, everywhere: bool, reading: bool, settings: Settings) 
     elif everywhere:
         echo("Every collection is empty: run `fabula ingest BOOK`.")
     else:
-        echo(f"Collection {fabula.name!r} is empty: run `fabula ingest BOOK`.")
+        echo(f"Collection {names[0]!r} is empty: run `fabula ingest BOOK`.")
     if others:
         echo(f"{others} more in other collections: --all shows them.")
 

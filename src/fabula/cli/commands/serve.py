@@ -44,7 +44,7 @@ def command(host: str | None, port: int | None, open_it: bool, settings: Setting
             click.echo("No web browser could be opened here: open the link yourself.", err=True)
 
     with show_server_progress() as report, App(settings, report=report) as app:
-        _ = app.home_store
+        app.connect()
         serve(app, ready)
 
 

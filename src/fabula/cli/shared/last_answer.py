@@ -1,4 +1,4 @@
-"""Store questions and the citations of the last answer in Fabula's folder.
+"""Store questions and the citations of each terminal's last answer in Fabula's folder.
 
 The citations are for `fabula read 3`, the questions for `fabula history`.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from fabula.server.private_files import append_private, make_private, write_priv
 from fabula.server.state import Home
 
 if TYPE_CHECKING:
+    from filelock import FileLock
+
     from fabula.app.collection import Collection
     from fabula.ask.query import Query
 
@@ -31,6 +34,10 @@ MAX_CITATIONS = MAX_QUESTION = 200
 """How many citations, and how many characters of the question, are stored."""
 MAX_BYTES = 1_000_000
 """A larger file is not one of ours."""
+MAX_TERMINALS = 20
+"""Of how many terminals the last answer is stored: of those that were used last."""
+LOCK_SECONDS = 10
+"""How long to wait for another process that adds a question."""
 MAX_KEPT_CHARACTERS = 4_000
 """Of a question, and of an answer, in the list of questions."""
 TRIMMED_SHARE = 10
@@ -181,14 +188,29 @@ def keep_question(query: Query, answer: Answer, collection: Collection, across: 
     try:
         if not home.path.is_dir():
             make_private(home.path)
-        # Of two terminals that ask at once, each adds its own line.
-        append_private(home.questions, json.dumps(kept.model_dump(), ensure_ascii=False) + "\n")
-        lines = home.questions.read_bytes().split(b"\n")[:-1]
-        if len(lines) > most + most // TRIMMED_SHARE:
-            kept_lines = b"\n".join(lines[-most:])
-            write_private(home.questions, kept_lines.decode("utf-8", "replace"))
+        # Locked: what another process adds while the list is cut would be lost.
+        with _lock_questions(home):
+            line = json.dumps(kept.model_dump(), ensure_ascii=False)
+            append_private(home.questions, line + "\n")
+            lines = home.questions.read_bytes().split(b"\n")[:-1]
+            if len(lines) > most + most // TRIMMED_SHARE:
+                kept_lines = b"\n".join(lines[-most:])
+                write_private(home.questions, kept_lines.decode("utf-8", "replace"))
     except OSError as error:
         log.debug("%s can't be written: %s", home.questions, error)
+
+
+def delete_questions(home: Path) -> None:
+    """Delete all questions that were kept."""
+    if home.is_dir():
+        with _lock_questions(Home(home)):
+            Home(home).questions.unlink(missing_ok=True)
+
+
+def _lock_questions(home: Home) -> FileLock:
+    from filelock import FileLock
+
+    return FileLock(home.path / f".{home.questions.name}.lock", timeout=LOCK_SECONDS)
 
 
 def recall_questions(home: Path) -> list[KeptQuestion]:
@@ -210,18 +232,30 @@ def recall_questions(home: Path) -> list[KeptQuestion]:
 
 def _keep(last: LastAnswer, collection: Collection) -> None:
     home = Home(collection.settings.home)
+    file = _terminal_file(home.last_answers)
     try:
         if not home.path.is_dir():
             make_private(home.path)
-        write_private(home.last_answer, last.model_dump_json())
+        make_private(file.parent)
+        write_private(file, last.model_dump_json())
+        for old in _newest_first(file.parent)[MAX_TERMINALS:]:
+            old.unlink(missing_ok=True)
     except OSError as error:
-        log.debug("%s can't be written: %s", home.last_answer, error)
+        log.debug("%s can't be written: %s", file, error)
 
 
 def recall_answer(home: Path) -> LastAnswer:
-    """Return the citations of the last answer. Raise NotFound if there are none."""
-    file = Home(home).last_answer
+    """Return the citations of the last answer in this terminal, or else in any.
+
+    Raises:
+        NotFound: There are none.
+
+    """
+    folder = Home(home).last_answers
+    file = _terminal_file(folder)
     try:
+        if not file.exists():
+            file = next(iter(_newest_first(folder)), file)
         if file.stat().st_size > MAX_BYTES:
             raise ValueError
         return LastAnswer.model_validate_json(file.read_bytes())
@@ -231,6 +265,19 @@ def recall_answer(home: Path) -> LastAnswer:
         raise NotFound(
             f"The citations of the last answer can't be read from {file}: ask again."
         ) from error
+
+
+def _terminal_file(folder: Path) -> Path:
+    """Return the file of this terminal, all of whose commands are in one session.
+
+    Windows has no sessions: its terminals share a file.
+    """
+    session = os.getsid(0) if os.name == "posix" else 0
+    return folder / f"{session}.json"
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 def _place(quote: Quote) -> str:

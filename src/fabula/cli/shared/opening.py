@@ -13,7 +13,8 @@ from fabula.config.connect import private_server
 from fabula.server import Address
 
 if TYPE_CHECKING:
-    from fabula.app import Fabula
+    from fabula.app import App, Fabula
+    from fabula.app.collection import Collection
     from fabula.config.settings import Settings
 
 
@@ -27,21 +28,34 @@ def open_collection(settings: Settings) -> Iterator[Fabula]:
 
 
 @contextmanager
-def open_for_reading(settings: Settings) -> Iterator[Fabula]:
-    """Open the collection that a question or a look most likely is about.
+def open_app(settings: Settings) -> Iterator[App]:
+    """Open what all collections share; if the private server has to be started, show that."""
+    from fabula.app import App
 
-    It is that of the settings. If nobody named one, and that is empty, it is the only collection
-    with documents; standard error then says which.
+    with show_server_progress() as report, App(settings, report=report) as app:
+        yield app
+
+
+@contextmanager
+def open_for_reading(settings: Settings) -> Iterator[Collection]:
+    """Open the collection that a question or a look most likely is about: `choose_collection`."""
+    with open_app(settings) as app:
+        yield choose_collection(app)
+
+
+def choose_collection(app: App) -> Collection:
+    """Return the collection of the settings.
+
+    If nobody named one, and that is empty, it is the one that was written to last; standard error
+    then says which.
     """
-    with open_collection(settings) as fabula:
-        name = fabula.app.default_collection().name
-        if name != fabula.name:
-            click.echo(
-                f"Using collection {name}: {fabula.name} is empty, and no collection was named.",
-                err=True,
-            )
-            fabula.name = name
-        yield fabula
+    collection, usual = app.default_collection(), app.settings.collection
+    if collection.name != usual:
+        click.echo(
+            f"Using collection {collection.name}: {usual} is empty, and no collection was named.",
+            err=True,
+        )
+    return collection
 
 
 def start_server(settings: Settings) -> Address:

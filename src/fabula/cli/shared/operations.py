@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 from fabula.app.deciding import current_user
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
-from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
@@ -41,9 +41,9 @@ def make_command(operation: Operation) -> click.Command:
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
     ) -> None:
-        opened = open_for_reading if operation.role == "read" else open_collection
-        with opened(settings) as collection:
-            app = collection.app
+        with open_app(settings) as app:
+            reads = operation.role == "read"
+            collection = choose_collection(app) if reads else app.collection()
             asker = Asker(current_user(), app, app.collections, app.collection)
             result = operation.run(collection if operation.has_collection else None, values, asker)
             table = make_table(result)

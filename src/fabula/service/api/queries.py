@@ -59,7 +59,7 @@ def run_statement(state: State, caller: AdminOfAll, statement: CypherStatement) 
     30 seconds. A statement that does more than read is refused.
     """
     app, name = state.app, statement.collection
-    store = state.collection(name, caller).store if name else app.home_store
+    store = state.collection(name, caller).store if name else app.connect()
     return queries.run_statement(
         state.query_slots, store, statement.statement, statement.parameters
     )

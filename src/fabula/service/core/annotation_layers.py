@@ -14,10 +14,11 @@ from fabula.export.annotation_formats import (
     pack_files,
     write_annotations,
 )
-from fabula.graph.annotations import PlacedAnnotation
+from fabula.graph.annotations import NOTES, PlacedAnnotation
 from fabula.graph.entries import Entry
 from fabula.jobs.start import begin_build
 from fabula.service.core.views import View
+from fabula.text.anchoring import POSITION, Anchor
 
 if TYPE_CHECKING:
     from fabula.jobs.callers import Caller
@@ -152,9 +153,8 @@ def add_note(
 ) -> AnnotationView:
     """Keep a note or a highlight; see `Collection.add_note`."""
     note = collection.add_note(entry.id, quote, body, at=at, tag=tag, by=caller.name)
-    [layer] = collection.notes(entry.id)
-    [item] = [item for item in layer.items if item.annotation.id == note.id]
-    return AnnotationView.of(layer.record.name, item)
+    placed = PlacedAnnotation(note, Anchor(note.start, note.end, POSITION))
+    return AnnotationView.of(NOTES, placed)
 
 
 def find_note(collection: Collection, entry: Entry, id: str) -> NoteView:

@@ -103,12 +103,12 @@ class Conversations:
     def renew(self) -> None:
         """Renew the leases of the turns that are being answered here."""
         if ids := sorted(self._writing):
-            self._app.home_store.rows("service/save_lease", ids=ids)
+            self._app.connect().rows("service/save_lease", ids=ids)
 
     def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
         """Begin a conversation, which has no turns yet."""
         id = uuid.uuid4().hex
-        [row] = self._app.home_store.rows(
+        [row] = self._app.connect().rows(
             "service/save_conversation",
             id=id,
             collection=collection,
@@ -122,7 +122,7 @@ class Conversations:
     ) -> Page[ConversationView]:
         """Return a page of a caller's conversations about a collection, the latest first."""
         before, id = read_cursor(after, str, str) or ("", "")
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/find_conversations",
             collection=collection,
             caller=caller.id,
@@ -160,7 +160,7 @@ class Conversations:
             NotFound: The caller has no such conversation.
 
         """
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/find_history",
             id=id,
             collection=collection,
@@ -173,7 +173,7 @@ class Conversations:
 
     def remove(self, caller: Caller, collection: str, id: str) -> None:
         """Delete a caller's conversation. Raises NotFound."""
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/clear_conversation", id=id, collection=collection, caller=caller.id
         )
         if not rows or not rows[0]["conversations"]:
@@ -181,13 +181,13 @@ class Conversations:
 
     def forget(self, collection: str) -> None:
         """Delete all conversations about a collection, which is being removed."""
-        self._app.home_store.rows("service/clear_conversations", collection=collection)
+        self._app.connect().rows("service/clear_conversations", collection=collection)
 
     def rate(
         self, caller: Caller, collection: str, turn: str, value: int | None, feedback: str
     ) -> None:
         """Save a caller's rating of an answer. Raises NotFound."""
-        [row] = self._app.home_store.rows(
+        [row] = self._app.connect().rows(
             "service/save_feedback",
             id=turn,
             collection=collection,
@@ -213,7 +213,7 @@ class Conversations:
             BeingAnswered: The request with this key is being answered just now.
 
         """
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/take_turn", collection=collection, once=idempotency.mark, said=idempotency.body
         )
         for row in rows:
@@ -258,7 +258,7 @@ class Conversations:
         """
         id = uuid.uuid4().hex
         try:
-            rows = self._app.home_store.rows(
+            rows = self._app.connect().rows(
                 "service/save_turn",
                 id=id,
                 conversation=conversation,
@@ -285,7 +285,7 @@ class Conversations:
     def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
         """Save the answer of a turn; `left` is whether its reader left before the end."""
         self._writing.discard(turn)
-        self._app.home_store.rows(
+        self._app.connect().rows(
             "service/save_answer",
             id=turn,
             collection=collection,
@@ -301,10 +301,10 @@ class Conversations:
     def drop_turn(self, collection: str, turn: str) -> None:
         """Delete a turn that has no answer."""
         self._writing.discard(turn)
-        self._app.home_store.rows("service/clear_turn", id=turn, collection=collection)
+        self._app.connect().rows("service/clear_turn", id=turn, collection=collection)
 
     def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:
-        rows = self._app.home_store.rows(
+        rows = self._app.connect().rows(
             "service/find_conversation", id=id, collection=collection, caller=caller.id
         )
         if not rows:

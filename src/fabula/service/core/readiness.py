@@ -66,7 +66,7 @@ class Readiness:
         self._kept_until = now + max(KEEP_SECONDS, KEEP_FACTOR * (now - began))
 
     def _find_problem(self) -> str:
-        store = self._app.home_store
+        store = self._app.connect()
         try:
             spaces = [space for space in store.spaces() if space.has_documents]
             indexes = store.indexes() if spaces else []

@@ -78,7 +78,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin to watch. Statements are from now on tried again for RETRY_SECONDS only."""
-        reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
+        reconnect(self._app.settings, self._app.connect(), RETRY_SECONDS)
         self._thread.start()
 
     def follow_server(self) -> None:
@@ -86,7 +86,7 @@ class Supervisor:
 
         It may be at another port by now. Raises StoreError and ServerError.
         """
-        reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
+        reconnect(self._app.settings, self._app.connect(), RETRY_SECONDS)
 
     def start_server(self) -> None:
         """Have the private server started, though a command of ours stopped it on purpose."""
@@ -161,7 +161,7 @@ class Supervisor:
 
     def _is_answered(self) -> bool:
         try:
-            self._app.home_store.rows("core/find_time")
+            self._app.connect().rows("core/find_time")
         except FabulaError:
             return False
         return True
@@ -171,7 +171,7 @@ class Supervisor:
         if self._server is None or time.monotonic() - self._asked_database_at < DATABASE_SECONDS:
             return
         try:
-            self._app.home_store.rows("core/find_time")
+            self._app.connect().rows("core/find_time")
         except DatabaseDown:
             self._restart("Neo4j's database stopped at an error; Neo4j is being started again.")
         except FabulaError:
@@ -189,10 +189,10 @@ class Supervisor:
 
     def _recover(self) -> None:
         if self._server:
-            reconnect(self._app.settings, self._app.home_store, RETRY_SECONDS)
+            reconnect(self._app.settings, self._app.connect(), RETRY_SECONDS)
         else:
             # Its address stays, and the driver connects anew by itself.
-            self._app.home_store.rows("core/find_time")
+            self._app.connect().rows("core/find_time")
         seconds = time.monotonic() - self._down_since
         self._must_start = False
         self._pause = FIRST_PAUSE_SECONDS

@@ -120,7 +120,7 @@ def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> d
         "quotas": caller.quotas.limits(),
         "settings": settings_of(app.settings, caller),
         "roles": ROLES,
-        "neo4j": app.home_store.version(),
+        "neo4j": app.connect().version(),
     }
     if is_admin:
         dumps = state.daily_dump.describe()
