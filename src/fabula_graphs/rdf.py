@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.export.export_formats import ExportFormat
 from fabula.export.files import escape_formula, replace_file
 from fabula.export.graph_xml import FORBIDDEN, Written
@@ -55,8 +55,8 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
             the new one is complete.
 
     Raises:
-        FabulaError: The suffix is another one, rdflib isn't installed, or the file can't be
-            written.
+        SettingsError: rdflib isn't installed.
+        FabulaError: The suffix is another one, or the file can't be written.
     """
     format = file.suffix.lower().removeprefix(".")
     if format not in FORMATS:
@@ -103,7 +103,8 @@ def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Writ
         How many facts and events there are as nodes, and how many discourse relations.
 
     Raises:
-        FabulaError: rdflib isn't installed, or the file can't be written.
+        SettingsError: rdflib isn't installed.
+        FabulaError: The file can't be written.
     """
     graph = graph_of(rows.facts, collection)
     _add_events(graph, rows.events, collection)
@@ -158,7 +159,7 @@ def _empty_graph() -> Graph:
         from rdflib import Graph
         from rdflib.namespace import PROV
     except ImportError as error:
-        raise FabulaError(
+        raise SettingsError(
             "RDF is written by rdflib, which isn't installed: run `pip install 'fabula[rdf]'`, or "
             "end the file in .csv."
         ) from error
@@ -232,7 +233,7 @@ def _word(name: str) -> URIRef:
 
 
 def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
-    """Return facts as an RDF graph. Raise FabulaError if rdflib isn't installed."""
+    """Return facts as an RDF graph. Raise SettingsError if rdflib isn't installed."""
     graph = _empty_graph()
     from rdflib import Literal
     from rdflib.namespace import DCTERMS, PROV, RDF, RDFS

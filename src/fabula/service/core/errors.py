@@ -14,6 +14,7 @@ from fabula.errors import (
     BadValue,
     BudgetSpent,
     Changed,
+    CorrectionRefused,
     DataError,
     FabulaError,
     InvalidPlace,
@@ -40,14 +41,17 @@ STATUS: Mapping[type[FabulaError], int] = {
     TooLarge: 413,
     SpaceError: 409,
     Changed: 409,
+    CorrectionRefused: 409,
     Refused: 400,
     BudgetSpent: 402,
     ModelError: 502,
     ServerError: 503,
     StoreError: 503,
-    FabulaError: 400,
+    FabulaError: 500,
 }
-"""The HTTP status of each class of errors; a subclass without an entry has that of its parent."""
+"""The HTTP status of each class of errors; a subclass without an entry has that of its parent.
+
+What a caller can mend has a class of its own: the rest is a fault of the service."""
 
 
 class Problem(FabulaError):
