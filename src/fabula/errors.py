@@ -67,8 +67,7 @@ class BadValue(FabulaError):
 
 
 class CorrectionRefused(FabulaError):
-    """A person's correction of a graph makes no sense: it would change nothing, or join or part
-    what it can't."""
+    """A correction would change nothing, or does not fit what is in the graph."""
 
 
 class InvalidPlace(FabulaError):

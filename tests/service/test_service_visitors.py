@@ -214,7 +214,7 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),
-        *(f"POST {on_page}{end}" for end in ("/ask/answer", "/ask/passages", "/compare/columns")),
+        *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin", "/download/{format}")),
         *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
         *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),

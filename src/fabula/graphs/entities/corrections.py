@@ -325,7 +325,7 @@ def _are_of_different_documents(
 
 
 def _find(rows: Sequence[Row], name: str) -> Row | None:
-    """The entity of a document that a name, or an id, means. CorrectionRefused if it may be several."""
+    """The entity of a document that a name or an id means; CorrectionRefused if several may be."""
     wanted = lower_name(name)
     levels = (
         [row for row in rows if row.get("id") == name],
