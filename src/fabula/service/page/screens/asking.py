@@ -214,30 +214,22 @@ def _render_events(
     `doing` says what is done after the event.
     """
     for name, data in answering.events():
+        part: Mapping[str, Any] = data
         if name == "retrieval":
-            yield name, {"doing": f"Searched with {data['mode']} …"}
+            part = {"doing": f"Searched with {data['mode']} …"}
         elif name == "passages":
             context = [ReadView.model_validate(passage) for passage in data["context"]]
             cards = lay_out_context(context, collection, question)
             html = render_part("passages.html", {"collection": collection, "cards": cards})
-            yield name, {"doing": "Reading …", "html": html}
+            part = {"doing": "Reading …", "html": html}
         elif name == "step":
             html = render_part("step.html", {"step": StepView.model_validate(data)})
-            yield name, {"doing": f"Reading on: {data['step']} …", "html": html}
+            part = {"doing": f"Reading on: {data['step']} …", "html": html}
         elif name == "answer":
-            view = AnswerView.model_validate(data)
-            values = {"collection": collection, "answer": lay_out(view, collection)}
-            done = {"html": render_part("answer.html", values), "conversation": view.conversation}
-            yield name, done | {"said": _announce(view)}
-        else:
-            yield name, data
-
-
-def _announce(view: AnswerView) -> str:
-    """Return what a screen reader says of an answer once it is complete."""
-    count = len(view.cited)
-    passages = f"{count} passage{'s' if count != 1 else ''}"
-    return f"Answer complete, {passages} {'quoted' if view.offline else 'cited'}."
+            answer = lay_out(AnswerView.model_validate(data), collection)
+            html = render_part("answer.html", {"collection": collection, "answer": answer})
+            part = {"html": html, "conversation": data["conversation"]}
+        yield name, part
 
 
 @router.get("/c/{collection}/compare")

@@ -57,7 +57,7 @@ async function ask() {
       else if (name === "answer") {
         keep.set(key, data);
         show(data);
-        tell(data.said);
+        tell(result.querySelector(".answered").dataset.complete);
         return;
       } else if (name === "error") {
         refuse(data.detail);
