@@ -109,8 +109,8 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(
     it.clients.append(browsing)
     browsing.get(f"/enter?token={it.state.sessions.link()}", follow_redirects=True)
     foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-    modes = {"modes": ["naive", "hybrid"]}
-    for path, body in ((ASK, {"question": QUESTION}), (COMPARE, {"question": QUESTION} | modes)):
+    compared: dict[str, Any] = {"question": QUESTION, "modes": ["naive", "hybrid"]}
+    for path, body in ((ASK, {"question": QUESTION}), (COMPARE, compared)):
         assert browsing.post(path, json=body, headers=foreign).status_code == 403
     assert endpoint.calls == 0
 
@@ -118,7 +118,8 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(
 def test_modes_are_compared_column_by_column(client: httpx2.Client) -> None:
     asked = {"question": QUESTION, "modes": ["naive", "hybrid"]}
     streamed = events(client.post(COMPARE, json=asked))
-    assert [name for name, _ in streamed] == ["columns", "columns", "all"]
+    assert [name for name, _ in streamed] == ["columns"] * 3
+    assert [data["is_complete"] for _, data in streamed] == [False, False, True]
     waiting = [data["html"].count("Answering …") for _, data in streamed]
     assert waiting == [2, 1, 0]
     for _, data in streamed:
@@ -131,8 +132,8 @@ def test_modes_are_compared_column_by_column(client: httpx2.Client) -> None:
 
 def test_a_mode_that_fails_has_its_problem_in_its_column(client: httpx2.Client) -> None:
     asked = {"question": QUESTION, "modes": ["magic", "naive"]}
-    name, last = events(client.post(COMPARE, json=asked))[-1]
-    assert (name, last["is_answered"]) == ("all", False)
+    _, last = events(client.post(COMPARE, json=asked))[-1]
+    assert (last["is_complete"], last["is_answered"]) == (True, False)
     assert re.search(r'<p class="note bad" dir="auto">[^<]*magic', last["html"])
     assert "<blockquote" in last["html"]
     none = asked | {"modes": ["magic", "wizardry"]}

@@ -46,8 +46,6 @@ QueryNames = Annotated[list[str], Query(max_length=20)]
 FormText = Annotated[str, Form(max_length=20_000)]
 FormName = Annotated[str, Form(max_length=2000)]
 FormNames = Annotated[list[str], Form(max_length=20)]
-
-
 PartEvents = Iterator[tuple[str, Mapping[str, Any]]]
 
 
@@ -287,33 +285,33 @@ async def stream_comparison(
     state: State, collection: FilledCollection, caller: Reader, comparison: Comparison
 ) -> Response:
     """Ask by several modes, and send the columns whenever one more has its answer."""
-    stop = Stop()
-    answers = partial(
-        asking.answer_by_modes, state.asking_services, collection, caller, comparison, stop
+    stop, services = Stop(), state.asking_services
+    answers = asking.answer_by_modes(services, collection, caller, comparison, stop)
+    columns = {
+        str(each.mode): ComparedAnswer(mode=str(each.mode)) for each in comparison.questions()
+    }
+    return EventStream(
+        PartSource(partial(_render_columns, answers, columns, collection.name), stop.set)
     )
-    modes = [str(question.mode) for question in comparison.questions()]
-    events = partial(_render_columns, answers, modes, collection.name)
-    return EventStream(PartSource(events, stop.set))
 
 
 def _render_columns(
-    answers: Callable[[], Iterator[tuple[str, AnswerView | FabulaError]]],
-    modes: Sequence[str],
+    answers: Iterator[tuple[str, AnswerView | FabulaError]],
+    columns: dict[str, ComparedAnswer],
     collection: str,
 ) -> PartEvents:
-    """Yield all columns whenever one more has its answer; `is_answered` once all have one."""
-    columns = {mode: ComparedAnswer(mode=mode) for mode in modes}
+    """Yield all columns, at first without answers, whenever one more has its answer or problem."""
 
-    def render() -> dict[str, Any]:
+    def render() -> Mapping[str, Any]:
         values = _lay_out_columns([*columns.values()], collection)
-        return {"html": render_part("columns.html", values)}
+        is_answered = all(column.answer for column in columns.values())
+        html = render_part("columns.html", values)
+        return {"html": html, "is_complete": values["is_complete"], "is_answered": is_answered}
 
     yield "columns", render()
-    for mode, outcome in answers():
+    for mode, outcome in answers:
         columns[mode] = ComparedAnswer.of(mode, outcome)
-        is_last = all(each.answer or each.problem for each in columns.values())
-        is_answered = all(each.answer for each in columns.values())
-        yield "all" if is_last else "columns", render() | {"is_answered": is_answered}
+        yield "columns", render()
 
 
 def _lay_out_columns(answers: Sequence[ComparedAnswer], collection: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ async function compare() {
       return;
     }
     show(data.html);
-    if (name === "all") {
+    if (data.is_complete) {
       if (data.is_answered) keep.set(key, data.html);
       tell("All modes have answered.");
       return;
