@@ -33,6 +33,7 @@ from .errors import BudgetSpent as BudgetSpent
 from .errors import Changed as Changed
 from .errors import ClusterError as ClusterError
 from .errors import Conflict as Conflict
+from .errors import CorrectionRefused as CorrectionRefused
 from .errors import DatabaseDown as DatabaseDown
 from .errors import DataError as DataError
 from .errors import FabulaError as FabulaError

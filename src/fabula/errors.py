@@ -4,6 +4,7 @@ FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
 ├── LoadError        a file can't become a document
 ├── BadValue         a value that a caller gave can't be stored, or be sent to Neo4j
+├── CorrectionRefused  a person's correction of a graph makes no sense
 ├── InvalidPlace     what names a reader's place can't be a place in any text
 ├── DataError        a data set of questions is missing or not in its format
 ├── ModelError       the model endpoint refused, failed or can't be reached
@@ -65,6 +66,10 @@ class LoadError(FabulaError):
 
 class BadValue(FabulaError):
     """A value that a caller gave can't be stored, or be sent to Neo4j."""
+
+
+class CorrectionRefused(FabulaError):
+    """A correction would change nothing, or does not fit what is in the graph."""
 
 
 class InvalidPlace(FabulaError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import NotFound, SettingsError
 from fabula.export.export_formats import ExportFormat
 from fabula.export.files import replace_file
 from fabula.export.graph_xml import FORBIDDEN, Written
@@ -69,7 +69,8 @@ def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Writ
         How many facts and events there are as nodes, and how many discourse relations.
 
     Raises:
-        FabulaError: rdflib isn't installed, or the file can't be written.
+        SettingsError: rdflib isn't installed.
+        FabulaError: The file can't be written.
     """
     graph = graph_of(rows.facts, collection)
     _add_events(graph, rows.events, collection)
@@ -124,7 +125,7 @@ def _empty_graph() -> Graph:
         from rdflib import Graph
         from rdflib.namespace import PROV
     except ImportError as error:
-        raise FabulaError(
+        raise SettingsError(
             "RDF is written by rdflib, which isn't installed: run `pip install 'fabula[rdf]'`."
         ) from error
     graph = Graph()
@@ -197,7 +198,7 @@ def _word(name: str) -> URIRef:
 
 
 def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
-    """Return facts as an RDF graph. Raise FabulaError if rdflib isn't installed."""
+    """Return facts as an RDF graph. Raise SettingsError if rdflib isn't installed."""
     graph = _empty_graph()
     from rdflib import Literal
     from rdflib.namespace import DCTERMS, PROV, RDF, RDFS

@@ -401,11 +401,11 @@ def test_trouble_is_told_where_the_answer_would_be(chromium: Browser, library: L
         page = context.new_page()
         page.goto(f"/c/books/ask?q={QUESTION}")
         settle(page)
-        context.route("**/api/v1/**", lambda route: route.abort())
+        context.route("**/ask/stream", lambda route: route.abort())
         page.goto("/c/books/ask?q=Is anybody there?")
         expect(page.locator("#alert")).to_have_text(re.compile("can't be reached"))
         expect(page.locator("#result .note.bad")).to_be_visible()
-        context.unroute("**/api/v1/**")
+        context.unroute("**/ask/stream")
         page.goto("/c/books/ask?q=Who?&document=no such book")
         expect(page.locator("#result .note.bad")).to_contain_text("no such book")
 
@@ -425,37 +425,6 @@ def test_what_was_written_before_a_failure_stays_beside_it(
             endpoint.plan = lambda _: None
         assert page.locator("#result .streamed").inner_text()
         expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-
-
-def test_a_finished_answer_that_can_not_be_drawn_is_shown_as_text(
-    chromium: Browser, library: Library
-) -> None:
-    with opened(chromium, library.online) as context:
-        page = context.new_page()
-        context.route("**/ask/answer", lambda route: route.fulfill(status=503, body=""))
-        page.goto("/c/books/ask?q=Where did Anna walk in winter?&mode=naive")
-        expect(page.locator("#result .note.bad")).to_contain_text("could not be displayed")
-        assert page.locator("#result .streamed").inner_text()
-        calls = library.endpoint.calls
-        context.unroute("**/ask/answer")
-        page.reload()
-        settle(page)
-        expect(page.locator(".answer a.cite").first).to_be_visible()
-        assert library.endpoint.calls == calls, "it is kept, and not asked again"
-
-
-def test_an_answer_that_is_not_kept_says_so(chromium: Browser, library: Library) -> None:
-    with opened(chromium, library.online) as context:
-        answer = context.request.post(
-            "/api/v1/collections/books/ask", data={"question": QUESTION, "mode": "naive"}
-        ).json()
-        told = answer | {"kept": False, "warning": "It could not be kept in its conversation yet."}
-        drawn = context.request.post("/c/books/ask/answer", data=told)
-        assert "It could not be kept in its conversation yet." in drawn.text()
-        assert (
-            "It could not be kept"
-            not in context.request.post("/c/books/ask/answer", data=answer).text()
-        )
 
 
 def kept_by_tab(page: Page) -> str:

@@ -408,6 +408,16 @@ def holding(it: Served, endpoint: Endpoint, question: str) -> Iterator[None]:
     assert not failures
 
 
+def test_the_page_says_that_a_finished_answer_is_not_kept_yet(
+    it: Served, client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    asked = {"question": "Where did Anna walk on the page?", "conversation": begin(client)}
+    with holding(it, endpoint, asked["question"]):
+        name, last = events(client.post("/c/novels/ask/stream", json=asked))[-1]
+    assert (name, last["conversation"]) == ("answer", asked["conversation"])
+    assert "could not be saved" in last["html"]
+
+
 @pytest.mark.parametrize("headers", [{}, STREAMED], ids=["whole", "streamed"])
 def test_a_finished_answer_is_told_though_neo4j_does_not_take_it_and_kept_later(
     it: Served, client: httpx2.Client, endpoint: Endpoint, headers: dict[str, str]

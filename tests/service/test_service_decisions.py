@@ -128,7 +128,8 @@ def test_who_may_only_read_or_may_not_see_a_collection_decides_nothing(
     ("body", "status"),
     [
         (rename("Nobody", "Somebody"), 404),
-        (rename("Brierly", "Marlow"), 400),
+        (rename("Brierly", "Marlow"), 409),
+        ({"graph": "entities", "kind": "merge", "names": ["Brierly", "Brierly"]}, 409),
         (rename("Brierly", "Montague", document="nowhere"), 404),
         (rename("Brierly", "Montague") | {"kind": "forget"}, 400),
         (rename("Brierly", "Montague") | {"graph": "aspects"}, 400),
@@ -142,6 +143,12 @@ def test_a_decision_that_makes_no_sense_is_refused_and_nothing_is_kept(
     client = it.client("write")
     answer = client.post(f"{BASE}/collections/{name}/decisions", json=body)
     assert answer.status_code == status, answer.text
+    if status == 409:
+        problem = answer.json()
+        assert (problem["type"], problem["title"]) == (
+            "/problems/correction-refused",
+            "Correction refused",
+        )
     assert client.get(f"{BASE}/collections/{name}/decisions").json() == []
 
 
@@ -171,6 +178,12 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     assert "No entity is called" in refused.text
     assert 'value="Nobody"' in refused.text, "what was entered stays"
 
+    own = {"kind": "merge", "name": "Captain <b>Brierly</b>"}
+    refused = client.post(f"{book}/entities/{id}/correct", data=own)
+    assert refused.status_code == 409
+    assert "are names of one entity already" in refused.text
+    assert client.post(f"{book}/entities/{id}/correct", data={"kind": "merge"}).status_code == 400
+
     merged = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Marlow"})
     finish(client, merged.headers["location"].rpartition("/")[2])
     assert "Marlow" not in entities(it, name)
@@ -190,6 +203,20 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
         assert undone.status_code == 303
         finish(client, undone.headers["location"].rpartition("/")[2])
     assert {"Marlow", "Brierly"} <= entities(it, name).keys()
+
+
+def test_a_fault_of_the_service_is_not_shown_as_a_correction_that_makes_no_sense(
+    it: Served, name: str
+) -> None:
+    path = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}/correct"
+    store = it.state.app.connect()
+    # Neo4j refuses the decision, as another node has its id.
+    store.make_schema()
+    cypher(store, "CREATE (:Decision {id: $id})", id=f"{name}/1")
+    failed = it.client("write").post(path, data={"kind": "rename", "name": "Montague"})
+    assert failed.status_code == 503
+    assert "<h1>Not available at the moment</h1>" in failed.text
+    assert 'value="Montague"' not in failed.text
 
 
 def test_a_form_of_another_site_corrects_nothing(it: Served, name: str) -> None:

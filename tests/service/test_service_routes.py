@@ -36,7 +36,7 @@ QUESTIONS = {
     *(("POST", f"{API}{end}") for end in ("/ask", "/ask/cost", "/search", "/compare")),
     *(("POST", path) for path in ("/api/v1/ask", "/api/v1/search", "/v1/chat/completions")),
     *(("GET", f"/c/{{collection}}{end}") for end in ("/ask", "/compare")),
-    *(("POST", f"/c/{{collection}}/ask{end}") for end in ("", "/answer", "/passages")),
+    *(("POST", f"/c/{{collection}}{end}") for end in ("/ask", "/ask/stream", "/compare/stream")),
 }
 """The routes that count as a question."""
 NAMES = ("add", "estimate", "documents", "import", "ask", "search", "a/annotations/import")

@@ -83,6 +83,20 @@ def test_each_step_of_a_model_that_reads_is_an_event(client: httpx2.Client, mode
     assert all(data["text"] for name, data in told if name == "token")
 
 
+def test_the_page_shows_each_step_as_it_is_done_and_as_the_answer_lists_it(
+    client: httpx2.Client, model: Model
+) -> None:
+    model.prompts.clear()
+    question = {"question": QUESTION, "mode": "agent"}
+    told = events(client.post("/c/novels/ask/stream", json=question))
+    steps = [data for name, data in told if name == "step"]
+    assert steps[1]["doing"] == "Reading on: search_words …"
+    assert len(steps) == 4
+    for step in steps:
+        assert step["html"].strip().startswith("<li>")
+        assert step["html"].strip() in told[-1][1]["html"]
+
+
 def test_the_options_of_the_mode_are_those_of_a_question(
     client: httpx2.Client, model: Model
 ) -> None:
@@ -109,6 +123,11 @@ def test_a_cut_answer_says_so_in_a_conversation(client: httpx2.Client, cut: None
     answer = client.post(ASK, json=question).json()
     assert (answer["cut"], answer["kept"]) == (True, True)
     assert "limit of tokens" in answer["warning"]
+
+
+def test_a_cut_answer_says_so_on_the_page(client: httpx2.Client, cut: None) -> None:
+    streamed = events(client.post("/c/novels/ask/stream", json={"question": QUESTION}))
+    assert "limit of tokens" in streamed[-1][1]["html"]
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -146,21 +146,29 @@ def has_ended(endpoint: Endpoint) -> bool:
 
 def is_asked(endpoint: Endpoint) -> bool:
     """Whether the chat model, and not the embedder, is being asked."""
-    return endpoint.in_flight == 1 and "messages" in endpoint.bodies[-1]
+    return endpoint.in_flight >= 1 and "messages" in endpoint.bodies[-1]
 
 
+@pytest.mark.parametrize(
+    ("path", "more", "event"),
+    [
+        (f"{SHELF}/ask", {}, "passages"),
+        ("/c/novels/ask/stream", {}, "passages"),
+        ("/c/novels/compare/stream", {"modes": ["naive", "hybrid"]}, "columns"),
+    ],
+)
 @pytest.mark.parametrize("is_silent", [False, True])
 def test_a_reader_that_leaves_closes_the_models_call(
-    is_silent: bool, online: tuple[Served, Endpoint]
+    is_silent: bool, path: str, more: dict[str, Any], event: str, online: tuple[Served, Endpoint]
 ) -> None:
     it, endpoint = online
     client = it.client()
     endpoint.raw = think if is_silent else begin_to_answer
-    asked = {"question": "Where did Boris walk?"}
+    asked = {"question": "Where did Boris walk?"} | more
     headers = {"Accept": "text/event-stream"}
-    with client.stream("POST", f"{SHELF}/ask", json=asked, headers=headers) as answer:
+    with client.stream("POST", path, json=asked, headers=headers) as answer:
         lines = answer.iter_lines()  # held, as a stream that nobody holds is closed
-        assert any(line == "event: passages" for line in lines)
+        assert any(line == f"event: {event}" for line in lines)
         began = time.monotonic()
         while not is_asked(endpoint):
             assert time.monotonic() - began < PATIENCE, "the model is asked"

@@ -187,8 +187,9 @@ def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
     for path in (*led, "/c/tales/add", f"/c/tales/d/{id}/manage", "/c/tales/corrections"):
         shown = visitor.get(path, headers=PAGE)
         assert (shown.status_code, shown.headers["location"][:8]) == (303, "/signin?"), path
-    asked = visitor.post(f"{BASE}/tales/ask", json=QUESTION | {"conversation": "new"})
-    assert asked.status_code == 403
+    for path in (f"{BASE}/tales/ask", "/c/tales/ask/stream"):
+        asked = visitor.post(path, json=QUESTION | {"conversation": "new"})
+        assert asked.status_code == 403
     # Who has corrected a name is told to those who have signed in.
     assert "Corrections" not in visitor.get(f"/c/tales/d/{id}/entities", headers=PAGE).text
     assert "Corrections" in it.client("read").get(f"/c/tales/d/{id}/entities", headers=PAGE).text
@@ -215,7 +216,7 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),
-        *(f"POST {on_page}{end}" for end in ("/ask/answer", "/ask/passages", "/compare/columns")),
+        *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin", "/download/{format}")),
         *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
         *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),

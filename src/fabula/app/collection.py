@@ -465,7 +465,7 @@ class Collection:
 
         Raises:
             Changed: Somebody else has decided something at the same time.
-            FabulaError: The decision makes no sense for what is there.
+            CorrectionRefused: The decision makes no sense for what is there.
             NotFound: There is no such document, or nothing of these names.
             SettingsError: There is no such graph, or no such decision about it.
 
@@ -479,7 +479,7 @@ class Collection:
         """Undo a decision by its number; `follow` brings the documents up to date.
 
         Raises:
-            FabulaError: It was undone before.
+            CorrectionRefused: It was undone before.
             NotFound: There is no such decision.
 
         """

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, g
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
+from fabula.errors import BadValue, SettingsError, did_you_mean, first_problem
 
 if TYPE_CHECKING:
     from fabula.graph.hits import Filters
@@ -206,13 +206,13 @@ class Query:
         An option that is None counts as not given. One aspect or kind needs no list.
 
         Raises:
-            FabulaError: The question is empty.
+            BadValue: The question is empty.
             TypeError: A question has no such option.
             SettingsError: A value is out of range or of another type.
 
         """
         if not question.strip():
-            raise FabulaError("The question is empty: ask something.")
+            raise BadValue("The question is empty: ask something.")
         if unknown := [name for name in options if name not in query_options()]:
             names = list(query_options())
             hint = did_you_mean(unknown[0], names, f"Its options are {', '.join(names)}.")

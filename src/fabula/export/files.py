@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from fabula.errors import FabulaError
+from fabula.errors import BadValue, FabulaError
 from fabula.export.graph_xml import (
     LABEL,
     WEIGHT,
@@ -54,18 +54,18 @@ def write_graph(
         embeddings: Write the embeddings too, which only JSON lines can contain.
 
     Raises:
-        FabulaError: The format is another one, or the file can't be written, or is a device, a
-            pipe or a link.
+        BadValue: The format is another one.
+        FabulaError: The file can't be written, or is a device, a pipe or a link.
         StoreError: The graph changed while it was read.
     """
     format = format or file.suffix.lower().removeprefix(".")
     if format not in FORMATS:
-        raise FabulaError(
+        raise BadValue(
             f"A graph is written as {' or '.join(FORMATS)}, not as {format!r}: name one of them as "
             f"the format, or end the file in .{' or .'.join(FORMATS)}. {describe_missing()}".strip()
         )
     if embeddings and format != "jsonl":
-        raise FabulaError("Embeddings can only be in JSONL: leave them out.")
+        raise BadValue("Embeddings can only be in JSONL: leave them out.")
     with replace_file(file) as stream:
         if format == "graphml":
             return _write_graphml(exported, stream)

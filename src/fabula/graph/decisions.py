@@ -71,8 +71,8 @@ class DecisionRules:
         words: Says in words what a decision does.
         check: Returns the names by which a decision is kept, and the ids of the documents that it
             concerns. It is given the kind, the names and the rows of the statement, and raises
-            FabulaError for a decision that makes no sense there, NotFound for a name that nothing
-            has.
+            CorrectionRefused for a decision that makes no sense there, NotFound for a name that
+            nothing has.
     """
 
     kinds: Mapping[str, str]

@@ -74,7 +74,7 @@ class AnalystQuery:
         default is a text.
 
         Raises:
-            FabulaError: There is no such parameter, or one has neither a value nor a default.
+            BadValue: There is no such parameter, or one has neither a value nor a default.
 
         """
         known = {parameter.name: parameter for parameter in self.parameters}
@@ -93,10 +93,10 @@ class AnalystQuery:
         known = {parameter.name: parameter for parameter in self.parameters}
         unknown = [name for name in given if name not in known]
         if unknown:
-            raise FabulaError(f"{self._called} has no parameter {self._instead_of(unknown[0])}")
+            raise BadValue(f"{self._called} has no parameter {self._instead_of(unknown[0])}")
         required = (parameter.name for parameter in self.parameters if parameter.required)
         if missing := [name for name in required if name not in given]:
-            raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
+            raise BadValue(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
         values = {name: given.get(name, parameter.default) for name, parameter in known.items()}
         if TITLE_KEY in self.statement:
             for name, value in values.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabula.errors import Changed, FabulaError, NotFound
+from fabula.errors import BadValue, Changed, CorrectionRefused, NotFound
 from fabula.graph.decisions import Decision
 from fabula.graph.queries import read_statement
 from fabula.store.parts import lock_collection, refuse_long_line
@@ -57,7 +57,7 @@ def save_decision(store: Store, collection: str, decision: Decision, began: int)
         BadValue: A name is too long, or there are too many.
     """
     if len(decision.names) > MAX_NAMES:
-        raise FabulaError(f"A decision is about {MAX_NAMES} names at most.")
+        raise BadValue(f"A decision is about {MAX_NAMES} names at most.")
     for line in (*decision.names, decision.by):
         refuse_long_line(line)
     store.make_schema()
@@ -93,7 +93,7 @@ def undo_decision(store: Store, collection: str, number: int, by: str) -> Decisi
 
     Raises:
         NotFound: There is no decision of this number.
-        FabulaError: It was undone before.
+        CorrectionRefused: It was undone before.
     """
     refuse_long_line(by)
     decision = read_decision(store, collection, number)
@@ -108,5 +108,5 @@ def undo_decision(store: Store, collection: str, number: int, by: str) -> Decisi
         saved = session.execute_write(save)
     if not saved:
         who = decision.undone_by or "somebody else"
-        raise FabulaError(f"Decision {number} was undone before, by {who}.")
+        raise CorrectionRefused(f"Decision {number} was undone before, by {who}.")
     return read_decision(store, collection, number)

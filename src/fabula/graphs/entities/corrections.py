@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import BadValue, CorrectionRefused, NotFound
 from fabula.graph.decisions import Decision
 from fabula.graphs.entities.correction_rules import KINDS, MERGE, RENAME, SPLIT
 from fabula.graphs.entities.names import lower_name, titled_key
@@ -246,13 +246,14 @@ def check(
             `key`, `name`, `type`, all `names`, and `counts`, how often each is printed.
 
     Raises:
-        FabulaError: It makes no sense: too few names, a name that means several entities, a name
-            that another entity has, or nothing that would change.
+        BadValue: There are too few names, or too many.
+        CorrectionRefused: A name means several entities, another entity has it, or nothing would
+            change.
         NotFound: No entity has a name.
     """
     needed = 2
     if len(names) < needed or not all(names) or (kind == RENAME and len(names) > needed):
-        raise FabulaError(f"A decision to {kind} needs names: {KINDS[kind]}.")
+        raise BadValue(f"A decision to {kind} needs names: {KINDS[kind]}.")
     by_document: dict[str, list[Row]] = {}
     for row in rows:
         by_document.setdefault(str(row["document"]), []).append(row)
@@ -275,7 +276,7 @@ def check(
     for name in of_entities:
         if not any(_find(found, name) for found in by_document.values()):
             raise NotFound(f"No entity is called {name!r} (`fabula entities` lists them).")
-    raise FabulaError(_why_nothing(kind, names))
+    raise CorrectionRefused(_why_nothing(kind, names))
 
 
 def _why_nothing(kind: str, names: Sequence[str]) -> str:
@@ -293,7 +294,7 @@ def _check_rename(rows: Sequence[Row], names: Sequence[str]) -> bool:
         return False
     for other in rows:
         if other is not row and lower_name(str(other["name"])) == lower_name(names[1]):
-            raise FabulaError(
+            raise CorrectionRefused(
                 f"Another entity of {row['title']} is called {names[1]!r}. If they are one, merge "
                 "them; otherwise choose another name.",
                 advice=f'Run `fabula entities merge "{names[1]}" "{names[0]}"`.',
@@ -324,7 +325,7 @@ def _are_of_different_documents(
 
 
 def _find(rows: Sequence[Row], name: str) -> Row | None:
-    """The entity of a document that a name, or an id, means. FabulaError if it may be several."""
+    """The entity of a document that a name or an id means; CorrectionRefused if several may be."""
     wanted = lower_name(name)
     levels = (
         [row for row in rows if row.get("id") == name],
@@ -343,7 +344,7 @@ def _find(rows: Sequence[Row], name: str) -> Row | None:
         if len(of_key) == 1:
             return of_key[0]
         meant = ", ".join(f"{row['name']} ({row['type']}, key {row['key']!r})" for row in matches)
-        raise FabulaError(
+        raise CorrectionRefused(
             f"{name!r} means {len(matches)} entities of {matches[0]['title']}: {meant}. Name the "
             "one you mean by its own name or by its key."
         )

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -193,6 +193,13 @@ class ComparedAnswer(View):
     mode: str
     answer: AnswerView | None = None
     problem: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, mode: str, outcome: AnswerView | FabulaError) -> Self:
+        """Return what a mode answered, or why it did not."""
+        if isinstance(outcome, FabulaError):
+            return cls(mode=mode, problem=errors.describe_problem(outcome))
+        return cls(mode=mode, answer=outcome)
 
 
 class SharedPassage(View):
@@ -676,31 +683,46 @@ def compare(
         FabulaError: No mode could answer. If some could, the others have a `problem`.
 
     """
-    stop = stop or Stop()
-    failures: list[FabulaError] = []
+    outcomes = dict(answer_by_modes(services, collection, caller, comparison, stop))
+    failures = [each for each in outcomes.values() if isinstance(each, FabulaError)]
+    if len(failures) == len(outcomes):
+        raise failures[0]
+    modes = [str(question.mode) for question in comparison.questions()]
+    answers = [ComparedAnswer.of(mode, outcomes[mode]) for mode in modes]
+    return ComparisonView(
+        question=comparison.question, answers=answers, shared=find_shared_passages(answers)
+    )
 
-    def answer(question: Question) -> ComparedAnswer:
-        mode = str(question.mode)
+
+def answer_by_modes(
+    services: AskingServices,
+    collection: Collection,
+    caller: Caller,
+    comparison: Comparison,
+    stop: Stop | None = None,
+) -> Iterator[tuple[str, AnswerView | FabulaError]]:
+    """Answer a question with several modes at once; yield each mode as soon as it is answered.
+
+    The arguments are those of `compare`. A mode comes with its answer, or with the error that it
+    failed with.
+    """
+    stop = stop or Stop()
+
+    def answer(question: Question) -> tuple[str, AnswerView | FabulaError]:
         try:
             view = ask(services, collection, caller, question, stop=stop).view()
-            return ComparedAnswer(mode=mode, answer=view)
         except FabulaError as error:
             if stop.is_set():
                 raise
-            failures.append(error)
-            return ComparedAnswer(mode=mode, problem=errors.describe_problem(error))
+            return str(question.mode), error
+        return str(question.mode), view
 
     questions = comparison.questions()
     # The models' own limit bounds their calls, as those of all answers.
     with ThreadPoolExecutor(len(questions), "compare") as threads:
         # In the caller's context, so that the spans belong to its trace.
         futures = [threads.submit(copy_context().run, answer, each) for each in questions]
-        answers = [future.result() for future in futures]
-    if len(failures) == len(answers):
-        raise failures[0]
-    return ComparisonView(
-        question=comparison.question, answers=answers, shared=find_shared_passages(answers)
-    )
+        yield from (future.result() for future in as_completed(futures))
 
 
 def find_shared_passages(answers: Sequence[ComparedAnswer]) -> list[SharedPassage]:

@@ -15,6 +15,7 @@ from fabula.errors import (
     BudgetSpent,
     Changed,
     Conflict,
+    CorrectionRefused,
     DataError,
     FabulaError,
     Forbidden,
@@ -46,14 +47,17 @@ STATUS: Mapping[type[FabulaError], int] = {
     Conflict: 409,
     DiskFull: 507,
     Forbidden: 403,
+    CorrectionRefused: 409,
     Refused: 400,
     BudgetSpent: 402,
     ModelError: 502,
     ServerError: 503,
     StoreError: 503,
-    FabulaError: 400,
+    FabulaError: 500,
 }
-"""The HTTP status of each class of errors; a subclass without an entry has that of its parent."""
+"""The HTTP status of each class of errors; a subclass without an entry has that of its parent.
+
+What a caller can mend has a class of its own: the rest is a fault of the service."""
 
 
 class Problem(FabulaError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from fabula.ask.answer import CITATION
 from fabula.export.markdown import describe_quotations, describe_weak, format_answer
@@ -21,12 +20,6 @@ from fabula.service.core.views import (
 from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
 
-MAX_PASSAGES = 500
-"""Passages, or quotes, of an answer that a browser posts to be drawn."""
-MAX_VALUES = 50_000
-"""Values of all fields together in such an answer."""
-MAX_SPANS = 500
-"""Ranges of one passage in such an answer."""
 MAX_HIGHLIGHTS = 50
 """Ranges of a passage that a link to it highlights."""
 MAX_ALSO = 20
@@ -123,49 +116,6 @@ class AnswerLayout:
     def links(self) -> dict[int, str]:
         """The address of each passage by its number."""
         return {card.number: card.url for card in (*self.cited, *self.uncited)}
-
-
-def refuse_many_values(posted: Any) -> Any:
-    """Return posted JSON unchanged, or raise ValueError if it has more values than any answer.
-
-    The values are counted before they are validated, because pydantic describes each wrong value,
-    which takes 60 s for a million of them.
-    """
-    count = 0
-    remaining = [posted]
-    while remaining:
-        value = remaining.pop()
-        if isinstance(value, dict | list):
-            count += len(value)
-            if count > MAX_VALUES:
-                raise ValueError(f"an answer to be drawn may have at most {MAX_VALUES:,} values")
-            remaining.extend(value.values() if isinstance(value, dict) else value)
-    return posted
-
-
-def refuse_large(view: AnswerView) -> AnswerView:
-    """Return an answer unchanged, or raise ValueError if it is too large to be drawn.
-
-    The page posts an answer back to be drawn, so it may be made up by its sender.
-    """
-    lists: list[Sequence[object]] = [view.context, view.quotes, view.cited, view.path]
-    lists += [view.quotations, view.weak_citations]
-    if max(map(len, lists)) > MAX_PASSAGES:
-        raise ValueError(f"an answer to be drawn may have at most {MAX_PASSAGES} passages")
-    refuse_many_spans(
-        [
-            *(passage.spans for passage in view.context),
-            *(quote.matches for quote in view.quotes),
-            *(quotation.spans for quotation in view.quotations),
-        ]
-    )
-    return view
-
-
-def refuse_many_spans(spans: Sequence[Sequence[Span]]) -> None:
-    """Raise ValueError if any passage has more than MAX_SPANS ranges."""
-    if max(map(len, spans), default=0) > MAX_SPANS:
-        raise ValueError(f"a passage to be drawn may have at most {MAX_SPANS} ranges")
 
 
 def lay_out(view: AnswerView, collection: str) -> AnswerLayout:

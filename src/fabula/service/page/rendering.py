@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
@@ -100,9 +100,14 @@ def show(
     )
 
 
-def show_part(request: Request, template: str, values: Mapping[str, Any]) -> Response:
-    """Render a part of a screen, which a script puts into the page."""
-    return templates.TemplateResponse(request, template, dict(values), headers=HEADERS)
+def render_part(template: str, values: Mapping[str, Any]) -> str:
+    """Render a part of a screen, for an event of a stream."""
+    return templates.get_template(template).render(values)
+
+
+def show_part(template: str, values: Mapping[str, Any]) -> Response:
+    """Return a part of a screen, which a script puts into the page."""
+    return HTMLResponse(render_part(template, values), headers=HEADERS)
 
 
 def _frame(request: Request, collection: str) -> dict[str, Any]:

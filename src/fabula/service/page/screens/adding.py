@@ -7,7 +7,6 @@ upload: so the estimate has an address, and nothing is uploaded twice.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import resources
@@ -29,7 +28,6 @@ from fabula.jobs.start import (
     Estimate,
     IngestOptions,
     begin_ingest,
-    cost_by_batches,
     estimate,
     read_document,
     refuse_same_names,
@@ -46,6 +44,7 @@ from fabula.service.http.dependencies import Caller, State, VisibleCollection, W
 from fabula.service.http.multipart import MAX_PARTS, Body
 from fabula.service.http.multipart import Form as UploadForm
 from fabula.service.http.route_rules import declare
+from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
 from fabula.text.document import Document
@@ -176,29 +175,26 @@ def add(
         # Whoever has no shell needs a way on: the screen that embeds the collection again.
         values["reason"] = error.message
         return show(request, "add.html", values, status_of(error))
-    usage = total.usage.values()
-    values |= {
-        "batch": batch,
-        "estimated": ",".join(row["name"] for row in rows if row["on"]),
-        "once": uuid.uuid4().hex,
-        "books": _books(total, reader),
-        "more": max(0, len(items) - MAX_DETAILED),
-        "count": sum(book.status not in ("failed", "skipped") for book in total.outcomes),
-        "failed": sum(book.status == "failed" for book in total.outcomes),
-        "is_offline": collection.settings.offline,
-        "lack_model": [name for name in installed_graphs() if lacks_model(collection, name)],
-        "graphs": rows,
-        "changed": changed,
-        "calls": sum(step.calls for step in usage),
-        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in usage),
-        "money": total.money,
-        "unpriced": total.unpriced,
-        "left": state.ledger.tokens_left(caller),
-        "batch_cost": cost_by_batches(collection, total)
-        if any(step.calls for step in usage)
-        else None,
-    }
-    return show(request, "estimate.html", values)
+    count = sum(book.status not in ("failed", "skipped") for book in total.outcomes)
+    estimated = ",".join(row["name"] for row in rows if row["on"])
+    return show_cost(
+        request,
+        state,
+        caller,
+        collection,
+        total,
+        work="add",
+        action=address("c", collection.name, "add", "begin"),
+        back=address("c", collection.name, "add"),
+        hidden={"batch": batch, "estimated": estimated},
+        books=_books(total, reader),
+        more=max(0, len(items) - MAX_DETAILED),
+        count=count,
+        failed=sum(book.status == "failed" for book in total.outcomes),
+        lack_model=[name for name in installed_graphs() if lacks_model(collection, name)],
+        graphs=rows,
+        changed=changed,
+    )
 
 
 @router.post("/c/{collection}/add")

@@ -17,7 +17,7 @@ from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
 from fabula.operations.kit import Role
 from fabula.service.core.choices import settings_of
-from fabula.service.core.errors import status_of
+from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.dependencies import (
     ROLES,
     AdminOfAll,
@@ -77,7 +77,7 @@ def make_key(
     names = [name for field in collections for name in field.replace(",", " ").split()]
     try:
         if not (every or names):
-            raise FabulaError("Enter the collections that the key may read, or choose all.")
+            raise Problem("Enter the collections that the key may read, or choose all.")
         id, key = state.keys.make(
             name,
             role,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.app.collection import Collection
 from fabula.ask.query import query_options
@@ -21,23 +22,15 @@ from fabula.service.core.asking import ComparedAnswer, Comparison, Question, fin
 from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
-from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.core.views import AnswerView, ReadView, StepView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
 from fabula.service.http.route_rules import declare
-from fabula.service.http.streams import run_while_connected
-from fabula.service.page.answers import (
-    MAX_PASSAGES,
-    AnswerLayout,
-    lay_out,
-    lay_out_context,
-    refuse_large,
-    refuse_many_spans,
-    refuse_many_values,
-)
+from fabula.service.http.streams import EventStream, run_while_connected
+from fabula.service.page.answers import AnswerLayout, lay_out, lay_out_context
 from fabula.service.page.document_choices import list_choices
-from fabula.service.page.rendering import show, show_part
+from fabula.service.page.rendering import render_part, show
 from fabula.service.state import ServiceState
 
 router = APIRouter()
@@ -53,43 +46,15 @@ QueryNames = Annotated[list[str], Query(max_length=20)]
 FormText = Annotated[str, Form(max_length=20_000)]
 FormName = Annotated[str, Form(max_length=2000)]
 FormNames = Annotated[list[str], Form(max_length=20)]
+PartEvents = Iterator[tuple[str, Mapping[str, Any]]]
 
 
-class PostedContext(BaseModel):
-    """The passages of an unfinished answer, as the script got them from the API."""
+@dataclass(frozen=True, slots=True)
+class PartSource:
+    """The source of a stream of events that have parts of the screen as HTML."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    question: str
-    context: Annotated[list[ReadView], BeforeValidator(refuse_many_values)] = Field(
-        max_length=MAX_PASSAGES
-    )
-
-    @field_validator("context")
-    @classmethod
-    def _refuse_many_spans(cls, context: list[ReadView]) -> list[ReadView]:
-        refuse_many_spans([passage.spans for passage in context])
-        return context
-
-
-PostedAnswer = Annotated[
-    AnswerView, BeforeValidator(refuse_many_values), AfterValidator(refuse_large)
-]
-"""An answer that the script got from the API, and posts to have it drawn."""
-
-
-class PostedColumn(ComparedAnswer):
-    """The answer or the problem of one mode; neither while the mode is still being asked."""
-
-    answer: PostedAnswer | None = None
-
-
-class PostedColumns(BaseModel):
-    """The answers of several modes, as the script got them from the API."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    answers: list[PostedColumn] = Field(max_length=MAX_MODES)
+    events: Callable[[], PartEvents]
+    close: Callable[[], None]
 
 
 @router.get("/c/{collection}/ask")
@@ -222,24 +187,47 @@ def forget(
     return RedirectResponse(address("c", collection.name, "ask"), 303)
 
 
-@router.post("/c/{collection}/ask/answer")
+@router.post("/c/{collection}/ask/stream")
 @declare(is_question=True, is_public=True)
-def draw_answer(
-    request: Request, collection: FilledCollection, caller: Reader, answer: PostedAnswer
+async def stream_answer(
+    request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
 ) -> Response:
-    """Render an answer that the script got from the API."""
-    values = {"collection": collection.name, "answer": lay_out(answer, collection.name)}
-    return show_part(request, "answer.html", values)
+    """Ask a question, and send the parts of the screen as they get known, for its script to show.
+
+    As of the API's stream, the search is done before the status is sent, and closing the connection
+    stops the answer.
+    """
+    stop = Stop()
+    begin = partial(asking.ask, state.asking_services, collection, caller, question, stop=stop)
+    answering = await run_while_connected(request, begin, stop.set, state.question_threads)
+    events = partial(_render_events, answering, collection.name, question.question)
+    return EventStream(PartSource(events, answering.close))
 
 
-@router.post("/c/{collection}/ask/passages")
-@declare(is_question=True, is_public=True)
-def draw_passages(
-    request: Request, collection: FilledCollection, caller: Reader, posted: PostedContext
-) -> Response:
-    """Render the passages of an answer that is still being written."""
-    cards = lay_out_context(posted.context, collection.name, posted.question)
-    return show_part(request, "passages.html", {"collection": collection.name, "cards": cards})
+def _render_events(
+    answering: asking.Answering | asking.RepeatedAnswer, collection: str, question: str
+) -> PartEvents:
+    """Yield the events of an answer with their parts of the screen; tokens and errors as they are.
+
+    `doing` says what is done after the event.
+    """
+    for name, data in answering.events():
+        part: Mapping[str, Any] = data
+        if name == "retrieval":
+            part = {"doing": f"Searched with {data['mode']} …"}
+        elif name == "passages":
+            context = [ReadView.model_validate(passage) for passage in data["context"]]
+            cards = lay_out_context(context, collection, question)
+            html = render_part("passages.html", {"collection": collection, "cards": cards})
+            part = {"doing": "Reading …", "html": html}
+        elif name == "step":
+            html = render_part("step.html", {"step": StepView.model_validate(data)})
+            part = {"doing": f"Reading on: {data['step']} …", "html": html}
+        elif name == "answer":
+            answer = lay_out(AnswerView.model_validate(data), collection)
+            html = render_part("answer.html", {"collection": collection, "answer": answer})
+            part = {"html": html, "conversation": data["conversation"]}
+        yield name, part
 
 
 @router.get("/c/{collection}/compare")
@@ -291,13 +279,39 @@ async def compare(
     return await run_while_connected(request, draw, stop.set, state.question_threads)
 
 
-@router.post("/c/{collection}/compare/columns")
-@declare(is_public=True)
-def draw_columns(
-    request: Request, collection: FilledCollection, caller: Reader, posted: PostedColumns
+@router.post("/c/{collection}/compare/stream")
+@declare(is_question=True, is_public=True)
+async def stream_comparison(
+    state: State, collection: FilledCollection, caller: Reader, comparison: Comparison
 ) -> Response:
-    """Render the answers that the script has got so far, side by side."""
-    return show_part(request, "columns.html", _lay_out_columns(posted.answers, collection.name))
+    """Ask by several modes, and send the columns whenever one more has its answer."""
+    stop, services = Stop(), state.asking_services
+    answers = asking.answer_by_modes(services, collection, caller, comparison, stop)
+    columns = {
+        str(each.mode): ComparedAnswer(mode=str(each.mode)) for each in comparison.questions()
+    }
+    return EventStream(
+        PartSource(partial(_render_columns, answers, columns, collection.name), stop.set)
+    )
+
+
+def _render_columns(
+    answers: Iterator[tuple[str, AnswerView | FabulaError]],
+    columns: dict[str, ComparedAnswer],
+    collection: str,
+) -> PartEvents:
+    """Yield all columns, at first without answers, whenever one more has its answer or problem."""
+
+    def render() -> Mapping[str, Any]:
+        values = _lay_out_columns([*columns.values()], collection)
+        is_answered = all(column.answer for column in columns.values())
+        html = render_part("columns.html", values)
+        return {"html": html, "is_complete": values["is_complete"], "is_answered": is_answered}
+
+    yield "columns", render()
+    for mode, outcome in answers:
+        columns[mode] = ComparedAnswer.of(mode, outcome)
+        yield "columns", render()
 
 
 def _lay_out_columns(answers: Sequence[ComparedAnswer], collection: str) -> dict[str, Any]:

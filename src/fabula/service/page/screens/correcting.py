@@ -16,7 +16,7 @@ from fabula.graph.hits import Filters
 from fabula.graphs.entities.known_until import list_entities, read_known
 from fabula.service.core import decisions
 from fabula.service.core.decisions import DecidedView, DecisionView
-from fabula.service.core.errors import status_of
+from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State, Writer
@@ -72,7 +72,7 @@ def correct(
     given = [line for line in (name.strip(), *names) if line]
     try:
         if not given:
-            raise FabulaError("Enter a name, or choose one.")
+            raise Problem("Enter a name, or choose one.")
         decided = decisions.decide(
             state.jobs,
             state.audit,
@@ -85,8 +85,8 @@ def correct(
         )
     except FabulaError as error:
         status = status_of(error)
-        if status >= 500 and status != 503:
-            status = 409
+        if status >= 500:
+            raise
         values = _entity_values(collection, entry, entity, caller, until)
         values |= {"failed": kind, "reason": error.message, "entered": name}
         return show(request, "entity.html", values, status)

@@ -112,10 +112,10 @@ def show_job(request: Request, service_state: State, caller: Reader, id: str) ->
 
 
 @router.get("/jobs/{id}/part")
-def show_job_part(request: Request, service_state: State, caller: Reader, id: str) -> Response:
+def show_job_part(service_state: State, caller: Reader, id: str) -> Response:
     """Render the part of a job's screen that changes, which its script puts in."""
     job = service_state.jobs.find(caller, id)
-    return show_part(request, "job_part.html", _lay_out(service_state, job, caller))
+    return show_part("job_part.html", _lay_out(service_state, job, caller))
 
 
 @router.post("/jobs/{id}/cancel")

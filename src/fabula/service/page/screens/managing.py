@@ -6,7 +6,6 @@ what goes. All forms work without scripts.
 
 from __future__ import annotations
 
-import uuid
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -28,7 +27,6 @@ from fabula.jobs.start import (
     Estimate,
     begin_build,
     begin_retry,
-    cost_by_batches,
     estimate_build,
     estimate_reembed,
     estimate_retry,
@@ -51,6 +49,7 @@ from fabula.service.http.dependencies import (
     Writer,
 )
 from fabula.service.http.route_rules import declare
+from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.text.names import collection_problem, file_name
@@ -298,7 +297,7 @@ def download(
 
 @router.get("/c/{collection}/manage/{work}")
 @router.get("/c/{collection}/d/{document}/manage/{work}")
-def show_cost(
+def show_work(
     request: Request,
     state: State,
     collection: FilledCollection,
@@ -312,32 +311,24 @@ def show_cost(
     entry = document_of(collection, document) if document else None
     with state.large_task_limit.hold(caller.id):
         expected = _estimate(collection, entry, work, name, rebuild=rebuild)
-    steps = expected.usage.values()
-    calls = sum(step.calls for step in steps)
-    values = {
-        "collection": collection.name,
-        "document": entry,
-        "work": work,
-        "graph": graph(name) if work == "build" else None,
-        "rebuild": rebuild,
-        "once": uuid.uuid4().hex,
-        "calls": calls,
-        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in steps),
-        "money": expected.money,
-        "unpriced": expected.unpriced,
-        "outcomes": [each for each in expected.outcomes if each.error][:20],
-        "unchanged": bool(expected.outcomes)
+    return show_cost(
+        request,
+        state,
+        caller,
+        collection,
+        expected,
+        work=work,
+        document=entry,
+        graph=graph(name) if work == "build" else None,
+        rebuild=rebuild,
+        outcomes=[each for each in expected.outcomes if each.error][:20],
+        unchanged=bool(expected.outcomes)
         and all(each.status == "unchanged" for each in expected.outcomes),
-        "left": state.ledger.tokens_left(caller),
-        "batch_cost": cost_by_batches(collection, expected)
-        if work != "reembed" and calls
-        else None,
-        "is_offline": collection.settings.offline,
-        "embeds_by": collection.settings.embedding_model,
-        "action": _manage_address(collection, entry, work),
-        "back": _manage_address(collection, entry),
-    }
-    return show(request, "cost.html", values)
+        embeds_by=collection.settings.embedding_model,
+        hidden={"name": name, "rebuild": str(rebuild).lower()},
+        action=_manage_address(collection, entry, work),
+        back=_manage_address(collection, entry),
+    )
 
 
 @router.post("/c/{collection}/manage/{work}")

@@ -132,7 +132,6 @@ def export_notes(
 
 @router.get("/c/{collection}/d/{document}/notes/beside")
 def notes_beside(
-    request: Request,
     collection: FilledCollection,
     document: str,
     caller: Reader,
@@ -147,7 +146,7 @@ def notes_beside(
         "notes": [note for note in found if note.start is not None],
         "may_write": caller.may("write"),
     }
-    return show_part(request, "notes_beside.html", values)
+    return show_part("notes_beside.html", values)
 
 
 @router.get("/c/{collection}/d/{document}/notes/new")

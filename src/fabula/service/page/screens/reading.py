@@ -84,7 +84,6 @@ def recap(
 @router.get("/c/{collection}/d/{document}/margin")
 @declare(is_public=True)
 def margin(
-    request: Request,
     collection: FilledCollection,
     document: str,
     caller: Reader,
@@ -104,7 +103,7 @@ def margin(
         ),
         "lang": entry.language if is_language(entry.language) else "",
     }
-    return show_part(request, "margin.html", values)
+    return show_part("margin.html", values)
 
 
 def _count_notes(collection: Collection, entry: Entry) -> int:

@@ -1,6 +1,7 @@
 // Asking: the answer is shown while it is written, and kept while the tab is open.
 
-import { bookmarks, drawPart, followBookmark, isFree, keep, keepToBookmark, make, tell } from "./shell.js";
+import { bookmarks, followBookmark, isFree, keep, keepToBookmark, make, makePart, tell } from "./shell.js";
+import { readStream } from "./stream.js";
 
 const result = document.querySelector("#result");
 const form = document.querySelector("form.question");
@@ -14,36 +15,10 @@ keepToBookmark(options, result);
 const examples = document.querySelector("#examples");
 if (examples && bookmarks.any(result.dataset.collection)) examples.hidden = true;
 /** The key has the collection's version: after a change of the collection the question is asked again. */
-const key = `answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(options)}`;
+const key = `drawn answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(options)}`;
 
-/** Have the server draw a reply of the API. */
-const draw = (what, body) => drawPart(`${result.dataset.draw}/${what}`, body);
-
-/** Yield the events of a stream: a name and its data. */
-async function* events(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let waiting = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      waiting += value;
-      const parts = waiting.split("\n\n");
-      waiting = parts.pop();
-      for (const part of parts) {
-        const lines = part.split("\n");
-        const name = lines.find((line) => line.startsWith("event: "))?.slice(7);
-        const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)).join("\n");
-        if (name) yield [name, JSON.parse(data)];
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {}); // The rest of the stream is not needed.
-  }
-}
-
-async function show(answer) {
-  result.replaceChildren(...await draw("answer", answer));
+function show(answer) {
+  result.replaceChildren(...makePart(answer.html));
   result.removeAttribute("aria-busy");
   if (next) next.hidden = false;
   conversation = answer.conversation ?? conversation;
@@ -58,7 +33,7 @@ function refuse(detail) {
   const writing = result.querySelector(".writing");
   if (writing?.querySelector(".streamed")?.textContent) {
     writing.querySelector("button")?.remove();
-    writing.querySelector(".quiet").textContent = "The answer until then:";
+    writing.querySelector(".doing").textContent = "The answer until then:";
   } else {
     writing?.remove();
   }
@@ -69,73 +44,31 @@ function refuse(detail) {
 
 async function ask() {
   const stopping = new AbortController();
-  const text = make("p", "streamed");
-  text.dir = "auto";
-  const stop = make("button", "", "Stop");
-  const note = make("p", "quiet small", "Searching for passages …");
-  /** What a mode that searches on has done until now. */
-  const steps = make("ol", "quiet small");
-  steps.dir = "auto";
-  const writing = make("section", "answer writing", note, text, stop);
-  const whole = make("div", "answered", writing);
-  result.replaceChildren(whole);
+  result.replaceChildren(document.querySelector("#writing").content.cloneNode(true));
   result.setAttribute("aria-busy", "true");
-  stop.type = "button";
+  const [doing, steps, text, stop] = result.querySelectorAll(".doing, .steps, .streamed, button");
   stop.addEventListener("click", () => stopping.abort());
   try {
-    const response = await fetch(result.dataset.api, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ conversation, ...options }),
-      signal: stopping.signal,
-    });
-    if (!response.ok) {
-      const problem = await response.json().catch(() => ({}));
-      refuse(problem.detail ?? `The service returned no answer (status ${response.status}).`);
-      return;
-    }
-    for await (const [name, data] of events(response.body)) {
-      if (name === "retrieval") {
-        note.textContent = `Searched with ${data.mode} …`;
-      } else if (name === "passages") {
-        note.textContent = "Reading …";
-        draw("passages", { question: options.question, context: data.context }).then((drawn) => {
-          if (whole.isConnected) whole.append(...drawn);
-        }, () => {});
-      } else if (name === "step") {
-        const found = data.hits.filter((hit) => hit.kept).length;
-        note.textContent = `Reading on: ${data.step} …`;
-        steps.append(make("li", "", `${data.step}: ${data.note.replace(`${data.step} `, "")}${found ? ` (${found} new)` : ""}`));
-        if (!steps.isConnected) text.before(steps);
-      } else if (name === "token") {
-        note.textContent = "Writing …";
-        text.append(data.text);
-      } else if (name === "answer") {
+    for await (const [name, data] of readStream(result.dataset.stream, { conversation, ...options }, stopping.signal)) {
+      doing.textContent = data.doing ?? "Writing …";
+      if (name === "passages") result.querySelector(".answered").append(...makePart(data.html));
+      else if (name === "step") steps.append(...makePart(data.html));
+      else if (name === "token") text.append(data.text);
+      else if (name === "answer") {
         keep.set(key, data);
-        try {
-          await show(data);
-        } catch {
-          text.textContent = data.answer;
-          refuse("The answer is complete, but it could not be displayed: reload the page.");
-          return;
-        }
-        const cited = data.cited.length;
-        tell(`Answer complete, ${cited} passage${cited === 1 ? "" : "s"} ${data.offline ? "quoted" : "cited"}.`);
+        show(data);
+        tell(result.querySelector(".answered").dataset.complete);
         return;
       } else if (name === "error") {
-        refuse((data.problem ?? data).detail);
+        refuse(data.detail);
         return;
       }
     }
-    refuse("The answer ended too early: ask again.");
   } catch (error) {
-    if (error.name === "AbortError") {
-      note.textContent = "Stopped.";
-      stop.remove();
-      result.removeAttribute("aria-busy");
-    } else {
-      refuse("The service can't be reached: is it still running?");
-    }
+    if (error.name !== "AbortError") throw error;
+    doing.textContent = "Stopped.";
+    stop.remove();
+    result.removeAttribute("aria-busy");
   }
 }
 
@@ -162,8 +95,7 @@ next?.addEventListener("submit", (event) => {
 
 const cached = options.question && keep.get(key);
 if (options.question && !result.querySelector(".answered")) {
-  result.setAttribute("aria-busy", "true");
-  if (cached) show(cached).catch(ask);
+  if (cached) show(cached);
   else ask();
 }
 
@@ -206,8 +138,7 @@ document.querySelector("main").addEventListener("click", async (event) => {
   const thumb = event.target.closest(".thumbs button");
   if (thumb) {
     const turn = thumb.closest(".thumbs").dataset.turn;
-    const turns = result.dataset.api.replace(/ask$/, "turns");
-    const response = await fetch(`${turns}/${encodeURIComponent(turn)}/feedback`, {
+    const response = await fetch(`${result.dataset.turns}/${encodeURIComponent(turn)}/feedback`, {
       method: "PUT",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ value: Number(thumb.dataset.value) }),

@@ -1,6 +1,7 @@
 // Comparing: two to four modes, asked at the same time; each answer is drawn when it arrives.
 
-import { drawPart, followBookmark, keep, keepToBookmark, tell } from "./shell.js";
+import { followBookmark, keep, keepToBookmark, make, makePart, tell } from "./shell.js";
+import { readStream } from "./stream.js";
 
 const form = document.querySelector("form.question");
 const boxes = [...form.querySelectorAll("input[name=modes]")];
@@ -9,7 +10,7 @@ const comparison = JSON.parse(result.dataset.comparison);
 if (comparison) keepToBookmark(comparison, result);
 followBookmark(form, result.dataset.collection);
 /** The key has the collection's version: after a change of the collection the modes are asked again. */
-const key = `compared ${result.dataset.version} ${location.pathname} ${JSON.stringify(comparison)}`;
+const key = `drawn comparison ${result.dataset.version} ${location.pathname} ${JSON.stringify(comparison)}`;
 
 function limitChoice() {
   const chosen = boxes.filter((box) => box.checked);
@@ -19,43 +20,33 @@ function limitChoice() {
 form.addEventListener("change", limitChoice);
 limitChoice();
 
-/** Return the answer of a mode, or the problem. */
-async function ask(mode) {
-  const { modes, ...question } = comparison;
-  try {
-    const response = await fetch(result.dataset.api, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ ...question, mode }),
-    });
-    const reply = await response.json();
-    return response.ok ? { mode, answer: reply } : { mode, problem: reply };
-  } catch {
-    return { mode, problem: { detail: "The service can't be reached: is it still running?" } };
-  }
-}
-
-async function draw(answers) {
-  result.replaceChildren(...await drawPart(result.dataset.draw, { answers }));
+function show(html) {
+  result.replaceChildren(...makePart(html));
 }
 
 async function compare() {
-  const answers = comparison.modes.map((mode) => ({ mode }));
-  let drawn = draw(answers);
-  await Promise.all(comparison.modes.map(async (mode, place) => {
-    answers[place] = await ask(mode);
-    // Drawn one after the other, so that the last drawing has all answers.
-    drawn = drawn.catch(() => {}).then(() => draw(answers));
-    await drawn;
-  }));
-  if (answers.every((column) => column.answer)) keep.set(key, answers);
-  tell("All modes have answered.");
+  for await (const [name, data] of readStream(result.dataset.stream, comparison)) {
+    if (name === "error") {
+      for (const waiting of result.querySelectorAll(".waiting")) waiting.remove();
+      result.prepend(make("p", "note bad", data.detail));
+      tell(data.detail, { isError: true });
+      return;
+    }
+    show(data.html);
+    if (data.is_complete) {
+      if (data.is_answered) keep.set(key, data.html);
+      tell("All modes have answered.");
+      return;
+    }
+  }
 }
 
 if (comparison && !result.childElementCount) {
   const cached = keep.get(key);
-  result.setAttribute("aria-busy", "true");
-  (cached ? draw(cached).catch(compare) : compare())
-    .catch((error) => tell(error.message, { isError: true }))
-    .finally(() => result.removeAttribute("aria-busy"));
+  if (cached) {
+    show(cached);
+  } else {
+    result.setAttribute("aria-busy", "true");
+    compare().finally(() => result.removeAttribute("aria-busy"));
+  }
 }

@@ -23,6 +23,11 @@ export function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
+/** Create the elements of a part of a page. */
+export function makePart(html) {
+  return document.importNode(parse(html).body, true).children;
+}
+
 /** Fetch a part of a page. Throws an Error for an error status. */
 export async function fetchPart(url, options) {
   const response = await fetch(url, options);
@@ -109,16 +114,6 @@ if (caller && keep.get("caller") !== caller) {
 document.addEventListener("submit", (event) => {
   if (event.target.matches("form[action='/signout']")) keep.clear();
 });
-
-/** Have the server draw a reply of the API, and return the elements. */
-export async function drawPart(url, body) {
-  const page = await fetchPart(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return document.importNode(page.body, true).children;
-}
 
 /** Key of the stored choice to turn single-key shortcuts off, which speech input would trigger. */
 const KEYS_OFF = "fabula keys off";

@@ -1,0 +1,44 @@
+"""The screen that says what a job will cost, before it begins."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from fabula.app.collection import Collection
+from fabula.jobs.start import Estimate, cost_by_batches
+from fabula.service.http.dependencies import Caller
+from fabula.service.page.rendering import show
+from fabula.service.state import ServiceState
+
+
+def show_cost(
+    request: Request,
+    state: ServiceState,
+    caller: Caller,
+    collection: Collection,
+    expected: Estimate,
+    **values: Any,
+) -> Response:
+    """Show what a job is expected to ask of models and cost, with the form that begins it.
+
+    `values` are the further ones of the template, which lists them.
+    """
+    usage = expected.usage.values()
+    calls = sum(step.calls for step in usage)
+    asks_chat_model = values["work"] != "reembed"
+    values |= {
+        "collection": collection.name,
+        "once": uuid.uuid4().hex,
+        "calls": calls,
+        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in usage),
+        "money": expected.money,
+        "unpriced": expected.unpriced,
+        "left": state.ledger.tokens_left(caller),
+        "batch_cost": cost_by_batches(collection, expected) if asks_chat_model and calls else None,
+        "is_offline": asks_chat_model and collection.settings.offline,
+    }
+    return show(request, "cost.html", values)
