@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fabula.app.catalogue import Documents
     from fabula.app.collection import Collection, CollectionGraph, Conversation
     from fabula.app.reading import Lines, Reading
-    from fabula.app.reading_place import ReadingPlace
     from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
     from fabula.app.volumes import ReadVolumes
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from fabula.graph.decisions import Decision
     from fabula.graph.entries import Entry, Layer
     from fabula.graph.hits import Filters, Hit, Passage, Quote, Source
+    from fabula.graph.reading_place import ReadingPlace
     from fabula.graph.structure import TextStructure
     from fabula.graphs.episodes.recap import RecapPart
     from fabula.load.source import DocumentSource
@@ -228,7 +228,7 @@ _HOMES = {
     "Query": "ask.query",
     "Reading": "app.reading",
     "ReadingChange": "app.rereading",
-    "ReadingPlace": "app.reading_place",
+    "ReadingPlace": "graph.reading_place",
     "ReadVolumes": "app.volumes",
     "ReadSoFar": "export.until",
     "RetrievalResult": "ask.retrieve",

@@ -68,8 +68,9 @@ def command(
     facts` builds the graph that this reads.
     """
     with open_for_reading(settings) as fabula:
-        known = fabula.known_filters(until, document)
-        facts = _find_facts(fabula, known, name, relation, ALL_ROWS if as_json or out else limit)
+        read = fabula.as_read(document, until)
+        known = read.filters(document)
+        facts = _find_facts(read, known, name, relation, ALL_ROWS if as_json or out else limit)
         collection = fabula.name
         built = fabula.store.count_parts(collection, known.document, ["facts"])
     if not facts:
@@ -109,7 +110,7 @@ def _find_facts(
     if facts or not name:
         return facts
     # Nobody is printed so: perhaps with accents, or another ligature.
-    cast = list_entities(fabula.store.read, known, limit=ALL_ROWS)
+    cast = list_entities(fabula.store, known, limit=ALL_ROWS)
     forms = [form for row in cast for form in row["names"]]
     forms += [row[end] for row in find("", ALL_ROWS) for end in ("subject", "object")]
     form = find_alike(name, forms)

@@ -61,9 +61,10 @@ def command(
     `fabula build speech` builds the graph that this reads.
     """
     with open_for_reading(settings) as fabula:
-        known = fabula.known_filters(until, document)
+        read = fabula.as_read(document, until)
+        known = read.filters(document)
         rows = _find_said(
-            fabula, known, speaker, addressee, about, ALL_ROWS if as_json else limit + 1
+            read, known, speaker, addressee, about, ALL_ROWS if as_json else limit + 1
         )
         collection = fabula.name
     if not rows:

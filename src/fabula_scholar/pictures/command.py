@@ -82,7 +82,7 @@ def command(
     refuse_undrawable(out)
     with open_for_reading(settings) as fabula:
         plotted = plot(
-            fabula,
+            fabula.as_read(document, until),
             document,
             out,
             question,
@@ -90,7 +90,6 @@ def command(
             network=network,
             communities=communities,
             story=story,
-            until=until,
         )
     if communities or picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"

@@ -59,12 +59,12 @@ def plot(
     network: bool = False,
     communities: bool = False,
     story: bool = False,
-    until: str = "",
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
 
     Args:
-        collection: The collection of the document.
+        collection: The collection of the document; for a reader with a place, nothing of what comes
+            later is drawn.
         document: Its id, title or file.
         file: What to write; the suffix .html, .svg or .png decides what it is, and an existing file
             is replaced. By default a page, named by the title, in the current folder.
@@ -75,8 +75,6 @@ def plot(
             with the graph of speech, who speaks to whom.
         communities: The same as `communities`: the network with its communities.
         story: The same as `story`: its events in the order told, and how they are linked.
-        until: The place up to which the reader has read, as of a question: nothing of what comes
-            later is drawn. '' is the end.
 
     Raises:
         NotFound: There is no such document or picture, or the document lacks the graph that is
@@ -97,7 +95,7 @@ def plot(
     suffix = "" if name == TREES else f" ({name})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
     format = target.suffix.lower()
-    drawing = draw_document(collection, entry, format, question, name, until=until)
+    drawing = draw_document(collection, entry, format, question, name)
     _write(target, drawing.content)
     return Plotted(
         target,

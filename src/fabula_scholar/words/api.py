@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fabula.service.api.documents import ReadUntil
 from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.parameters import ReadUntil
 from fabula_scholar.words import views as counted
 from fabula_scholar.words.concordance import SortOrder
 from fabula_scholar.words.views import CollocatesView, ConcordanceView, KeyWordView, NGramsView

@@ -187,7 +187,7 @@ def keyness(
     id = document_of(collection, document).id
     other = document_of(collection, against).id if against else ""
     rows = find_key_words(
-        read_corpus(collection, id, until),
+        read_corpus(collection.as_read(id, until), id),
         read_reference(collection, id, other),
         stemmed=stemmed,
         negative=negative,
@@ -225,4 +225,4 @@ def ngrams(
 
 def _corpus(collection: Collection, document: str, until: str) -> Corpus:
     id = document_of(collection, document).id if document else ""
-    return read_corpus(collection, id, until)
+    return read_corpus(collection.as_read(id, until), id)

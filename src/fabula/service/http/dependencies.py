@@ -10,7 +10,9 @@ from starlette.middleware.cors import CORSMiddleware
 from fabula.app.collection import Collection
 from fabula.service.core.callers import PERSON, ROLES, Caller, Quotas, Role
 from fabula.service.core.errors import Forbidden
+from fabula.service.core.views import document_of
 from fabula.service.http.admission import Admission
+from fabula.service.http.parameters import ReadUntil
 from fabula.service.http.route_rules import RouteTable
 
 if TYPE_CHECKING:
@@ -107,3 +109,13 @@ def _filled_collection(collection: str, request: Request) -> Collection:
 
 FilledCollection = Annotated[Collection, Depends(_filled_collection)]
 """The same, but NotFound also if it has no documents, with the same message."""
+
+
+def _read_document(
+    collection: FilledCollection, document: str, until: ReadUntil = ""
+) -> Collection:
+    return collection.as_read(document_of(collection, document).id, until) if until else collection
+
+
+ReadDocument = Annotated[Collection, Depends(_read_document)]
+"""The filled collection of a path with `{document}`, as read up to the query parameter `until`."""

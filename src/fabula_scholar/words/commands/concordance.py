@@ -60,11 +60,12 @@ def command(
     """
     from fabula.cli.shared.last_answer import keep_places
     from fabula.errors import NotFound
-    from fabula_scholar.words.corpus import make_concordance
+    from fabula_scholar.words.corpus import make_concordance, read_corpus
 
     with open_for_reading(options.settings) as fabula:
+        read = options.read(fabula)
         found = make_concordance(
-            options.corpus(fabula),
+            read_corpus(read, options.document),
             words,
             regex=regex,
             stemmed=options.stemmed,
@@ -77,7 +78,7 @@ def command(
             (number, line.document, f"{line.start}-{line.end}")
             for number, line in enumerate(found.lines, first + 1)
         ]
-        keep_places(f"concordance {words}", places, fabula, options.until)
+        keep_places(f"concordance {words}", places, read)
     if not found.total:
         raise NotFound(f"The texts do not have {words!r}.")
     rows = [asdict(line) for line in found.lines]

@@ -52,7 +52,11 @@ class WordOptions:
         """Return the texts that are counted."""
         from fabula_scholar.words.corpus import read_corpus
 
-        return read_corpus(collection, self.document, self.until)
+        return read_corpus(self.read(collection), self.document)
+
+    def read(self, collection: Collection) -> Collection:
+        """Return the collection as far as the reader has read."""
+        return collection.as_read(self.document, self.until)
 
     @property
     def is_table(self) -> bool:
