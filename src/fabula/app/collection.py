@@ -733,9 +733,7 @@ class Collection:
         name = name or (read.id if read else "")
         entry = find_document(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
         if read and entry.id != read.id:
-            raise NotFound(
-                f"{entry.title} is not what is read up to a place: that is {read.title}."
-            )
+            raise NotFound(f"What is read up to a place is {read.title}, and not {entry.title}.")
         if read and entry.sha256 != read.sha256:
             raise Changed(f"{entry.title} was replaced: say again up to where it is read.")
         return entry
