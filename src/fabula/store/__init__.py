@@ -193,7 +193,7 @@ class Store(Database):
     def _send(
         self, statement: str, name: str, parameters: Mapping[str, Any], *, is_reading: bool
     ) -> list[dict[str, Any]]:
-        if "$until" in statement:
+        if "$until" in statement and (self.place or "until" not in parameters):
             parameters = {**parameters, "until": self.until}
         return super()._send(statement, name, parameters, is_reading=is_reading)
 

@@ -36,8 +36,11 @@ def read_part(
     Raises:
         Changed: The part was replaced while it was read.
         NotFound: There is no such part.
+        ValueError: The store has a reader's place: `read_parts` leaves out what was not read.
 
     """
+    if store.place:
+        raise ValueError("A part is whole: use read_parts for a reader with a place.")
     before = store.record(owner)
     if before is None:
         of = f"document {owner.document}" if owner.document else f"all of {owner.collection!r}"
@@ -76,7 +79,8 @@ def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, 
     """Return parts of a document, all of the version that was found.
 
     What else is read of that version has to be read before them. For a reader with a place they are
-    restricted to what was read; there are then also parts that the named ones have names from.
+    restricted to what was read, and others are with them, which that needs: the text, and those of
+    the graphs that the named ones have names from.
 
     Args:
         store: The graph.
@@ -91,9 +95,10 @@ def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, 
     is_unread = store.is_unread
     if store.place:
         # Names of entities that other graphs have are chosen from all of the text.
-        bases = [base for name in names if name != TEXT for base in graphs()[name].uses]
-        names = dict.fromkeys([*names, *(base for base in bases if base in entry.graphs)])
-    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in names}
+        bases = [base for name in names if name in graphs() for base in graphs()[name].uses]
+        names = dict.fromkeys([TEXT, *names, *(base for base in bases if base in entry.graphs)])
+    owners = {name: Owner(entry.collection, name, entry.id) for name in names}
+    parts = {name: read_part(store.whole, owner) for name, owner in owners.items()}
     if any(part.record != entry.graphs.get(name) for name, part in parts.items()):
         raise Changed(f"{entry.title} was changed while it was read: try again.")
     if store.place and is_unread:
