@@ -21,6 +21,7 @@ from fabula.ask.retrieve import retrieve
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError, InvalidPlace, NotFound, SettingsError
+from fabula.graph import Owner
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode
@@ -30,6 +31,7 @@ from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check
+from fabula.store.part_reader import read_part
 from fabula_bench.speed.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from hits import rounded
 from modelled import build_with_a_model
@@ -338,6 +340,19 @@ def test_a_statement_that_knows_no_place_is_refused(story: Collection, entry: En
     for statement in ("profile", "MATCH (n) RETURN n.text"):
         with pytest.raises(SettingsError, match="can't be restricted"):
             read.cypher(statement)
+
+
+def test_a_build_of_what_was_read_is_refused(story: Collection, tmp_path: Path) -> None:
+    read = story.as_read("", "Part One")
+    for refused in (
+        lambda: read.build("aspects"),
+        lambda: read.ingest(tmp_path),
+        lambda: read.export_whole(tmp_path / "whole.jsonl"),
+    ):
+        with pytest.raises(SettingsError, match="use the whole one"):
+            refused()
+    with pytest.raises(ValueError, match="use read_parts"):
+        read_part(read.store, Owner("story", "aspects", story.document("The Convict").id))
 
 
 @pytest.mark.parametrize("is_told", [True, False], ids=["since", "no since"])

@@ -847,6 +847,7 @@ class Collection:
         from fabula.export.collection_file import write_collection_file
         from fabula.store.whole_collection import read_collection
 
+        self._refuse_place()
         return write_collection_file(Path(file), read_collection(self.store, self.name))
 
     def read_so_far(self, document: str, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
@@ -986,7 +987,7 @@ class Collection:
         parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
         if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
-        read, values = self.as_parameters_say(parsed.fill(parameters))
+        read, values = self.resolve_place(parsed.fill(parameters))
         table = run_user_query(read.store, parsed.statement, values, timeout_seconds=seconds)
         table = read.hide_unread_rows(table)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
@@ -1008,7 +1009,7 @@ class Collection:
         )
         return replace(table, rows=rows)
 
-    def as_parameters_say(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
+    def resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
         """Return the collection as far as parameters of a query say that it was read, and these.
 
         The parameters `document` and `until`, a reader's place, are then an id and a number.
@@ -1495,6 +1496,11 @@ class Collection:
         read, filters = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
+    def _refuse_place(self) -> None:
+        """Refuse what is done with whole texts, as a build is."""
+        if self.place:
+            raise SettingsError("This collection is as somebody has read it: use the whole one.")
+
     def _refuse_unready(self) -> None:
         """Refuse a collection that is empty, or whose model is not to be had here."""
         if self._is_ready:
@@ -1545,6 +1551,7 @@ class Collection:
         from fabula.build.outcome import SilentListener
         from fabula.build.run import BuildRun
 
+        self._refuse_place()
         if batch and cluster:
             raise SettingsError("Batches and workers are two ways to build: choose one of them.")
         models = models or self.models

@@ -123,7 +123,7 @@ def command(
     with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
         if uses_settings:
             values[COLLECTION] = fabula.name
-        read, values = fabula.as_parameters_say(values) if uses_settings else (fabula, values)
+        read, values = fabula.resolve_place(values) if uses_settings else (fabula, values)
         table = run_user_query(
             read.store, query.statement, values, write=write, timeout_seconds=seconds or None
         )

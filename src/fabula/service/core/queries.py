@@ -86,7 +86,7 @@ def run_query(
         raise Problem("The collection is given by the path: leave out the parameter `collection`.")
     query = shipped_query(name)
     values = query.fill({COLLECTION: collection.name, **parameters})
-    read, values = collection.as_parameters_say(values)
+    read, values = collection.resolve_place(values)
     return _run(slots, read.store, query, values, read.hide_unread_rows)
 
 
