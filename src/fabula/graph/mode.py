@@ -13,7 +13,6 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
 from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.trace import Trace
-from fabula.graph.unread import IsUnread
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Models
@@ -21,6 +20,7 @@ from fabula.models.usage import Usage
 from fabula.text.document import Vector
 
 if TYPE_CHECKING:
+    from fabula.graph.unread import IsUnread
     from fabula.models.prices import Cost
 
 Made = TypeVar("Made")
