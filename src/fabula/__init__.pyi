@@ -11,7 +11,6 @@ from .app.collection import CollectionGraph as CollectionGraph
 from .app.collection import Conversation as Conversation
 from .app.reading import Lines as Lines
 from .app.reading import Reading as Reading
-from .app.reading_place import ReadingPlace as ReadingPlace
 from .app.recap import Recap as Recap
 from .app.rereading import ReadingChange as ReadingChange
 from .app.volumes import ReadVolumes as ReadVolumes
@@ -70,6 +69,7 @@ from .graph.hits import Hit as Hit
 from .graph.hits import Passage as Passage
 from .graph.hits import Quote as Quote
 from .graph.hits import Source as Source
+from .graph.reading_place import ReadingPlace as ReadingPlace
 from .graph.structure import TextStructure as TextStructure
 from .graphs.episodes.recap import RecapPart as RecapPart
 from .load.source import DocumentSource as DocumentSource

@@ -14,7 +14,7 @@ from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import list_entities
 from fabula.operations.kit import Column, operation
-from fabula.operations.parameters import Document, First, Limit, Until
+from fabula.operations.parameters import Document, First, Limit
 from fabula.text.folding import find_alike
 from fabula.text.names import quote_name
 
@@ -77,6 +77,7 @@ class Quotations:
     "/collections/{collection}/speech",
     group=GROUP,
     positional=["document"],
+    hides_unread=True,
     is_public=True,
     examples=(
         'speech "A Christmas Carol" --speaker Scrooge',
@@ -88,7 +89,6 @@ class Quotations:
 def speech(
     collection: Collection,
     document: Document = "",
-    until: Until = "",
     speaker: Name = "",
     to: Name = "",
     about: Annotated[
@@ -102,10 +102,10 @@ def speech(
     `fabula build speech` builds the graph that this reads.
 
     Raises:
-        NotFound: The graph has not been built, or there is no such document or place.
+        NotFound: The graph has not been built, or there is no such document.
 
     """
-    known = collection.known_filters(until, document)
+    known = collection.filters(document)
     statement = read_statement("fabula_graphs/speech/find_said")
 
     def find(by: str, addressee: str) -> list[dict[str, Any]]:
@@ -184,6 +184,7 @@ class Facts:
     "/collections/{collection}/facts",
     group=GROUP,
     positional=["document"],
+    hides_unread=True,
     is_public=True,
     examples=(
         'facts "A Christmas Carol"',
@@ -194,7 +195,6 @@ class Facts:
 def facts(
     collection: Collection,
     document: Document = "",
-    until: Until = "",
     name: Annotated[
         str, Field(max_length=500, description="only those of this person, place or thing")
     ] = "",
@@ -211,10 +211,10 @@ def facts(
     all as RDF.
 
     Raises:
-        NotFound: The graph has not been built, or there is no such document or place.
+        NotFound: The graph has not been built, or there is no such document.
 
     """
-    known = collection.known_filters(until, document)
+    known = collection.filters(document)
     statement = read_statement("fabula_graphs/facts/find_facts")
 
     def find(called: str) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ def facts(
     rows = find(name)
     if not rows and name:
         # Nobody is printed so: perhaps with accents, or another ligature.
-        cast = list_entities(collection.store.read, known, limit=ALL_ROWS)
+        cast = list_entities(collection.store, known, limit=ALL_ROWS)
         forms = [form for row in cast for form in row["names"]]
         forms += [row[end] for row in find("") for end in ("subject", "object")]
         if form := find_alike(name, forms):

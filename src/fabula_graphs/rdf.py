@@ -79,8 +79,8 @@ def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Writ
     return Written(len(rows.facts) + len(rows.events), len(rows.links))
 
 
-def _read_rows(collection: Collection, document: str, until: str) -> TypedRows:
-    known = collection.known_filters(until, document)
+def _read_rows(collection: Collection, document: str) -> TypedRows:
+    known = collection.filters(document)
     facts, events, links = map(read_statement, STATEMENTS)
     within, read = known.document, collection.store.read
     rows = TypedRows(
@@ -100,8 +100,8 @@ def _read_rows(collection: Collection, document: str, until: str) -> TypedRows:
     return rows
 
 
-def _export(format: str, collection: Collection, document: str, until: str, file: Path) -> Written:
-    return write_rdf(_read_rows(collection, document, until), collection.name, file, format)
+def _export(format: str, collection: Collection, document: str, file: Path) -> Written:
+    return write_rdf(_read_rows(collection, document), collection.name, file, format)
 
 
 TURTLE = ExportFormat(

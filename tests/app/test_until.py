@@ -21,6 +21,7 @@ from fabula.ask.retrieve import retrieve
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError, InvalidPlace, NotFound, SettingsError
+from fabula.graph import Owner
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode
@@ -30,6 +31,7 @@ from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check
+from fabula.store.part_reader import read_part
 from fabula_bench.speed.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from hits import rounded
 from modelled import build_with_a_model
@@ -126,10 +128,10 @@ def test_what_can_be_no_place_is_never_taken_for_none(story: Collection, until: 
     calls: list[Callable[[], object]] = [
         lambda: story.reading_place(until),
         lambda: story.retrieve("Who is Provis?", until=until),
-        lambda: story.read("The Convict", "1", until),
-        lambda: story.known_filters(until),
+        lambda: story.as_read("The Convict", until).read("The Convict", "1"),
+        lambda: story.as_read("", until).filters(),
         lambda: story.cypher("cast", until=until),
-        lambda: story.notes(until=until),
+        lambda: story.as_read("", until).notes(),
     ]
     for call in calls:
         with pytest.raises(InvalidPlace, match=r"^The place "):
@@ -211,21 +213,20 @@ def test_what_was_read_is_found_as_without_a_place(story: Collection) -> None:
 
 
 def test_an_entity_is_what_the_text_has_said_of_it(story: Collection, entry: Entry) -> None:
-    read = story.store.read
-    known = story.known_filters("Part One", entry.id)
-    cast = {row["name"]: row for row in list_entities(read, known, limit=100)}
+    read = story.as_read(entry.id, "Part One")
+    filters, end = story.filters(entry.id), read.store.until
+    cast = {row["name"]: row for row in list_entities(read.store, filters, limit=100)}
     assert "Pip" in cast
     assert not {"Provis", "Estella", "Compeyson"} & cast.keys()
-    part_one = text_of(story)[: known.until]
+    part_one = text_of(story)[:end]
     assert cast["Pip"]["mentions"] == part_one.count("Pip")
-    assert find_called(read, known, "Provis", 10) == []
-    [card] = find_called(read, known, "Joe Gargery", 10)
-    whole = story.known_filters("", entry.id)
-    [of_all] = find_called(read, whole, "Joe Gargery", 10)
+    assert find_called(read.store, filters, "Provis", 10) == []
+    [card] = find_called(read.store, filters, "Joe Gargery", 10)
+    [of_all] = find_called(story.store, filters, "Joe Gargery", 10)
     assert card["mentions"] < of_all["mentions"]
     assert card["chunks"] < of_all["chunks"]
     assert "letter" not in card["text"]
-    assert {place["end"] <= known.until for place in card["places"]} == {True}
+    assert {place["end"] <= end for place in card["places"]} == {True}
 
 
 @pytest.mark.journey
@@ -255,32 +256,103 @@ def test_a_word_that_an_excerpt_cuts_is_no_leak_if_it_was_read() -> None:
 
 
 def test_an_export_has_what_was_read_alone(story: Collection, entry: Entry, tmp_path: Path) -> None:
+    read = story.as_read(entry.id, "Part One")
     for name in ("part.jsonl", "part.graphml"):
-        written = story.export(tmp_path / name, entry.id, until="Part One")
+        written = read.export(tmp_path / name, entry.id)
         content = (tmp_path / name).read_text()
         assert written.nodes > 5
         assert "Joe Gargery" in content
         assert "Provis" not in content
         assert "PART TWO" not in content
     with pytest.raises(SettingsError, match="Embeddings"):
-        story.export(tmp_path / "x.jsonl", entry.id, until="Part One", embeddings=True)
+        read.export(tmp_path / "x.jsonl", entry.id, embeddings=True)
 
 
 def test_before_the_end_of_the_first_chunk_there_is_nothing_to_draw(
     story: Collection, entry: Entry
 ) -> None:
+    read = story.as_read(entry.id, "10")
     for picture in ("trees", "network", "communities", "story"):
         with pytest.raises(NotFound, match="nothing to draw"):
-            draw_document(story, entry, ".svg", picture=picture, until="10")
+            draw_document(read, entry, ".svg", picture=picture)
 
 
 def test_reading_ends_at_the_place(story: Collection, entry: Entry) -> None:
     end = story.reading_place("PART ONE CHAPTER I").end
-    reading = story.read(entry.id, "PART ONE CHAPTER I", "PART ONE CHAPTER I")
+    read = story.as_read(entry.id, "PART ONE CHAPTER I")
+    reading = read.read(entry.id, "PART ONE CHAPTER I")
     assert reading.lines[-1].end == end
     assert all(hit.end <= end for hit in reading.related)
     with pytest.raises(NotFound, match="comes after what was read"):
-        story.read(entry.id, "PART TWO CHAPTER I", "PART ONE CHAPTER I")
+        read.read(entry.id, "PART TWO CHAPTER I")
+
+
+def test_a_collection_that_is_read_up_to_a_place_is_of_that_document(library: App) -> None:
+    two = library.collection("two")
+    with pytest.raises(NotFound, match="name the document"):
+        two.as_read("", "Part One")
+    read, another = two.as_read("The Convict", "Part One"), two.document("Another")
+    assert read.document("") == two.document("The Convict")
+    for refused in (
+        lambda: read.read("Another"),
+        lambda: read.retrieve("the sea and the gulls", document="Another"),
+        lambda: read.export("x.jsonl", "Another"),
+    ):
+        with pytest.raises(NotFound, match="What is read up to a place is The Convict"):
+            refused()
+    for misused in (
+        lambda: read.store.find_chunks(another, 0, 10),
+        lambda: read.store.structure(another),
+        lambda: read.store.read("RETURN $until", two.filters("Another")),
+    ):
+        with pytest.raises(ValueError, match="one of a single document"):
+            misused()
+    assert {hit.title for hit in read.retrieve("the sea and the gulls", k=50)} == {"The Convict"}
+    assert {hit.title for hit in two.retrieve("the sea and the gulls", k=50)} > {"The Convict"}
+
+
+def test_a_reader_who_has_read_less_is_told_no_more_by_a_later_place(story: Collection) -> None:
+    read = story.as_read("", "Part One")
+    assert story.as_read("", "") is story
+    assert read.as_read("", "100%").place == read.place
+    assert read.as_read("", "PART ONE CHAPTER I").place == story.reading_place("PART ONE CHAPTER I")
+    hits = read.retrieve("Who is Provis?", until="100%", k=50)
+    assert hits and all(hit.end <= read.store.until for hit in hits)
+
+
+def test_the_text_of_a_store_with_a_place_ends_there(story: Collection, entry: Entry) -> None:
+    text, read = text_of(story), story.as_read(entry.id, "700")
+    rows = read.store.find_chunks(entry, 0, len(text))
+    assert "".join(row["text"] for row in rows) == text[:700]
+    assert rows[-1]["end"] == read.store.length_of(entry) == 700
+    assert read.store.find_chunks(entry, 700, 701) == []
+    assert read.store.find_chunks_of_spans(entry, [(0, 1), (700, 710)]) == rows[:1]
+    sections = read.structure(entry.id).outline.sections
+    assert sections and all(section.start < 700 for section in sections)
+    assert rows[-1]["section"] == read.structure(entry.id).paths[-1]
+    assert story.store.length_of(entry) == len(text)
+
+
+def test_a_statement_that_knows_no_place_is_refused(story: Collection, entry: Entry) -> None:
+    read = story.as_read(entry.id, "Part One")
+    names = {row["name"] for row in read.cypher("cast")}
+    assert "Pip" in names and "Provis" not in names
+    for statement in ("profile", "MATCH (n) RETURN n.text"):
+        with pytest.raises(SettingsError, match="can't be restricted"):
+            read.cypher(statement)
+
+
+def test_a_build_of_what_was_read_is_refused(story: Collection, tmp_path: Path) -> None:
+    read = story.as_read("", "Part One")
+    for refused in (
+        lambda: read.build("aspects"),
+        lambda: read.ingest(tmp_path),
+        lambda: read.export_whole(tmp_path / "whole.jsonl"),
+    ):
+        with pytest.raises(SettingsError, match="use the whole one"):
+            refused()
+    with pytest.raises(ValueError, match="use read_parts"):
+        read_part(read.store, Owner("story", "aspects", story.document("The Convict").id))
 
 
 @pytest.mark.parametrize("is_told", [True, False], ids=["since", "no since"])
@@ -294,12 +366,12 @@ def test_what_a_mode_that_knows_no_places_finds_is_left_out(
     ]
     assert all(isinstance(hit.since, int) for hit in everything) is is_told
     query = Query(question="Who is the convict?", mode="naive", k=500)
-    filters = story.known_filters("Part One", entry.id)
-    [run] = prepare_modes(query, filters, story.store, story.models, Meter(), Trace())
+    store, filters = story.as_read(entry.id, "Part One").store, story.filters(entry.id)
+    [run] = prepare_modes(query, filters, store, story.models, Meter(), Trace())
     careless = Mode(lambda *_: everything, "all that there is, whatever was read")
     shown = {hit.id for hit in retrieve(query, filters, [replace(run, mode=careless)]).hits}
     read = "MATCH (n:Passage) WHERE n.collection = 'story' AND n.last <= $end RETURN n.id AS id"
-    known = {row["id"] for row in cypher(story.store, read, end=filters.until)}
+    known = {row["id"] for row in cypher(story.store, read, end=store.until)}
     assert shown == known & {hit.id for hit in everything}
     assert 0 < len(shown) < len(everything)
 

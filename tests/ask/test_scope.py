@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cases import for_each
 from fabula.ask.scope import EVERYTHING, AskedTurn, QuestionScope, known_turns
+from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
+from fabula.graph.reading_place import ReadingPlace
 from fabula.models import Turn
 
 PLACE = QuestionScope("carol", 500)
 VOLUMES = QuestionScope(volumes=("one", "two"))
+CAROL = Entry("carol", "c", "A Carol", "", "en", "carol.txt", "sha", 10, "", "", {})
 
 
 @for_each(
@@ -48,12 +53,13 @@ def test_a_plain_turn_counts_as_one_about_everything() -> None:
 
 
 def test_a_scope_is_that_of_its_filters() -> None:
-    assert QuestionScope.of(Filters("c")) == EVERYTHING
-    limited = Filters("c", "carol", until=500, place="A Carol, up to page 3 (9 %)")
-    assert QuestionScope.of(limited) == QuestionScope(
-        "carol", 500, place="A Carol, up to page 3 (9 %)"
+    assert QuestionScope.of(Filters("c"), None) == EVERYTHING
+    place = ReadingPlace(CAROL, 500, 5000, "page 3", "p. 3")
+    assert QuestionScope.of(Filters("c", "carol"), place) == QuestionScope(
+        "carol", 500, place="A Carol, up to page 3 (10 %)"
     )
-    assert QuestionScope.of(Filters("c", volumes=("one", "two"))) == VOLUMES
+    volumes = Filters("c", volumes=("one", "two"), read="Books One and Two")
+    assert QuestionScope.of(volumes, None) == replace(VOLUMES, place="Books One and Two")
     assert VOLUMES.is_limited and PLACE.is_limited and not QuestionScope("carol").is_limited
 
 

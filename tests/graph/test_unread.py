@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from fabula.graph.hits import NEVER, NO_LIMIT, Filters
 from fabula.graph.structure import TextStructure
 from fabula.graph.unread import hide_unread, index_names, make_check
 from fabula.text.document import Section
@@ -51,7 +50,6 @@ def test_a_reader_at_the_end_knows_all_names() -> None:
 
 def test_rows_that_print_a_later_name_are_left_out() -> None:
     is_unread = make_check(index_names([(0, TEXT)]), 55)
-    filters = Filters("default", "d", until=55, is_unread=is_unread)
     rows: list[dict[str, Any]] = [
         {"id": "1", "text": "Scrooge is rich."},
         {"id": "2", "text": "Scrooge is rich.", "heading": "About Tim"},
@@ -60,18 +58,8 @@ def test_rows_that_print_a_later_name_are_left_out() -> None:
         {"ids": ["5"], "names": [["Tim"]]},
         {"id": "6", "title": "Tiny Tim: a Play", "text": "Scrooge"},
     ]
-    assert hide_unread(rows, filters) == [rows[0], rows[3], rows[4], rows[5]]
-    assert hide_unread(rows, Filters("default")) == rows
-
-
-def test_a_place_is_one_of_a_single_document() -> None:
-    with pytest.raises(ValueError, match="single document"):
-        Filters("default", until=10)
-    assert not Filters("default").is_limited
-    limited = Filters("default", "d", kinds=("chunk",), until=10)
-    assert limited.is_limited
-    assert limited.open == Filters("default", "d", until=10)
-    assert NEVER < NO_LIMIT
+    assert hide_unread(rows, is_unread) == [rows[0], rows[3], rows[4], rows[5]]
+    assert hide_unread(rows, None) == rows
 
 
 def test_a_structure_ends_at_the_place() -> None:

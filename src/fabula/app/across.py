@@ -16,7 +16,7 @@ from fabula.ask.history import latest_turns
 from fabula.ask.query import Query
 from fabula.ask.retrieve import RetrievalResult
 from fabula.errors import FabulaError, NotFound, SettingsError, StoreError
-from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source
+from fabula.graph.hits import Filters, Hit, Source
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import Turn
@@ -163,7 +163,7 @@ def stream_across(
     meter, path, stop = meter or Meter(), path or Trace(), stop or Stop()
     first = collections[0]
     query = first.make_query(question, options)
-    if query.until:
+    if query.until or any(each.place for each in collections):
         raise SettingsError(
             "A place up to which you have read (until) is one of a single text: ask its collection "
             "alone."
@@ -247,6 +247,9 @@ class CollectionsReader:
     was restricted to. One whose graph can't be read meanwhile is passed over, with a warning.
     """
 
+    place = None
+    """A place is one in a single text, so that no reader of several collections has one."""
+
     def __init__(self, stores: Mapping[str, Store], filters: Mapping[str, Filters]) -> None:
         self._stores, self._filters = stores, filters
 
@@ -291,14 +294,12 @@ class CollectionsReader:
             )
         )
 
-    def sources(
-        self, collection: str, nodes: Sequence[str], until: int = NO_LIMIT
-    ) -> dict[str, list[Source]]:
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
         """Return the chunks that nodes rest on, whichever collections they are in."""
         return dict(
             row
             for _, row in self._each(
-                lambda store, within: [*store.sources(within.collection, nodes, until).items()]
+                lambda store, within: [*store.sources(within.collection, nodes).items()]
             )
         )
 

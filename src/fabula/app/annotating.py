@@ -27,12 +27,10 @@ from fabula.graph.annotations import (
     text_digest,
 )
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT
 from fabula.graph.installed import graphs
 from fabula.graph.method import BuildText
 from fabula.graph.parts import chunks_of, document_of
 from fabula.graph.parts_until import restrict_parts
-from fabula.graph.unread import make_check
 from fabula.load import sandbox
 from fabula.models.stop import Stop
 from fabula.store.annotations import edit_layer, read_layers
@@ -44,7 +42,6 @@ from fabula.text.ids import digest
 from fabula.text.names import name_problem, quote_name
 
 if TYPE_CHECKING:
-    from fabula.app.reading_place import ReadingPlace
     from fabula.store import Store
 
 MAX_NOTE_CHARACTERS = 20_000
@@ -87,7 +84,6 @@ class ImportedAnnotations:
 def read_annotated(
     store: Store,
     entry: Entry,
-    place: ReadingPlace | None = None,
     *,
     with_findings: bool = True,
     layer: str = "",
@@ -97,7 +93,6 @@ def read_annotated(
     Args:
         store: The graph.
         entry: The document.
-        place: The place of a reader: nothing of what comes later is returned.
         with_findings: Whether to read the graphs, too, which takes longer.
         layer: Only this layer, if the document has it; '' for all.
 
@@ -109,21 +104,18 @@ def read_annotated(
     names = [TEXT]
     if with_findings:
         names += [name for name in installed if name in entry.graphs and installed[name].find]
-    structure = store.structure(entry)
-    known_names = store.names_of(entry) if place is not None else {}
+    structure, is_unread = store.structure(entry), store.is_unread
     bases = (base for name in names[1:] for base in installed[name].uses)
     needed = dict.fromkeys([*names, *(base for base in bases if base in entry.graphs)])
-    parts = read_parts(store, entry, needed)
+    parts = read_parts(store.whole, entry, needed)
     chunks = chunks_of(parts[TEXT])
     document = document_of(entry, chunks, structure)
-    until, whole = NO_LIMIT, document.text
-    is_unread = make_check({}, until)
-    if place is not None:
-        until = place.end
-        is_unread = make_check(known_names, until)
-        parts = restrict_parts(parts, installed, until, is_unread)
-        chunks = tuple(chunk for chunk in chunks if chunk.end <= until)
-        document = replace(document, text=document.text[:until])
+    # Annotations are looked for in all of the text: those of later words are in no other place.
+    whole = document.text
+    if is_unread:
+        parts = restrict_parts(parts, installed, store.until, is_unread)
+        chunks = tuple(chunk for chunk in chunks if chunk.end <= store.until)
+        document = replace(document, text=document.text[: store.until])
     text = BuildText(document, chunks, parts)
     found = []
     for name in names[1:]:
@@ -133,12 +125,12 @@ def read_annotated(
     layers = []
     for kept in _find_layers(store, entry, layer):
         items = place_annotations(whole, kept)
-        if place is not None:
+        if is_unread:
             items = [
                 item
                 for item in items
                 if item.anchor
-                and item.anchor.end <= until
+                and item.anchor.end <= store.until
                 and not _prints_unread(item.annotation, is_unread)
             ]
         layers.append(PlacedLayer(kept.record, tuple(items)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -22,13 +23,14 @@ from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
-from fabula.errors import BadValue, LoadError, NotFound, SettingsError
+from fabula.errors import BadValue, Changed, LoadError, NotFound, SettingsError
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.recipes import (
     collection_decisions,
     complete_documents,
@@ -56,7 +58,6 @@ from fabula.text.names import name_problem, quote_name
 if TYPE_CHECKING:
     from fabula.app.annotating import ImportedAnnotations
     from fabula.app.reading import Reading
-    from fabula.app.reading_place import ReadingPlace
     from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
     from fabula.app.volumes import ReadVolumes
@@ -80,7 +81,6 @@ if TYPE_CHECKING:
 
 MIN_VOLUMES = 2
 """Documents of which a series has at least."""
-"""What RDF is written from."""
 LOG = logging.getLogger("fabula")
 
 
@@ -145,6 +145,10 @@ class Collection:
     """The documents of one collection: add to them, ask them, read them. It reaches no other one.
 
     `App.collection` makes it. Safe to share between threads.
+
+    Attributes:
+        place: The place of a reader, which `as_read` gives; None for a reader of everything.
+
     """
 
     def __init__(
@@ -168,6 +172,7 @@ class Collection:
         self._takes_paths = takes_paths
         """Whether a document may be named by the path of its file on this machine."""
         self._is_ready = False
+        self.place: ReadingPlace | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -184,8 +189,69 @@ class Collection:
 
     @property
     def store(self) -> Store:
-        """The graph that the collection is in: the first use connects, as `App.store_of` does."""
-        return self.app.store_of(self.name)
+        """The graph that the collection is in: the first use connects, as `App.store_of` does.
+
+        What is asked of it names the collection, and it answers as far as the reader has read.
+        """
+        store = self.app.store_of(self.name)
+        return store.within(self.place) if self.place else store
+
+    # A reader's place
+
+    def as_read(self, document: str, place: str) -> Collection:
+        """Return the collection as somebody knows it who has read a document up to a place.
+
+        Nothing of what comes later is found, read, drawn or written, and no other document.
+
+        Args:
+            document: An id, title or file; '' for the only document of the collection.
+            place: A section, a page, a share, words of the text, or a character, as "Stave Two" or
+                "40%"; '' is the end, so that the collection itself is returned.
+
+        Raises:
+            InvalidPlace: `place` can't be a place in any text.
+            NotFound: There is no such document or place, it is the name of several, or no document
+                is named and the collection has several.
+
+        """
+        if not place:
+            return self
+        read = copy(self)
+        read.place = self.reading_place(place, document)
+        if self.place and self.place.end < read.place.end:
+            read.place = self.place
+        return read
+
+    def reading_place(self, place: str, document: str = "") -> ReadingPlace:
+        """Return a place of a document in which a reader is; takes and raises what `as_read` does.
+
+        It isn't restricted to what was read.
+        """
+        from fabula.app.reading_place import check_place, find_reading_place
+
+        check_place(place)
+        store = self.store.whole
+        if document or self.place:
+            return find_reading_place(store, self.document(document), place)
+        entries = [*islice(store.documents(self.name, 2), 2)]
+        if not entries:
+            raise empty_collection_error(self.name)
+        if len(entries) > 1:
+            raise NotFound(
+                f"{quote_name(place)} is a place in a text, and collection {self.name!r} has "
+                "several: name the document as well. A question may name a whole volume instead.",
+                advice="Name the document, with --document where the command has it.",
+            )
+        return find_reading_place(store, entries[0], place)
+
+    def filters(self, document: str = "") -> Filters:
+        """Return filters for `Store.read`: a document by id, title or file, or all with ''.
+
+        For a reader with a place it is the document that is read.
+        """
+        if self.place and document in ("", self.place.document.id):
+            return Filters(self.name, self.place.document.id)
+        return Filters(self.name, self.document(document).id if document else "")
 
     # Writing
 
@@ -660,13 +726,22 @@ class Collection:
     def document(self, name: str, *, whole: bool = False) -> Entry:
         """Return the document of this id, title or file name.
 
-        A part of a title is enough if no other title has it, unless `whole`.
+        A part of a title is enough if no other title has it, unless `whole`. For a reader with a
+        place it is the document that is read, which '' names as well.
 
         Raises:
-            NotFound: There is none, or more than one.
+            Changed: The document was replaced since the reader's place was found.
+            NotFound: There is none, more than one, or it is not the one that is read.
 
         """
-        return find_document(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
+        read = self.place.document if self.place else None
+        name = name or (read.id if read else "")
+        entry = find_document(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
+        if read and entry.id != read.id:
+            raise NotFound(f"What is read up to a place is {read.title}, and not {entry.title}.")
+        if read and entry.sha256 != read.sha256:
+            raise Changed(f"{entry.title} was replaced: say again up to where it is read.")
+        return entry
 
     def space(self) -> Space | None:
         """Return the embedding space of the collection; None if nothing was ever written to it."""
@@ -729,7 +804,6 @@ class Collection:
         *,
         format: str = "",
         embeddings: bool = False,
-        until: str = "",
     ) -> Written:
         """Write the collection, or one document, to a file.
 
@@ -739,11 +813,9 @@ class Collection:
             format: The format, as jsonl or graphml; '' for the one that the file's name ends in.
                 Packages bring others (`fabula.export.export_formats`).
             embeddings: Write the embeddings as well, which only jsonl can hold.
-            until: The place up to which the reader has read the document, as of a question:
-                nothing of what comes later is written. '' is the end.
 
         Raises:
-            FabulaError: The file can't be written, or `until` is given together with embeddings.
+            FabulaError: The file can't be written, or embeddings are wanted of what was read.
             NotFound: There is nothing to write.
             StoreError: A document changes meanwhile.
             SpaceError: The embeddings are being replaced at the moment.
@@ -754,12 +826,11 @@ class Collection:
         from fabula.store.export_reader import ExportReader
 
         if (other := find_export_format(Path(file), format)) and not embeddings:
-            return other.write(self, document, until, Path(file))
-        if until and embeddings:
+            return other.write(self, document, Path(file))
+        if self.place and embeddings:
             raise SettingsError("Embeddings are of whole texts: leave them out, or --until.")
-        if until:
-            place = self.reading_place(until, document)
-            return write_graph(self.read_so_far(place), Path(file), format)
+        if self.place:
+            return write_graph(self.read_so_far(document), Path(file), format)
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
@@ -781,27 +852,23 @@ class Collection:
         from fabula.export.collection_file import write_collection_file
         from fabula.store.whole_collection import read_collection
 
+        self._refuse_place()
         return write_collection_file(Path(file), read_collection(self.store, self.name))
 
-    def read_so_far(self, place: ReadingPlace, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
+    def read_so_far(self, document: str, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
         """Return what was read of a document, for an export; `reader` may leave something out."""
         from fabula.export.until import ReadSoFar
-        from fabula.graph.parts_until import restrict_parts
-        from fabula.graph.unread import make_check
         from fabula.store.part_reader import read_parts
 
-        entry = place.document
-        is_unread = make_check(self.store.names_of(entry), place.end)
-        structure = self.store.structure(entry).up_to(place.end)
-        parts = read_parts(self.store, entry, entry.graphs)
-        restricted = restrict_parts(parts, graphs(), place.end, is_unread)
-        return (reader or ReadSoFar)(entry, structure, restricted)
+        store, entry = self.store, self.document(document)
+        structure = store.structure(entry)
+        return (reader or ReadSoFar)(entry, structure, read_parts(store, entry, entry.graphs))
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Source]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""
         return self.store.sources(self.name, [hit.id for hit in hits])
 
-    def read(self, document: str, at: str | int = "", until: str = "") -> Reading:
+    def read(self, document: str, at: str | int = "") -> Reading:
         """Return the text of a document around a place.
 
         Args:
@@ -809,38 +876,30 @@ class Collection:
             at: Characters as 120-340, a chunk's number, a section's heading, or the id of a
                 passage; for a summary or a detail, the text that it rests on is returned. '' is the
                 beginning.
-            until: The place up to which the reader has read, as of a question: nothing of what
-                comes later is shown. '' is the end.
 
         Raises:
-            NotFound: There is no such document or place.
+            NotFound: There is no such document or place, or it comes after what was read.
 
         """
         from fabula.app.reading import read
 
-        entry = self.document(document)
-        if not until:
-            return read(self.store, entry, str(at))
-        return read(self.store, entry, str(at), self.reading_place(until, entry.id).end)
+        return read(self.store, self.document(document), str(at))
 
     def recap(
         self,
         document: str,
         *,
-        until: str | int = "",
         by: str = "",
         level: int = 0,
         tokens: int | None = None,
     ) -> Recap:
-        """Return what a document has told up to a place, in order, and nothing of what follows.
+        """Return what a document has told up to the reader's place (`as_read`), in order.
 
         Each paragraph is an episode, which rests on one stretch of the text; what lies between the
         last episode and the place is told by sentences of the text. No model is asked.
 
         Args:
             document: An id, title or file.
-            until: The place: a section or a page, up to its end; a share as "40%"; a character, or
-                the last of a range as 120-340. '' is the end of the text.
             by: "chapter" for a paragraph of each chapter, or of each part of one; '' for as few as
                 there are.
             level: The highest level of episodes, from 1; 0 for any.
@@ -848,13 +907,13 @@ class Collection:
                 number if `by` or `level` is given.
 
         Raises:
-            NotFound: There is no such document or place, or it has no graph of episodes.
+            NotFound: There is no such document, or it has no graph of episodes.
             SettingsError: An argument has a bad value.
 
         """
         from fabula.app.recap import recap
 
-        return recap(self.store, self.document(document), str(until), by, level, tokens)
+        return recap(self.store, self.document(document), by, level, tokens)
 
     def structure(self, document: str) -> TextStructure:
         """Return where a document's sections, printed pages and numbered lines begin.
@@ -868,56 +927,27 @@ class Collection:
         """
         return self.store.structure(self.document(document))
 
-    def reading_place(self, until: str, document: str = "") -> ReadingPlace:
-        """Return the place up to which a reader has read, as the option `until` of a question says.
+    def read_volumes(self, place: str, document: str = "") -> ReadVolumes | None:
+        """Return the documents up to the one that `place` names: the volumes that were read.
 
-        Args:
-            until: A section, a page, a share, words of the text, or a character.
-            document: An id, title or file; '' for the only document of the collection.
-
-        Raises:
-            InvalidPlace: `until` can't be a place in any text.
-            NotFound: There is no such document or place, it is the name of several, or no document
-                is named and the collection has several.
-
-        """
-        from fabula.app.reading_place import check_place, find_reading_place
-
-        check_place(until)
-        if document:
-            return find_reading_place(self.store, self.document(document), until)
-        entries = [*islice(self.store.documents(self.name, 2), 2)]
-        if not entries:
-            raise empty_collection_error(self.name)
-        if len(entries) > 1:
-            raise NotFound(
-                f"{quote_name(until)} is a place in a text, and collection {self.name!r} has "
-                "several: name the document as well. A question may name a whole volume instead.",
-                advice="Name the document, with --document where the command has it.",
-            )
-        return find_reading_place(self.store, entries[0], until)
-
-    def read_volumes(self, until: str, document: str = "") -> ReadVolumes | None:
-        """Return the documents up to the one that `until` names: the volumes that were read.
-
-        It is None if a document is named as well, or the collection has a single one: then `until`
-        is a place in its text.
+        It is None if a document is named as well, or the collection has a single one: then `place`
+        is one in its text.
 
         Raises:
             NotFound: Several documents have the name, or too many would be searched.
 
         """
-        if document or not until:
+        if document or not place or self.place:
             return None
         if self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return None
         from fabula.app.reading_place import check_place
         from fabula.app.volumes import MAX_VOLUMES, read_up_to
 
-        matches = self.store.find_named(self.name, check_place(until), MIN_VOLUMES)
+        matches = self.store.find_named(self.name, check_place(place), MIN_VOLUMES)
         if not matches:
             return None
-        volume = matches[0] if len(matches) == 1 else self.document(until)
+        volume = matches[0] if len(matches) == 1 else self.document(place)
         volumes = read_up_to(list(self.documents()), volume)
         if len(volumes.entries) > MAX_VOLUMES:
             raise NotFound(
@@ -925,15 +955,6 @@ class Collection:
                 f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
             )
         return volumes
-
-    def known_filters(self, until: str, document: str = "") -> Filters:
-        """Return the filters of a reader with a place, for `Store.read`; raises as `reading_place`.
-
-        Without a place they let everything through.
-        """
-        if until:
-            return self._filters_until(self.reading_place(until, document))
-        return Filters(self.name, self.document(document).id if document else "")
 
     def read_again(self, document: Entry) -> ReadingChange | None:
         """Return what another ingest of a document's file would change in its text.
@@ -971,25 +992,18 @@ class Collection:
         parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
         if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
-        values = self.read_place_parameter(parsed.fill(parameters))
-        table = run_user_query(self.store, parsed.statement, values, timeout_seconds=seconds)
-        table = self.hide_unread_rows(table, values)
+        read, values = self.resolve_place(parsed.fill(parameters))
+        table = run_user_query(read.store, parsed.statement, values, timeout_seconds=seconds)
+        table = read.hide_unread_rows(table)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
-    def hide_unread_rows(self, table: QueryTable, values: Mapping[str, Any]) -> QueryTable:
-        """Leave out the rows of a query that print a name which the reader has not read.
+    def hide_unread_rows(self, table: QueryTable) -> QueryTable:
+        """Leave out the rows of a query that print a name which the reader has not read."""
+        from fabula.graph.unread import TITLES
 
-        Args:
-            table: The rows.
-            values: The parameters of the query, as `read_place_parameter` returns them.
-
-        """
-        from fabula.graph.unread import TITLES, make_check
-
-        until = values.get("until", NO_LIMIT)
-        if until == NO_LIMIT or "document" not in values:
+        is_unread = self.store.is_unread
+        if is_unread is None:
             return table
-        is_unread = make_check(self.store.names_of(self.document(values["document"])), until)
         rows = tuple(
             row
             for row in table.rows
@@ -1000,19 +1014,26 @@ class Collection:
         )
         return replace(table, rows=rows)
 
-    def read_place_parameter(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters of a query with `until`, a reader's place, as a number of characters.
+    def resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
+        """Return the collection as far as parameters of a query say that it was read, and these.
+
+        The parameters `document` and `until`, a reader's place, are then an id and a number.
 
         Raises:
             NotFound: The document has no such place, or none is named and there are several.
+            SettingsError: There is a place, and the query has no parameters that restrict it.
 
         """
-        until = values.get("until", NO_LIMIT)
-        if until == NO_LIMIT or "document" not in values:
-            # A statement of somebody's own may mean anything by a parameter of this name.
-            return dict(values)
-        place = self.reading_place(str(until), str(values.get("document") or ""))
-        return {**values, "until": place.end, "document": place.document.id}
+        read: Collection = self
+        if {"document", "until"} <= values.keys():
+            if values["until"] != NO_LIMIT:
+                read = self.as_read(str(values["document"] or ""), str(values["until"]))
+            if read.place:
+                return read, {**values, "document": read.place.document.id, "until": read.place.end}
+        # Without a document a statement of somebody's own may mean anything by `until`.
+        if read.place:
+            raise SettingsError("This query can't be restricted to what was read of a document.")
+        return read, dict(values)
 
     # Asking
 
@@ -1053,9 +1074,9 @@ class Collection:
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
         self.app.store_of(self.name, stop)
-        filters = self._filters(query)
+        read, filters = self._aim(query)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        result = answering.find(query, filters, self.store, models, meter, path)
+        result = answering.find(query, filters, read.store, models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
         return result, filters
@@ -1072,9 +1093,9 @@ class Collection:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
         self.app.store_of(self.name, stop)
-        filters = self._filters(query)
+        read, filters = self._aim(query)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        context = answering.read(query, filters, self.store, models, meter, path)
+        context = answering.read(query, filters, read.store, models, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
         return context
@@ -1109,8 +1130,8 @@ class Collection:
         query = self.make_query(question, options)
         stop = stop or Stop()
         self.app.store_of(self.name, stop)
-        filters = self._filters(query)
-        turns = known_turns(history, QuestionScope.of(filters))
+        read, filters = self._aim(query)
+        turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
         if turns and self.settings.offline:
@@ -1118,7 +1139,7 @@ class Collection:
         stream = answering.answer(
             query,
             filters,
-            self.store,
+            read.store,
             self._asking(stop),
             meter or Meter(),
             path or Trace(),
@@ -1160,7 +1181,7 @@ class Collection:
         if entry is None:
             return query, filters, None, ""
         query = replace(query, document=entry.id)
-        return query, self._filters(query), kept, entry.title
+        return query, self._aim(query)[1], kept, entry.title
 
     def expect_query(
         self,
@@ -1185,10 +1206,10 @@ class Collection:
 
         query = self.make_query(question, options)
         self.app.store_of(self.name)
-        filters = self._filters(query)
+        read, filters = self._aim(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
-        stream = answering.answer(query, filters, self.store, models, Meter(), Trace())
+        stream = answering.answer(query, filters, read.store, models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream.answer.usage
@@ -1258,44 +1279,40 @@ class Collection:
 
         return read_records(self.store, self.name)
 
-    def annotations(self, document: str, layer: str = "", *, until: str = "") -> list[PlacedLayer]:
+    def annotations(self, document: str, layer: str = "") -> list[PlacedLayer]:
         """Return the layers of annotations of a document, with their places in its present text.
 
         Args:
             document: An id, title or file.
             layer: Only the layer of this name.
-            until: The place up to which the reader has read; '' is the end.
 
         Raises:
-            NotFound: There is no such document, layer or place.
+            NotFound: There is no such document or layer.
 
         """
         from fabula.app.annotating import choose_layers
 
-        text = self.annotated(document, until=until, found=False)
-        return choose_layers(text.layers, layer)
+        return choose_layers(self.annotated(document, found=False).layers, layer)
 
-    def annotated(
-        self, document: str, *, until: str = "", found: bool = True, layer: str = ""
-    ) -> AnnotatedText:
+    def annotated(self, document: str, *, found: bool = True, layer: str = "") -> AnnotatedText:
         """Return a document with what its graphs found, if `found`, and what was annotated in it.
+
+        For a reader with a place, nothing of what comes later is returned.
 
         Args:
             document: An id, title or file.
-            until: The place up to which the reader has read; '' is the end.
             found: Whether to read what the graphs found, which takes longer.
             layer: Only this layer of what was annotated; '' for all. Notes are few, while an
                 imported layer may have a hundred thousand annotations.
 
         Raises:
-            NotFound: There is no such document or place.
+            NotFound: There is no such document.
 
         """
         from fabula.app.annotating import read_annotated
 
         entry = self.document(document)
-        place = self.reading_place(until, entry.id) if until else None
-        return read_annotated(self.store, entry, place, with_findings=found, layer=layer)
+        return read_annotated(self.store, entry, with_findings=found, layer=layer)
 
     def export_annotations(
         self,
@@ -1304,7 +1321,6 @@ class Collection:
         *,
         format: str = "",
         what: Sequence[str] = (),
-        until: str = "",
     ) -> list[Path]:
         """Write what is marked in a document to a file, or to several, and return these.
 
@@ -1314,7 +1330,6 @@ class Collection:
             format: The name of an `AnnotationFormat`; '' to know it by the
                 file's name.
             what: entities, quotations, events and names of layers; all if none is given.
-            until: The place up to which the reader has read; '' is the end.
 
         Raises:
             FabulaError: The file can't be written.
@@ -1329,7 +1344,7 @@ class Collection:
         )
 
         found = find_format(format, Path(out))
-        text = self.annotated(document, until=until)
+        text = self.annotated(document)
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def remove_annotations(self, document: str, layer: str) -> LayerRecord:
@@ -1371,27 +1386,22 @@ class Collection:
 
         return add_note(self.store, self.document(document), quote, at, body, tag, by)
 
-    def notes(self, document: str = "", words: str = "", *, until: str = "") -> list[PlacedLayer]:
+    def notes(self, document: str = "", words: str = "") -> list[PlacedLayer]:
         """Return notes and highlights, those with all of some words if any are given.
 
         Args:
             document: An id, title or file; '' for all documents.
             words: Words of the note, its tag or what it is on; case and accents do not count.
-            until: The place up to which the reader has read a document; '' is the end.
 
         Raises:
-            NotFound: There is no such document or place, or there is a place and no document is
-                named of several.
+            NotFound: There is no such document.
 
         """
         from fabula.app.annotating import find_notes
         from fabula.graph.annotations import NOTES
 
-        if until and not document:
-            # A place is one in a single text: that of the only document.
-            document = self.reading_place(until).document.id
-        if document:
-            text = self.annotated(document, until=until, found=False, layer=NOTES)
+        if document or self.place:
+            text = self.annotated(document, found=False, layer=NOTES)
             return find_notes(text.layers, words)
         of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
         found: list[PlacedLayer] = []
@@ -1486,26 +1496,17 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _filters(self, query: Query) -> Filters:
-        """Return where to look. Raises NotFound if there is nothing, or no such document."""
+    def _aim(self, query: Query) -> tuple[Collection, Filters]:
+        """Return the collection as far as the question says that it was read, and where to look.
+
+        Raises NotFound if there is nothing, or no such document.
+        """
         self._refuse_unready()
         if volumes := self.read_volumes(query.until, query.document):
             ids = [entry.id for entry in volumes.entries]
-            return query.filters(self.name, "", volumes=ids, place=str(volumes))
-        if query.until:
-            return self._filters_until(self.reading_place(query.until, query.document), query)
-        document = self.document(query.document).id if query.document else ""
-        return query.filters(self.name, document)
-
-    def _filters_until(self, place: ReadingPlace, query: Query | None = None) -> Filters:
-        """Return where to look for a reader with a place: in what was read of its document."""
-        from fabula.graph.unread import make_check
-
-        check = make_check(self.store.names_of(place.document), place.end)
-        if query is None:
-            return Filters(self.name, place.document.id, until=place.end, is_unread=check)
-        words = f"{place.document.title}, {place}"
-        return query.filters(self.name, place.document.id, place.end, check, place=words)
+            return self, query.filters(self.name, "", volumes=ids, read=str(volumes))
+        read = self.as_read(query.document, query.until)
+        return read, query.filters(self.name, read.filters(query.document).document)
 
     def scope(self, question: str | Query, **options: Any) -> QuestionScope:
         """Return what a question is asked of, with the place of the reader in words.
@@ -1516,7 +1517,13 @@ class Collection:
         """
         query = self.make_query(question, options)
         self.app.store_of(self.name)
-        return QuestionScope.of(self._filters(query))
+        read, filters = self._aim(query)
+        return QuestionScope.of(filters, read.place)
+
+    def _refuse_place(self) -> None:
+        """Refuse what is done with whole texts, as a build is."""
+        if self.place:
+            raise SettingsError("This collection is as somebody has read it: use the whole one.")
 
     def _refuse_unready(self) -> None:
         """Refuse a collection that is empty, or whose model is not to be had here."""
@@ -1568,6 +1575,7 @@ class Collection:
         from fabula.build.outcome import SilentListener
         from fabula.build.run import BuildRun
 
+        self._refuse_place()
         if batch and cluster:
             raise SettingsError("Batches and workers are two ways to build: choose one of them.")
         models = models or self.models

@@ -12,7 +12,7 @@ from pathlib import Path
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT, Hit
+from fabula.graph.hits import Hit
 from fabula.graph.installed import load
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
@@ -28,16 +28,12 @@ SUFFIXES = (".html", ".svg", ".png")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A question and what a mode found for it, to be highlighted; all is empty without one.
-
-    `until` is how many characters of the text the reader has read: no later ones are drawn.
-    """
+    """A question and what a mode found for it, to be highlighted; all is empty without one."""
 
     question: str = ""
     mode: str = ""
     hits: tuple[Hit, ...] = ()
     trace: Trace = field(default_factory=Trace)
-    until: int = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +95,17 @@ def draw_document(
     question: str = "",
     picture: str = TREES,
     meter: Meter | None = None,
-    until: str = "",
 ) -> Drawing:
     """Return a document as a file of a format: .html, .svg or .png.
 
     Args:
-        collection: The collection of the document.
+        collection: The collection of the document; for a reader with a place, nothing of what comes
+            later is drawn.
         entry: The document.
         format: The end of the file's name.
         question: Highlight what the settings' mode finds for this question.
         picture: The name of one of `pictures()`.
         meter: Counts the model calls for the question.
-        until: The place up to which the reader has read: nothing of what comes later is drawn. ''
-            is the end.
 
     Raises:
         NotFound: There is no such picture, or the document lacks the graph that is drawn.
@@ -124,12 +118,9 @@ def draw_document(
     trace = Trace()
     hits: list[Hit] = []
     if question:
-        hits = collection.retrieve(
-            question, document=entry.id, until=until or None, meter=meter, path=trace
-        )
+        hits = collection.retrieve(question, document=entry.id, meter=meter, path=trace)
     mode = next((step.note for step in trace.root.steps if step.name == "retrieve"), "")
-    end = collection.reading_place(until, entry.id).end if until else NO_LIMIT
-    search = Search(question, mode, tuple(hits), trace, end)
+    search = Search(question, mode, tuple(hits), trace)
     return kind.draw(collection.store, entry, search, format)
 
 

@@ -10,10 +10,9 @@ from typing import Any
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT, Hit, locate
+from fabula.graph.hits import Hit, locate
 from fabula.graph.installed import graphs
 from fabula.graph.structure import TextStructure
-from fabula.graph.unread import make_check
 from fabula.load.chapters import chapter_number
 from fabula.store import Store
 from fabula.text.locator import parse_labels
@@ -93,16 +92,15 @@ class Reading:
         )
 
 
-def read(store: Store, document: Entry, at: str = "", until: int = NO_LIMIT) -> Reading:
+def read(store: Store, document: Entry, at: str = "") -> Reading:
     """Return the text around a place of a document.
 
     Args:
-        store: The graph.
+        store: The graph; for a reader with a place, nothing of what comes later is shown.
         document: The document.
         at: Characters as 120-340 or 120-150, 300-340, a chunk's number, the path of a section or
             its end, as "BOOK NINE CHAPTER XI", a part of a heading, a page as "p. 113" or lines as
             "ll. 340-352", or the id of a passage; '' is the beginning.
-        until: How many characters the reader has read: nothing of later ones is shown.
 
     Raises:
         NotFound: There is no such place, it is the name of several, or it was not read yet.
@@ -115,40 +113,42 @@ def read(store: Store, document: Entry, at: str = "", until: int = NO_LIMIT) -> 
             f"characters, and at most {MAX_PLACE:,} are allowed."
         )
     if not at:
-        return _read_around(store, document, [(0, 0)], until)
+        return _read_around(store, document, [(0, 0)])
+    # What is named is looked for in the whole text: there may be such a place that was not read.
+    whole = store.whole
     if CHARACTERS.fullmatch(at):
         spans = [(int(start), int(end)) for start, end in SPAN.findall(at)]
-        rows = store.find_chunks_of_spans(document, spans)
+        rows = whole.find_chunks_of_spans(document, spans)
         if all(any(_overlaps(span, row) for row in rows) for span in spans):
-            return _read_around(store, document, sorted(spans), until)
-        end = max((row["end"] for row in store.find_chunks(document, 0, END)), default=0)
+            return _read_around(store, document, sorted(spans))
+        end = max((row["end"] for row in whole.find_chunks(document, 0, END)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
     place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
     if place is None:
-        return _read_around(store, document, [find_span(store, document, at, until)], until)
+        return _read_around(store, document, [find_span(store, document, at)])
     if place.kind == "chunk":
-        return _read_around(store, document, [(place.start, place.end)], until)
-    sources = store.sources(document.collection, [place.id])[place.id]
+        return _read_around(store, document, [(place.start, place.end)])
+    sources = whole.sources(document.collection, [place.id])[place.id]
     growing = {label.lower() for each in graphs().values() for label in each.growing}
-    was_read = [source for source in sources if source.end <= until]
+    was_read = [source for source in sources if source.end <= store.until]
     if place.kind in growing and was_read and len(was_read) < len(sources):
         # Its description is of the whole text: only the passages that were read are shown.
-        return _read_around(store, document, [(each.start, each.end) for each in was_read], until)
+        return _read_around(store, document, [(each.start, each.end) for each in was_read])
     spans = [(source.start, source.end) for source in sources]
-    return _read_around(store, document, spans, until, place)
+    return _read_around(store, document, spans, place)
 
 
-def find_span(store: Store, document: Entry, at: str, until: int = NO_LIMIT) -> tuple[int, int]:
+def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
     """Return the characters that a page, a line or a section's path names.
 
-    Of a section it is the first chunk. An error names no heading after the character `until`.
+    Of a section it is the first chunk. An error names no heading after a reader's place.
 
     Raises:
         NotFound: There is no such place, or it is the name of several.
 
     """
-    structure = store.structure(document)
-    rows = store.find_chunks(document, 0, END)
+    structure = store.whole.structure(document)
+    rows = store.whole.find_chunks(document, 0, END)
     spans = find_labelled(structure, at, rows[-1]["end"] if rows else 0)
     if len(spans) > 1:
         raise _several(at, document, [f"characters {start}-{end}" for start, end in spans])
@@ -156,9 +156,9 @@ def find_span(store: Store, document: Entry, at: str, until: int = NO_LIMIT) -> 
         return spans[0]
     numbers = find_sections(structure, at)
     if not numbers:
-        raise NotFound(_explain_unknown(structure.up_to(until).paths, document, at))
+        raise NotFound(_explain_unknown(structure.up_to(store.until).paths, document, at))
     sections = structure.outline.sections
-    numbers = [each for each in numbers if sections[each].start < until] or numbers[:1]
+    numbers = [each for each in numbers if sections[each].start < store.until] or numbers[:1]
     starts = [structure.outline.sections[number].start for number in numbers]
     spans = [(start, _chunk_end(rows, start)) for start in starts]
     if len(spans) > 1:
@@ -225,24 +225,16 @@ def _read_around(
     store: Store,
     document: Entry,
     lit: Sequence[tuple[int, int]],
-    until: int,
     of: Hit | None = None,
 ) -> Reading:
-    if any(end > until for _, end in lit):
+    if any(end > store.until for _, end in lit):
         raise NotFound(f"That place of {document.title} comes after what was read.")
     # The text that a summary rests on is long enough without a margin.
     margin = 0 if of else MARGIN_CHARACTERS
     lines: list[Lines] = []
     chunks: list[str] = []
     for row in store.find_chunks_of_spans(document, _widen(lit, margin)):
-        section = row["section"]
-        if row["end"] > until:
-            # A chunk that is cut may be named after a heading that comes later.
-            section = next(reversed(store.structure(document).up_to(until).paths), "")
-        start, end = row["start"], min(row["end"], until)
-        text = row["text"][: max(0, end - start)]
-        if not text:
-            continue
+        section, start, end, text = row["section"], row["start"], row["end"], row["text"]
         marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
         marks = [(a, b) for a, b in marks if a < b]
         if marks:
@@ -255,10 +247,7 @@ def _read_around(
             lines[-1] = Lines(previous.section, previous.start, joined, _merge(marks))
         else:
             lines.append(Lines(section, start, text, _merge(marks)))
-    related = store.find_passages_on(document, chunks, MAX_RELATED, until)
-    if until < NO_LIMIT:
-        is_unread = make_check(store.names_of(document), until)
-        related = [hit for hit in related if not is_unread(hit.text)]
+    related = store.find_passages_on(document, chunks, MAX_RELATED)
     structures = store.structures(document.collection, [document.id])
     return Reading(
         document,

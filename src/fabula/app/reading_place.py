@@ -8,11 +8,11 @@ a page and words count as read: the place is the end of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_labelled, find_sections
 from fabula.errors import InvalidPlace, NotFound
 from fabula.graph.entries import Entry
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.structure import TextStructure
 from fabula.store import Store
 from fabula.text.names import quote_name
@@ -28,34 +28,7 @@ _MARKS = '["“”„«»‟]'
 _DASHES = "[-‐‑–—]"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingPlace:
-    """Up to where a reader has read a document.
-
-    Attributes:
-        document: The document.
-        end: How many characters of its text are read.
-        length: How many it has.
-        name: The place in words, as "the end of STAVE THREE".
-
-    """
-
-    document: Entry
-    end: int
-    length: int
-    name: str
-
-    @property
-    def percent(self) -> int:
-        """The share of the text that is read; below 100 unless all of it is."""
-        return 100 * self.end // self.length if self.length else 100
-
-    def __str__(self) -> str:
-        """Return what was understood, as "up to the end of STAVE THREE (48 %)"."""
-        return f"up to {self.name} ({self.percent} %)"
-
-
-def check_place(until: str) -> str:
+def check_place(named: str) -> str:
     """Return what names a reader's place, without white space around it.
 
     Who takes a place that means nothing for none, or for another, shows the end of the book.
@@ -65,7 +38,7 @@ def check_place(until: str) -> str:
             other than 0 to 9.
 
     """
-    place = until.strip()
+    place = named.strip()
     if not place:
         problem = "is blank: leave it out to read the whole text"
     elif len(place) > MAX_PLACE:
@@ -76,7 +49,7 @@ def check_place(until: str) -> str:
         problem = "is a number: write it with the digits 0 to 9"
     else:
         return place
-    raise InvalidPlace(f"The place {quote_name(until)} {problem}.")
+    raise InvalidPlace(f"The place {quote_name(named)} {problem}.")
 
 
 def _is_share(place: str) -> bool:
@@ -88,32 +61,33 @@ def _read_share(match: re.Match[str]) -> float:
     return float(match[1].replace(",", "."))
 
 
-def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlace:
+def find_reading_place(store: Store, document: Entry, named: str) -> ReadingPlace:
     """Return the place in a document up to which a reader has read.
 
     Args:
-        store: The graph.
+        store: The graph, without a place.
         document: The document.
-        until: A section, as "Stave Three"; a page as "p. 113" or lines as "ll. 340-352"; a share as
+        named: A section, as "Stave Three"; a page as "p. 113" or lines as "ll. 340-352"; a share as
             "40%"; words of the text; a character, or the last of a range as 120-340.
 
     Raises:
-        InvalidPlace: `until` can't be a place in any text.
+        InvalidPlace: `named` can't be a place in any text.
         NotFound: The document has no such place, or it is the name of several.
 
     """
-    place = check_place(until)
+    place = check_place(named)
     length = store.length_of(document)
     if match := SHARE.fullmatch(place):
         end = int(length * _read_share(match) / 100)
-        return ReadingPlace(document, end, length, f"character {end:,}")
+        return ReadingPlace(document, end, length, f"character {end:,}", place)
     if NUMBER.fullmatch(place) or CHARACTERS.fullmatch(place):
         ends = [int(end) for _, end in SPAN.findall(place)] or [int(place)]
         end = min(max(ends), length)
-        return ReadingPlace(document, end, length, f"character {end:,}")
+        return ReadingPlace(document, end, length, f"character {end:,}", place)
     structure = store.structure(document)
     if spans := find_labelled(structure, place, length):
-        return ReadingPlace(document, min(end for _, end in spans), length, f"the end of {place}")
+        end = min(end for _, end in spans)
+        return ReadingPlace(document, end, length, f"the end of {place}", place)
     if numbers := find_sections(structure, place):
         path = structure.paths[numbers[0]]
         if len(numbers) > 1:
@@ -123,7 +97,7 @@ def find_reading_place(store: Store, document: Entry, until: str) -> ReadingPlac
                 f"of which is {path}: name yours with what stands above it, or by a page."
             )
         end = end_of_section(structure, numbers[0], length)
-        return ReadingPlace(document, end, length, f"the end of {path}")
+        return ReadingPlace(document, end, length, f"the end of {path}", place)
     return _find_phrase(store, document, place, length)
 
 
@@ -147,7 +121,8 @@ def _find_phrase(store: Store, document: Entry, words: str, length: int) -> Read
         if match := next(matches, None):
             again = " (the first place that has these words)" if next(matches, None) else ""
             shown = words if len(words) <= 60 else f"{words[:59]}…"
-            return ReadingPlace(document, match.end(), length, f'the end of "{shown}"{again}')
+            name = f'the end of "{shown}"{again}'
+            return ReadingPlace(document, match.end(), length, name, words)
     raise NotFound(
         f"{document.title} has no section, page or words {quote_name(words)}.",
         advice="Name a section, a page as 'p. 113', a share as '40%', or some words of the text. "

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fabula.app.reading_place import find_reading_place
 from fabula.errors import NotFound, SettingsError
 from fabula.graph.entries import Entry
 from fabula.graph.extraction import RULES
 from fabula.graph.hits import Filters
 from fabula.graph.structure import TextStructure
-from fabula.graph.unread import make_check
 from fabula.graphs.episodes.recap import (
     USUAL_TOKENS,
     By,
@@ -58,13 +56,11 @@ class Recap:
         return f"<Recap of {title} up to character {self.until}: {len(self.parts)} paragraphs>"
 
 
-def recap(
-    store: Store, document: Entry, until: str, by: str, level: int, limit: int | None
-) -> Recap:
-    """Return what a document has told up to a place; `Collection.recap` describes the arguments.
+def recap(store: Store, document: Entry, by: str, level: int, limit: int | None) -> Recap:
+    """Return what a document has told up to the reader's place; see `Collection.recap`.
 
     Raises:
-        NotFound: The document has no episodes, or there is no such place.
+        NotFound: The document has no episodes.
         SettingsError: An argument has a bad value.
 
     """
@@ -78,13 +74,10 @@ def recap(
             advice=f"Run `fabula build {GRAPH} {document.id}` "
             f"(with --dry-run to see what that costs).",
         )
-    end = find_reading_place(store, document, until or "100%").end
+    end = store.length_of(document)
     if limit is None:
         limit = 0 if by or level else USUAL_TOKENS
-    # An episode that prints a name which the text has only later is left out, too.
-    is_unread = make_check(store.names_of(document), end) if until else None
-    filters = Filters(document.collection, document.id, until=end, is_unread=is_unread)
-    episodes = read_episodes(store.read, filters)
+    episodes = read_episodes(store.read, Filters(document.collection, document.id))
     chosen = choose_episodes(episodes, end, by=_by(by), level=level, limit=limit)
     parts = [_part(episode) for episode in chosen]
     for start, stop in find_untold(chosen, end):
@@ -113,7 +106,7 @@ def _extract(store: Store, document: Entry, start: int, end: int) -> RecapPart |
     """Return sentences of the whole chunks between two characters; None without any."""
     rows = [
         row
-        for row in store.find_chunks(document, start, end)
+        for row in store.whole.find_chunks(document, start, end)
         if row["start"] >= start and row["end"] <= end
     ]
     text = extract(rows, document.language) if rows else ""

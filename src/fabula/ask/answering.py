@@ -41,6 +41,7 @@ from fabula.graph.hits import (
 )
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER, NumberedText, Reply, Turn
@@ -150,7 +151,7 @@ def write_answer(
             from fabula.ask.brief import write_brief
 
             brief = write_brief(context, filters, store, BRIEF_TOKENS, trace)
-        asked = replace(query, question=_keep_from_telling(query.question, filters))
+        asked = replace(query, question=_keep_from_telling(query.question, filters, store.place))
         pieces = _answer_by_model(asked, context, brief, models, meter, trace, history)
     check: AnswerCheck = ExactQuotations(query.quotations)
     if not models.offline:
@@ -169,7 +170,7 @@ def write_answer(
         alone.question,
         stop,
         structures,
-        QuestionScope.of(filters),
+        QuestionScope.of(filters, store.place),
         brief,
         check,
     )
@@ -211,10 +212,7 @@ def _read_structures(
 ) -> Mapping[str, TextStructure]:
     """Return the structures of the documents that hits are of, which have their pages and lines."""
     documents = sorted({hit.document for hit in hits} - {""})
-    structures = store.structures(filters.collection, documents) if documents else {}
-    if filters.is_limited:
-        return {id: structure.up_to(filters.until) for id, structure in structures.items()}
-    return structures
+    return store.structures(filters.collection, documents) if documents else {}
 
 
 def _locate_passages(
@@ -281,7 +279,7 @@ def _answer_by_mode(
     if len(runs) != 1 or not context or filters.volumes:
         return None
     [run] = runs
-    asked = _keep_from_telling(query.question, filters)
+    asked = _keep_from_telling(query.question, filters, run.tools.store.place)
     return run.mode.answer and run.mode.answer(asked, context, filters, run.tools)
 
 
@@ -350,7 +348,7 @@ def _list_texts(context: Sequence[Passage]) -> list[NumberedText]:
     ]
 
 
-def _keep_from_telling(question: str, filters: Filters) -> str:
+def _keep_from_telling(question: str, filters: Filters, place: ReadingPlace | None) -> str:
     """Return a question as a model is asked it: one that knows the book must not tell the rest."""
-    is_unread = filters.is_limited or filters.volumes
+    is_unread = place or filters.volumes
     return fill_prompt("unread", question=question) if is_unread else question

@@ -80,7 +80,7 @@ def _find_asked_for(
         return []
     if not (form.subject or form.pair or form.asks is Asks.ENDING):
         return []
-    if filters.volumes or (form.asks is Asks.ENDING and filters.is_limited):
+    if filters.volumes or (form.asks is Asks.ENDING and store.place):
         # The last passage that was read is not the end of the book; volumes are searched alone.
         return []
     documents = list(dict.fromkeys(passage.hit.document for passage in passages))
@@ -169,7 +169,7 @@ def _chunks_of(context: Sequence[Passage], store: AnswerReader, filters: Filters
     if chunks or not context:
         return chunks
     ids = [passage.hit.id for passage in context]
-    sources = store.sources(filters.collection, ids, filters.until)
+    sources = store.sources(filters.collection, ids)
     quotable: dict[str, Passage] = {}
     for passage in sorted(context, key=lambda passage: -passage.hit.score):
         for source in sources.get(passage.hit.id, ()):

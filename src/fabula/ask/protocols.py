@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fabula.graph.hits import NO_LIMIT, Filters, Hit, Source
+from fabula.graph.hits import Filters, Hit, Source
 from fabula.graph.mode import GraphReader
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.structure import TextStructure
 from fabula.models import Answerer, Embedder, Guide
 from fabula.models.counted import Meter
@@ -100,14 +101,17 @@ class AnswerReader(QuotationReader, Protocol):
     `fabula.app.across.CollectionsReader` reads several graphs.
     """
 
+    @property
+    def place(self) -> ReadingPlace | None:
+        """The place of the reader; None for a reader of everything."""
+        ...
+
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters."""
         ...
 
-    def sources(
-        self, collection: str, nodes: Sequence[str], until: int = NO_LIMIT
-    ) -> dict[str, list[Source]]:
-        """Return the chunks that nodes rest on in text order, as far as `until`, by their ids."""
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
+        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
         ...
 
 

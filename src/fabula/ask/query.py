@@ -11,7 +11,7 @@ request and the arguments of the library are all made from the fields of `Query`
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, get_type_hints
@@ -239,18 +239,15 @@ class Query:
         self,
         collection: str,
         document: str,
-        until: int | None = None,
-        is_unread: Callable[[str], bool] | None = None,
         volumes: Sequence[str] = (),
-        place: str = "",
+        read: str = "",
     ) -> Filters:
         """Return where to look: in one collection, and in the document of this id or '' for all.
 
-        `until` and `is_unread` are what the option `until` means in the document's text; `volumes`
-        are the ids of the documents that it means where it names a volume of a series, and `place`
-        says it in words.
+        `volumes` are the ids of the documents that the option `until` means where it names a volume
+        of a series, and `read` says it in words.
         """
-        from fabula.graph.hits import NO_LIMIT, Filters
+        from fabula.graph.hits import Filters
 
         return Filters(
             collection=collection,
@@ -259,10 +256,8 @@ class Query:
             aspects=tuple(self.aspects),
             lowest=self.levels[0],
             highest=self.levels[1],
-            until=NO_LIMIT if until is None else until,
-            is_unread=is_unread,
             volumes=tuple(volumes),
-            place=place,
+            read=read,
         )
 
     @property

@@ -14,6 +14,7 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.mode import Mode, ModeRun, Tools
 from fabula.graph.queries import read_statement as core_statement
+from fabula.graph.reading_place import ReadingPlace
 
 WIDENING = 4
 """A mode is asked for this many times as many hits if some will be passed over afterwards."""
@@ -75,7 +76,8 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     tools = runs[0].tools
     is_wide = query.rerank or query.diversity > 0
     wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
-    is_unread = filters.is_limited or bool(filters.volumes)
+    place = tools.store.place
+    is_unread = place is not None or bool(filters.volumes)
     questions = _rewrite(query.question, tools, query.rewrite, is_unread=is_unread)
     rankings: list[list[Hit]] = []
     for run in runs:
@@ -83,8 +85,8 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
         run_filters = replace(filters, kinds=kinds_of[run.name])
         with tools.trace.step("mode", run.name) if len(runs) > 1 else nullcontext():
             rankings += [_find(run, text, run_filters, run_tools) for text in questions]
-    if filters.is_limited:
-        rankings = [hide_unread_hits(hits, filters, tools) for hits in rankings]
+    if place:
+        rankings = [hide_unread_hits(hits, place, filters, tools) for hits in rankings]
     hits = rankings[0] if len(rankings) == 1 else _fuse(rankings, wide)
     if query.rerank and hits:
         hits = _rerank(query.question, hits[: WIDENING * query.k], tools)
@@ -93,8 +95,8 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     first, further = hits[: query.k], hits[query.k : tools.k]
     if query.expand != "none":
         first = _expand(first, tools, query.expand, filters)
-        if filters.is_limited:
-            first = hide_unread_hits(first, filters, tools)
+        if place:
+            first = hide_unread_hits(first, place, filters, tools)
     shown_ids = {hit.id for hit in first}
     further = [hit for hit in further if hit.id not in shown_ids]
     if all(kinds_of[run.name] for run in runs):
@@ -124,23 +126,25 @@ def _find(run: ModeRun, question: str, filters: Filters, tools: Tools) -> list[H
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
 
 
-def hide_unread_hits(hits: Sequence[Hit], filters: Filters, tools: Tools) -> list[Hit]:
+def hide_unread_hits(
+    hits: Sequence[Hit], place: ReadingPlace, filters: Filters, tools: Tools
+) -> list[Hit]:
     """Return the hits that a reader with a place may see, whatever the mode has found.
 
     The statements of Fabula's own modes leave out what was not read. A mode of another package may
     have statements that know nothing of it. A hit that does not say since when it may be shown is
     looked up.
     """
-    readable = {hit.id for hit in hits if hit.since is not None and hit.since <= filters.until}
+    readable = {hit.id for hit in hits if hit.since is not None and hit.since <= place.end}
     if unsure := [hit.id for hit in hits if hit.since is None]:
         rows = tools.read(core_statement("core/find_readable"), filters, ids=unsure)
         readable |= {row["id"] for row in rows}
-    is_unread = filters.is_unread or (lambda text: False)
+    is_unread = tools.store.is_unread or (lambda text: False)
     return [
         hit
         for hit in hits
         if hit.id in readable
-        and hit.document == filters.document
+        and hit.document == place.document.id
         and (hit.kind == "chunk" or not (is_unread(hit.text) or is_unread(hit.section)))
     ]
 

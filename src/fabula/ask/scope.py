@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.graph.hits import Filters
+from fabula.graph.reading_place import ReadingPlace
 from fabula.models import Turn
 
 
@@ -34,10 +35,12 @@ class QuestionScope:
     place: str = ""
 
     @classmethod
-    def of(cls, filters: Filters) -> QuestionScope:
-        """Return the scope of a question that looks within filters."""
-        until = filters.until if filters.is_limited else None
-        return cls(filters.document, until, filters.volumes, filters.place)
+    def of(cls, filters: Filters, place: ReadingPlace | None) -> QuestionScope:
+        """Return the scope of a question with these filters, and with the place of its reader."""
+        if place is None:
+            return cls(filters.document, None, filters.volumes, filters.read)
+        words = f"{place.document.title}, {place}"
+        return cls(place.document.id, place.end, filters.volumes, words)
 
     @property
     def is_limited(self) -> bool:

@@ -22,15 +22,15 @@ class ExportFormat:
 
     Attributes:
         about: What is written, for lists.
-        write: Writes what a collection has of a document (its id, title or file; '' for all) as
-            far as a place ('' for the end) to a path, and returns how much that is.
+        write: Writes what a collection has of a document (its id, title or file; '' for all), as
+            far as its reader has read (`Collection.place`), to a path; returns how much that is.
         suffix: The end of its files' names, by which it is chosen; '' if only its name chooses it.
         noun: What `Written.nodes` are called.
 
     """
 
     about: str
-    write: Callable[[Any, str, str, Path], Written]
+    write: Callable[[Any, str, Path], Written]
     suffix: str = ""
     noun: str = "node"
 

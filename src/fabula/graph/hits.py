@@ -7,7 +7,7 @@ in `cli/commands/query.py` and `service/core/views.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -28,13 +28,10 @@ NEVER = 2**53
 class Filters:
     """Where retrieval looks: in one collection. What is empty lets all through.
 
-    '' is the aspect of what has none, as chunks and details; levels are inclusive. `until` is how
-    many characters of `document` the reader has read: what rests on later ones is not found.
-    `is_unread` says of a text that was made from the document whether it prints a name that the
-    characters up to `until` do not have; it is None where there is no limit. `volumes` are the ids
-    of the documents of a series that the reader has read, where not all count: each is searched
-    alone, with the `document` set, so that nothing of another one can come in. `place` says in
-    words what the reader has read, to be shown.
+    '' is the aspect of what has none, as chunks and details; levels are inclusive. `volumes` are
+    the ids of the documents of a series that the reader has read, where not all count: each is
+    searched alone, with the `document` set, so that nothing of another one can come in. `read` says
+    in words which these are, to be shown.
     """
 
     collection: str
@@ -43,25 +40,13 @@ class Filters:
     aspects: tuple[str, ...] = ()
     lowest: int = 0
     highest: int = 99
-    until: int = NO_LIMIT
-    is_unread: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
     volumes: tuple[str, ...] = ()
-    place: str = field(default="", compare=False)
-
-    def __post_init__(self) -> None:
-        """Refuse a place without a text: it would hide other documents in part only."""
-        if self.is_limited and not self.document:
-            raise ValueError("A place up to which a reader has read is one of a single document.")
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the reader has a place, after which nothing may be shown."""
-        return self.until < NO_LIMIT
+    read: str = field(default="", compare=False)
 
     @property
     def open(self) -> Filters:
-        """The same collection, document and place, with all kinds, aspects and levels."""
-        return Filters(self.collection, self.document, until=self.until, is_unread=self.is_unread)
+        """The same collection and document, with all kinds, aspects and levels."""
+        return Filters(self.collection, self.document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import TaskGroup, Workers
@@ -19,6 +20,7 @@ from fabula.models.usage import Usage
 from fabula.text.document import Vector
 
 if TYPE_CHECKING:
+    from fabula.graph.unread import IsUnread
     from fabula.models.prices import Cost
 
 Made = TypeVar("Made")
@@ -33,7 +35,21 @@ class NoOptions(BaseModel):
 
 
 class GraphReader(Protocol):
-    """What a mode may read of the graph; `fabula.store.Store` has it."""
+    """What a mode may read of the graph; `fabula.store.Store` has it.
+
+    For a reader with a place it answers as the reader knows the document: statements are given
+    `$until`, and rows that print a name which was not read are left out.
+    """
+
+    @property
+    def place(self) -> ReadingPlace | None:
+        """The place of the reader; None for a reader of everything."""
+        ...
+
+    @property
+    def is_unread(self) -> IsUnread | None:
+        """Whether a text prints a name that the reader has not read; None without a place."""
+        ...
 
     def nearest(self, vector: Vector, limit: int, filters: Filters, model: str) -> list[Hit]:
         """Return the `limit` passages of highest cosine with `vector`, best first.
@@ -88,6 +104,15 @@ class GraphReader(Protocol):
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters."""
+        ...
+
+    def read_unchecked(
+        self, statement: str, filters: Filters, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a statement, also if they print a name that the reader has not read.
+
+        Whole elements have such names: who asks for them restricts them afterwards.
+        """
         ...
 
     def cached(
@@ -200,9 +225,6 @@ class Tools:
             The value; None if one of the `graphs` has no part.
 
         """
-        if filters.is_limited:
-            # What is made for one reader's place is not for another's.
-            name = f"{name} until {filters.until}"
         return self.store.cached(name, filters.collection, filters.document, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:

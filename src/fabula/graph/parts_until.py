@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from fabula.graph import TEXT, Edge, Node, Part
-from fabula.graph.hits import NO_LIMIT
 from fabula.graph.method import Graph
+from fabula.graph.unread import IsUnread
 
-IsUnread = Callable[[str], bool]
 NOT_OF_THE_TEXT = frozenset({"id", "by", "said", "predicate", "type", "kind"})
 """Properties that say nothing of the text, whatever words they have."""
 
@@ -23,37 +22,32 @@ NOT_OF_THE_TEXT = frozenset({"id", "by", "said", "predicate", "type", "kind"})
 def restrict_parts(
     parts: Mapping[str, Part],
     graphs: Mapping[str, Graph[Any]],
-    until: int = NO_LIMIT,
-    is_unread: IsUnread | None = None,
+    end: int,
+    is_unread: IsUnread,
 ) -> dict[str, Part]:
     """Return parts of a document without what rests on its text after a character.
 
     Args:
         parts: The parts by the names of their graphs, that of the text among them.
         graphs: The installed graphs by name, each after those that it rests on.
-        until: How many characters were read.
+        end: How many characters were read.
         is_unread: Whether a text prints a name that was not read yet.
 
     """
-    if until >= NO_LIMIT:
-        return dict(parts)
     text = parts[TEXT]
-    chunks = {
-        node.id for node in text.nodes if node.sources and int(node.properties["end"]) <= until
-    }
+    chunks = {node.id for node in text.nodes if node.sources and int(node.properties["end"]) <= end}
     restricted = {TEXT: _restrict(text, None, {}, chunks, {node.id for node in text.nodes})}
     known = {node.id for node in restricted[TEXT].nodes}
     for name in [*(name for name in graphs if name in parts), *(parts.keys() - graphs.keys())]:
         if name == TEXT:
             continue
         part = _restrict(parts[name], graphs.get(name), restricted, chunks, known)
-        if is_unread:
-            shown = tuple(node for node in part.nodes if not _prints(node, is_unread))
-            ids = {node.id for node in shown}
-            edges = [edge for edge in part.edges if edge.start in ids]
-            own = {node.id for node in parts[name].nodes}
-            edges = [edge for edge in edges if edge.end in ids or edge.end not in own]
-            part = replace(part, nodes=shown, edges=tuple(edges))
+        shown = tuple(node for node in part.nodes if not _prints(node, is_unread))
+        ids = {node.id for node in shown}
+        edges = [edge for edge in part.edges if edge.start in ids]
+        own = {node.id for node in parts[name].nodes}
+        edges = [edge for edge in edges if edge.end in ids or edge.end not in own]
+        part = replace(part, nodes=shown, edges=tuple(edges))
         restricted[name] = part
         known |= {node.id for node in part.nodes}
     return restricted

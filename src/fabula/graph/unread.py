@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from fabula.graph.hits import Filters
-
+IsUnread = Callable[[str], bool]
+"""Says whether a text prints a name that was not read yet."""
 NameIndex = Mapping[str, int]
 """The end of the first place where a text prints each of its names, by the name in lower case.
 
@@ -43,9 +43,9 @@ def index_names(chunks: Iterable[tuple[int, str]]) -> NameIndex:
     return {word: place for word, place in first.items() if word not in ordinary}
 
 
-def make_check(names: NameIndex, until: int) -> Callable[[str], bool]:
-    """Return a function that says whether a text prints a name of the text after `until`."""
-    later = frozenset(word for word, place in names.items() if place > until)
+def make_check(names: NameIndex, end: int) -> IsUnread:
+    """Return a function that says whether a text prints a name of the text after a character."""
+    later = frozenset(word for word, place in names.items() if place > end)
 
     def is_unread(text: str) -> bool:
         return any(
@@ -62,18 +62,18 @@ def _words(printed: str) -> Sequence[str]:
     return [part for part in _POSSESSIVE.sub("", printed).split("-") if part]
 
 
-def hide_unread(rows: list[dict[str, Any]], filters: Filters) -> list[dict[str, Any]]:
+def hide_unread(rows: list[dict[str, Any]], is_unread: IsUnread | None) -> list[dict[str, Any]]:
     """Return the rows of a statement that print no name which the reader has not read.
 
     The text of a chunk is the book's own, and needs no check. Lists are not looked at: what has
     names in lists chooses them by the reader's place.
     """
-    if filters.is_unread is None:
+    if is_unread is None:
         return rows
-    return [row for row in rows if not _prints_unread(row, filters.is_unread)]
+    return [row for row in rows if not _prints_unread(row, is_unread)]
 
 
-def _prints_unread(row: Mapping[str, Any], is_unread: Callable[[str], bool]) -> bool:
+def _prints_unread(row: Mapping[str, Any], is_unread: IsUnread) -> bool:
     hit = row.get("hit")
     values = hit if isinstance(hit, Mapping) else row
     if values.get("kind") == "chunk":

@@ -30,6 +30,7 @@ from pydantic.fields import FieldInfo
 
 from fabula.app import App
 from fabula.app.collection import Collection
+from fabula.app.reading import MAX_PLACE
 from fabula.errors import BadValue, did_you_mean
 from fabula.graph.installed import load
 
@@ -68,6 +69,18 @@ class Mark(Enum):
     """Its value names a document, which the page offers to choose."""
     CALLER = auto()
     """Its value is the name of who asks; nobody can give it."""
+
+
+Until = Annotated[
+    str,
+    Field(
+        max_length=MAX_PLACE,
+        description="tell nothing that comes after this place of the document: a section that was "
+        "read, as 'Stave Three', a page as 'p. 113', a share as '40%', a character, or words of "
+        "the text; '' for the end",
+    ),
+]
+"""How far a reader has read."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +183,8 @@ class Operation:
         status: The status of its response.
         group: The heading under which it is listed, and the screen that it is on.
         positional: The parameters that a command takes without their names.
+        hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
+            knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
         is_public: Whether visitors of a public collection may ask for it.
         examples: Command lines, without the name of the program.
@@ -183,6 +198,7 @@ class Operation:
     status: int
     group: str
     positional: Sequence[str]
+    hides_unread: bool
     is_large: bool
     is_public: bool
     examples: Sequence[str]
@@ -221,7 +237,11 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters, but for the collection or the asker."""
         known = [*inspect.signature(self.function).parameters.values()][1:]
-        return tuple(self._read_parameter(each.name, each.default) for each in known)
+        own = [self._read_parameter(each.name, each.default) for each in known]
+        if self.hides_unread:
+            names = [each.name for each in own]
+            own.insert(names.index("document") + 1, Parameter("until", Until, ""))
+        return tuple(own)
 
     def _read_parameter(self, name: str, default: Any) -> Parameter:
         annotation = self._hints[name]
@@ -294,7 +314,11 @@ class Operation:
                 checked[parameter.name] = asker.open(name) if name else None
             elif parameter.has(Mark.CALLER):
                 checked[parameter.name] = asker.name
-        return self.function(collection or asker, **checked)
+        if collection is None:
+            return self.function(asker, **checked)
+        if self.hides_unread:
+            collection = collection.as_read(checked["document"], checked.pop("until"))
+        return self.function(collection, **checked)
 
     def to_json(self, result: Any) -> Any:
         """Return a result as JSON's values: the same for every interface."""
@@ -309,6 +333,7 @@ def operation(
     method: str = "GET",
     status: int = 200,
     positional: Sequence[str] = (),
+    hides_unread: bool = False,
     is_large: bool = False,
     is_public: bool = False,
     examples: Sequence[str] = (),
@@ -317,7 +342,17 @@ def operation(
 
     def declare(function: Function) -> Function:
         declared = Operation(
-            function, path, role, method, status, group, positional, is_large, is_public, examples
+            function,
+            path,
+            role,
+            method,
+            status,
+            group,
+            positional,
+            hides_unread,
+            is_large,
+            is_public,
+            examples,
         )
         setattr(function, ATTRIBUTE, declared)
         return function

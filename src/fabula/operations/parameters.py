@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from fabula.app.collection import Collection
-from fabula.app.reading import MAX_PLACE
 from fabula.operations.kit import Mark
 
 MAX_ROWS = 10_000
@@ -17,15 +16,6 @@ Document = Annotated[
     str,
     Field(max_length=2000, description="a document's id, title or file; '' for all documents"),
     Mark.NAMES_DOCUMENT,
-]
-Until = Annotated[
-    str,
-    Field(
-        max_length=MAX_PLACE,
-        description="tell nothing that comes after this place of the document: a section that was "
-        "read, as 'Stave Three', a page as 'p. 113', a share as '40%', a character, or words of "
-        "the text; '' for the end",
-    ),
 ]
 OtherCollection = Annotated[
     Collection | None, Field(description="the name of another collection; '' for none")

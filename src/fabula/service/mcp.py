@@ -34,7 +34,7 @@ from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
-from fabula.service.core.passages import Direction, OutlineNode, neighbours
+from fabula.service.core.passages import Direction, OutlineNode, as_read, neighbours
 from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.recaps import RecapBy, RecapPartView, make_recap
 from fabula.service.core.views import END_OF_TEXT, PassageView, PlaceView
@@ -423,13 +423,12 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         until: ReadUntil = "",
     ) -> TextRange:
         """Read the text itself as the book prints it, at most 8,000 characters in one call."""
-        source = access.collection(context, collection)
+        source = access.collection(context, collection).as_read(document, until)
         entry = source.document(document)
-        last = source.reading_place(until, entry.id).end if until else END_OF_TEXT
         if section:
-            lines = source.read(entry.id, section, until).lines
+            lines = source.read(entry.id, section).lines
             start = next(line.start + line.lit[0][0] for line in lines if line.lit)
-        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS, last)
+        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
 
     @server.tool(annotations=READ_ONLY)
     @_report_errors
@@ -444,13 +443,13 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         until: ReadUntil = "",
     ) -> DocumentOutline:
         """Return the summaries of a document, the most general ones first."""
-        source = access.collection(context, collection)
+        source = access.collection(context, collection).as_read(document, until)
         entry = source.document(document)
         summaries = [
             SummaryInfo(
                 aspect=tree.aspect, **{name: getattr(node, name) for name in OUTLINE_FIELDS}
             )
-            for tree in build_outline(source, entry, aspect, level or 1, until)
+            for tree in build_outline(source, entry, aspect, level or 1)
             for node in _walk(tree.tops)
             if level in (0, node.level)
         ]
@@ -482,8 +481,8 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         """Return what a document has told up to a place, in order; no paragraph rests on later
         text. The document needs the graph `episodes`.
         """
-        source = access.collection(context, collection)
-        view = make_recap(source, source.document(document), until, by)
+        source = access.collection(context, collection).as_read(document, until)
+        view = make_recap(source, source.document(document), by)
         fitting = list(_take_fitting(view.parts))
         return TextRecap(
             document=view.document,
@@ -505,8 +504,8 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         """Return passages around a passage: the summaries above it (up), what a summary is made of
         and a chunk's details (down), or the passages before and after it (beside).
         """
-        source = access.collection(context, collection)
-        return _passage_list(neighbours(source, passage, direction, until))
+        source = as_read(access.collection(context, collection), passage, until)
+        return _passage_list(neighbours(source, passage, direction))
 
 
 def _question(options: dict[str, Any], **arguments: Any) -> Question:
@@ -806,34 +805,25 @@ def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-def _read_range(
-    collection: Collection, entry: Entry, start: int, end: int, last: int = END_OF_TEXT
-) -> TextRange:
-    """Read at most MAX_READ_CHARACTERS between two characters, none after `last`.
-
-    Raises NotFound.
-    """
-    if start >= last:
+def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:
+    """Read at most MAX_READ_CHARACTERS between two characters. Raises NotFound."""
+    store = collection.store
+    if start >= store.until:
         raise NotFound(f"That place of {entry.title} comes after what was read.")
-    end = min(end, start + MAX_READ_CHARACTERS, last)
-    rows = collection.store.find_chunks(entry, start, end)
+    end = min(end, start + MAX_READ_CHARACTERS, store.until)
+    rows = store.find_chunks(entry, start, end)
     if not rows or start >= end:
         raise NotFound(f"{entry.title} has no characters {start}-{end}.")
     first = rows[0]["start"]
     chunks = "".join(row["text"] for row in rows)
     text = chunks[start - first : end - first]
     reached = start + len(text)
-    structure = collection.store.structure(entry).up_to(last)
-    more = reached < last and (
-        reached < rows[-1]["end"] or bool(collection.store.find_chunks(entry, reached, reached + 1))
-    )
-    # The heading of a chunk that ends after the place may be one that was not read.
-    is_cut = rows[0]["end"] > last
-    section = next(reversed(structure.paths), "") if is_cut else rows[0]["section"]
+    structure = store.structure(entry)
+    more = reached < rows[-1]["end"] or bool(store.find_chunks(entry, reached, reached + 1))
     return TextRange(
         document=entry.id,
         title=entry.title,
-        section=section,
+        section=rows[0]["section"],
         pages=structure.pages.range([(start, reached)]),
         lines=structure.lines.range([(start, reached)]),
         start=start,

@@ -7,7 +7,8 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +21,7 @@ from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
+from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.structure import TextStructure, read_structure
 from fabula.models.progress import SWEEP, SWITCH
 from fabula.store import migration, schema
@@ -77,7 +79,7 @@ from fabula.text.document import Vector
 from fabula.text.folding import fold_name
 
 if TYPE_CHECKING:
-    from fabula.graph.unread import NameIndex
+    from fabula.graph.unread import IsUnread, NameIndex
 
 LOG = logging.getLogger("fabula")
 NameSections = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
@@ -109,10 +111,19 @@ class Store(Database):
     """The graph in one Neo4j database; safe to share between threads.
 
     Every method raises StoreError for what the server refuses or can't do.
+
+    Attributes:
+        place: The place of a reader, which `within` gives; None for a reader of everything.
+        whole: The store without a place. It is for what is derived from all of a text and shows
+            nothing of it.
+
     """
 
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
         super().__init__(driver, database)
+        self.place: ReadingPlace | None = None
+        self.whole = self
+        self._is_unread: IsUnread | None = None
         self._making = threading.Lock()
         self._has_schema = False
         self._preparing = threading.Lock()
@@ -129,6 +140,69 @@ class Store(Database):
         """Take over another store's connections, and close those that were used until now."""
         super().take_over(other)
         self._has_schema = False
+
+    # A reader's place
+
+    def within(self, place: ReadingPlace) -> Self:
+        """Return a view of this store for somebody who has read a document up to a place.
+
+        It answers of that document alone, and leaves out what rests on later text: statements are
+        given the place as `$until`, rows and passages that print a name which the text has only
+        later are hidden, and the text ends there. It shares connections and caches, and is for
+        reading.
+        """
+        view = copy(self)
+        view.place, view._is_unread = place, None
+        return view
+
+    @property
+    def until(self) -> int:
+        """How many characters the reader has read; `NO_LIMIT` without a place."""
+        return self.place.end if self.place else NO_LIMIT
+
+    @property
+    def is_unread(self) -> IsUnread | None:
+        """Whether a text prints a name that the reader has not read; None without a place."""
+        if self.place and self._is_unread is None:
+            from fabula.graph.unread import make_check
+
+            self._is_unread = make_check(self.names_of(self.place.document), self.place.end)
+        return self._is_unread
+
+    def _where(self, filters: Filters) -> dict[str, Any]:
+        """Return filters as parameters, of the document of the place if there is one."""
+        if self.place:
+            document = self._own_document(filters.document or self.place.document.id)
+            filters = replace(filters, document=document)
+        return filter_parameters(filters)
+
+    def _own_document(self, id: str) -> str:
+        """Return the id of a document; a place in another one would let all of it through."""
+        if self.place and id != self.place.document.id:
+            raise ValueError("A place up to which a reader has read is one of a single document.")
+        return id
+
+    def _hide_unread(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows that the reader may see; without a place all of them."""
+        if self.place is None:
+            return rows
+        from fabula.graph.unread import hide_unread
+
+        return hide_unread(rows, self.is_unread)
+
+    def _send(
+        self, statement: str, name: str, parameters: Mapping[str, Any], *, is_reading: bool
+    ) -> list[dict[str, Any]]:
+        if "$until" in statement and (self.place or "until" not in parameters):
+            parameters = {**parameters, "until": self.until}
+        return super()._send(statement, name, parameters, is_reading=is_reading)
+
+    @contextmanager
+    def driver(self) -> Iterator[neo4j.Driver]:
+        """Yield the driver for the statements of one piece of work."""
+        # A view follows the whole store to another server (`take_over`).
+        with Database.driver(self.whole) as driver:
+            yield driver
 
     # What is there
 
@@ -331,10 +405,10 @@ class Store(Database):
             SpaceError: The collection's embeddings are of another model.
 
         """
-        parameters = filter_parameters(filters)
+        parameters = self._where(filters)
         parameters |= {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
         name = "core/find_nearest_filtered"
-        if filters == Filters(filters.collection, filters.document):  # also without a place
+        if filters == filters.open and not self.place:
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             parameters["document"] = filters.document
         rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
@@ -387,7 +461,7 @@ class Store(Database):
             refuse_other_model(space, model)
             if of_elements and not space.element_kinds:  # there is no index to ask
                 return []
-            sent = filter_parameters(filters)
+            sent = self._where(filters)
             sent |= {"vector": encode_vector(vector), "model": model, "slot": space.slot}
             sent |= {"embedding": space.embedding, **parameters}
             rows: list[dict[str, Any]] = []
@@ -402,7 +476,7 @@ class Store(Database):
                     raise error
                 for row in rows:
                     row.pop("nearest", None)
-                return _hide_unread(rows, filters)
+                return self._hide_unread(rows)
             space = now
         return []
 
@@ -437,7 +511,7 @@ class Store(Database):
         arguments and the errors are those of `nearest`.
         """
         name = "core/find_near_or_alike"
-        if filters != Filters(filters.collection):
+        if self.place or filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
         statement = read_statement(name)
         parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
@@ -533,7 +607,7 @@ class Store(Database):
         for document in filters.volumes or (filters.document,):
             rows = self.read(
                 read_statement("core/find_quoted"),
-                Filters(filters.collection, document, until=filters.until),
+                Filters(filters.collection, document),
                 passages=list(passages),
                 phrases=list(dict.fromkeys(filter(None, queries))),
                 resembling=list(dict.fromkeys(filter(None, words))),
@@ -598,8 +672,17 @@ class Store(Database):
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement over no embeddings; it is given the filters as well."""
-        parameters = filter_parameters(filters) | parameters
-        return _hide_unread(self._send(statement, UNNAMED, parameters, is_reading=True), filters)
+        return self._hide_unread(self.read_unchecked(statement, filters, **parameters))
+
+    def read_unchecked(
+        self, statement: str, filters: Filters, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a statement, also if they print a name that the reader has not read.
+
+        Whole elements have such names: who asks for them restricts them afterwards.
+        """
+        parameters = self._where(filters) | parameters
+        return self._send(statement, UNNAMED, parameters, is_reading=True)
 
     def cached(
         self,
@@ -625,6 +708,10 @@ class Store(Database):
 
         """
         names = [*graphs, *uses]
+        if self.place:
+            # What is made for one reader's place is not for another's.
+            name = f"{name} until {self.until}"
+            document = self._own_document(document or self.place.document.id)
         rows = self._versions(collection, document, names)
         key = (name, collection, document)
         if not {row["graph"] for row in rows}.issuperset(graphs):
@@ -676,13 +763,12 @@ class Store(Database):
     ) -> dict[str, list[Hit]]:
         """Return what a statement finds above or beside some passages, by the passages' ids.
 
-        Of the filters only the collection and the place of the reader count.
+        Of the filters only the collection counts.
         """
         hits: dict[str, list[Hit]] = {}
-        place = {"collection": filters.collection, "until": filters.until}
-        parameters = place | {"passages": list(passages)}
+        parameters = {"collection": filters.collection, "passages": list(passages)}
         rows = self._send(statement, UNNAMED, parameters, is_reading=True)
-        for row in _hide_unread(rows, filters):
+        for row in self._hide_unread(rows):
             hits.setdefault(row["of"], []).append(read_hit(row))
         return hits
 
@@ -700,29 +786,41 @@ class Store(Database):
         )
         return {row["id"]: decode_vector(row["vector"]) for row in rows}
 
-    def sources(
-        self, collection: str, nodes: Sequence[str], until: int = NO_LIMIT
-    ) -> dict[str, list[Source]]:
-        """Return the chunks that nodes rest on in text order, by the nodes' ids.
-
-        Those that end after the character `until` are left out.
-        """
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
+        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
         sources: dict[str, list[Source]] = {}
-        parameters = {"collection": collection, "nodes": list(nodes), "until": until}
-        for row in self.rows("core/find_sources", **parameters):
+        for row in self.rows("core/find_sources", collection=collection, nodes=list(nodes)):
             sources.setdefault(row.pop("id"), []).append(Source(**row))
         return sources
 
     def find_chunks(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
         """Return the chunks that hold any character from `first` to before `last`, in order."""
-        return self.rows("core/find_text", **_place_of(document), first=first, last=last)
+        if first >= self.until:
+            return []
+        rows = self.rows("core/find_text", **_place_of(document), first=first, last=last)
+        return self._cut(document, rows)
 
     def find_chunks_of_spans(
         self, document: Entry, spans: Sequence[tuple[int, int]]
     ) -> list[dict[str, Any]]:
         """Return the chunks that hold any character of any span, in text order, each once."""
-        ranges = [list(span) for span in spans]
-        return self.rows("core/find_texts", **_place_of(document), spans=ranges)
+        ranges = [list(span) for span in spans if span[0] < self.until]
+        return self._cut(
+            document, self.rows("core/find_texts", **_place_of(document), spans=ranges)
+        )
+
+    def _cut(self, document: Entry, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return chunks in text order as far as the reader has read; the last one may be cut."""
+        if self.place is None:
+            return rows
+        self._own_document(document.id)
+        rows = [row for row in rows if row["start"] < self.until]
+        if rows and rows[-1]["end"] > self.until:
+            last = rows[-1]
+            # A chunk of several sections is named after the last one, which may come later.
+            last["section"] = next(reversed(self.structure(document).paths), "")
+            last |= {"end": self.until, "text": last["text"][: self.until - last["start"]]}
+        return rows
 
     def find_place(self, document: Entry, at: str, index: int) -> Hit | None:
         """Return the passage that a place in a document names.
@@ -744,19 +842,22 @@ class Store(Database):
         from fabula.graph.unread import index_names
 
         def read() -> NameIndex:
-            rows = self.find_chunks(document, 0, END)
+            rows = self.whole.find_chunks(document, 0, END)
             return index_names((row["start"], row["text"]) for row in rows)
 
         return self._cached_of_text("names", document, read)
 
     def length_of(self, document: Entry) -> int:
-        """Return how many characters a document's text has; cached until it changes."""
+        """Return how many characters a document's text has; cached until it changes.
+
+        Of a reader's document it is how many were read.
+        """
 
         def read() -> int:
             place = {"collection": document.collection, "document": document.id}
             return int(self.rows("core/find_length", **place)[0]["length"])
 
-        return self._cached_of_text("length", document, read)
+        return min(self._cached_of_text("length", document, read), self.until)
 
     def _cached_of_text(self, name: str, document: Entry, make: Callable[[], Made]) -> Made:
         """Return what is derived from the text of a document alone, cached until it is replaced.
@@ -775,25 +876,20 @@ class Store(Database):
 
     def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]:
         """Return the structures of documents by their ids."""
-        rows = self.rows("core/find_structures", collection=collection, documents=list(documents))
-        return {row["id"]: read_structure(row["structure"]) for row in rows}
+        ids = [*map(self._own_document, documents)]
+        rows = self.rows("core/find_structures", collection=collection, documents=ids)
+        structures = {row["id"]: read_structure(row["structure"]) for row in rows}
+        if self.place is None:
+            return structures
+        return {id: structure.up_to(self.until) for id, structure in structures.items()}
 
-    def find_passages_on(
-        self, document: Entry, chunks: Sequence[str], limit: int, until: int = NO_LIMIT
-    ) -> list[Hit]:
-        """Return passages of graphs that rest on some chunks of a document, the closest first.
-
-        Those that rest on characters after `until` are left out.
-        """
+    def find_passages_on(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
+        """Return passages of graphs that rest on some chunks of a document, the closest first."""
         place = _place_of(document)
         rows = self.rows(
-            "core/find_passages_on_chunks",
-            **place,
-            passages=list(chunks),
-            limit=limit,
-            until=until,
+            "core/find_passages_on_chunks", **place, passages=list(chunks), limit=limit
         )
-        return [read_hit(row) for row in rows]
+        return [read_hit(row) for row in self._hide_unread(rows)]
 
     # Writing
 
@@ -1248,12 +1344,3 @@ def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
     """Return the passages that have a score by that name, best first."""
     hits = [read_hit({**row, "score": row[score]}) for row in rows if row[score] is not None]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
-
-
-def _hide_unread(rows: list[dict[str, Any]], filters: Filters) -> list[dict[str, Any]]:
-    """Return the rows that a reader with a place may see; without a place all of them."""
-    if filters.is_unread is None:
-        return rows
-    from fabula.graph.unread import hide_unread
-
-    return hide_unread(rows, filters)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from fabula.errors import Changed, NotFound
-from fabula.graph import Edge, Node, Owner, Part
+from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.graph.entries import Entry
+from fabula.graph.installed import graphs
+from fabula.graph.parts_until import restrict_parts
 from fabula.store import Store
 from fabula.store.rows import decode_vector
 
@@ -34,8 +36,11 @@ def read_part(
     Raises:
         Changed: The part was replaced while it was read.
         NotFound: There is no such part.
+        ValueError: The store has a reader's place: `read_parts` leaves out what was not read.
 
     """
+    if store.place:
+        raise ValueError("A part is whole: use read_parts for a reader with a place.")
     before = store.record(owner)
     if before is None:
         of = f"document {owner.document}" if owner.document else f"all of {owner.collection!r}"
@@ -70,10 +75,12 @@ def read_part(
     return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
 
 
-def read_parts(store: Store, entry: Entry, names: Iterable[str]) -> dict[str, Part]:
+def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, Part]:
     """Return parts of a document, all of the version that was found.
 
-    What else is read of that version has to be read before them.
+    What else is read of that version has to be read before them. For a reader with a place they are
+    restricted to what was read, and others are with them, which that needs: the text, and those of
+    the graphs that the named ones have names from.
 
     Args:
         store: The graph.
@@ -85,9 +92,17 @@ def read_parts(store: Store, entry: Entry, names: Iterable[str]) -> dict[str, Pa
         NotFound: It was removed meanwhile.
 
     """
-    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in names}
+    is_unread = store.is_unread
+    if store.place:
+        # Names of entities that other graphs have are chosen from all of the text.
+        bases = [base for name in names if name in graphs() for base in graphs()[name].uses]
+        names = dict.fromkeys([TEXT, *names, *(base for base in bases if base in entry.graphs)])
+    owners = {name: Owner(entry.collection, name, entry.id) for name in names}
+    parts = {name: read_part(store.whole, owner) for name, owner in owners.items()}
     if any(part.record != entry.graphs.get(name) for name, part in parts.items()):
         raise Changed(f"{entry.title} was changed while it was read: try again.")
+    if store.place and is_unread:
+        return restrict_parts(parts, graphs(), store.place.end, is_unread)
     return parts
 
 

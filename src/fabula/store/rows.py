@@ -106,5 +106,4 @@ def filter_parameters(filters: Filters) -> dict[str, Any]:
         "aspects": list(filters.aspects),
         "lowest": filters.lowest,
         "highest": filters.highest,
-        "until": filters.until,
     }

@@ -309,15 +309,15 @@ def _notes(step: Any) -> list[str]:
     return [step.note, *(note for below in step.steps for note in _notes(below))]
 
 
-def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[str, str]]:
+def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, str]]:
     """Yield what commands that ask no question show a reader with a place."""
-    until = str(place)
-    known = collection.known_filters(until, entry.id)
-    read = collection.store.read
-    entities = list_entities(read, known, limit=10_000)
+    collection = whole.as_read(entry.id, str(place))
+    known, store = collection.filters(entry.id), collection.store
+    read = store.read
+    entities = list_entities(store, known, limit=10_000)
     yield "entities", json.dumps(entities, ensure_ascii=False)
     for entity in entities[:20]:
-        cards = find_called(read, known, entity["name"], 50)
+        cards = find_called(store, known, entity["name"], 50)
         yield f"entity {entity['name']}", json.dumps(cards, ensure_ascii=False)
     scope: dict[str, Any] = {"document": entry.id, "type": ""}
     ties = read(read_statement("entities/find_ties"), known, **scope)
@@ -332,19 +332,19 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
         rows = read(read_statement(name), known, document=entry.id)
         yield name, json.dumps(rows, ensure_ascii=False)
     # Before the end of the first chunk there is nothing to draw.
-    for picture in PICTURES if collection.store.find_chunks(entry, 0, 1)[0]["end"] <= place else ():
+    for picture in PICTURES if whole.store.find_chunks(entry, 0, 1)[0]["end"] <= place else ():
         for suffix in (".svg", ".html"):
             try:
-                drawing = draw_document(collection, entry, suffix, picture=picture, until=until)
+                drawing = draw_document(collection, entry, suffix, picture=picture)
                 shown = drawing.content.decode()
             except NotFound as error:  # nothing to draw is before the place
                 shown = str(error)
             yield f"picture {picture}{suffix}", shown
-    exported: ReadSoFar = collection.read_so_far(collection.reading_place(until, entry.id))
+    exported: ReadSoFar = collection.read_so_far(entry.id)
     lines = [json.dumps(asdict(node), ensure_ascii=False) for node in exported.nodes()]
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
-    annotated = collection.annotated(entry.id, until=until)
+    annotated = collection.annotated(entry.id)
     for format in annotation_formats().values():
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())
@@ -352,10 +352,10 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     with suppress(NotFound):
         vault = vault_notes(annotated, collection.structure(entry.id))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
-    found = concordance(collection, "*e", entry.id, until, limit=10_000)
+    found = concordance(collection, "*e", entry.id, limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]
     yield "concordance", "\n".join(lines)
-    text = read_text(collection, entry, until=until)
+    text = read_text(collection, entry)
     paths = [section.path for section in text.sections]
     yield (
         "text over HTTP",
@@ -363,12 +363,12 @@ def lists(collection: Collection, entry: Entry, place: int) -> Iterator[tuple[st
     )
     for chunk in text.chunks[-2:]:
         for direction in get_args(Direction):
-            around = neighbours(collection, chunk.id, direction, until)
+            around = neighbours(collection, chunk.id, direction)
             yield (
                 f"{direction} over HTTP",
                 "\n".join(f"{each.section}\n{each.text}" for each in around),
             )
-    reading = collection.read(entry.id, f"{max(0, place - 200)}-{max(1, place - 50)}", until)
+    reading = collection.read(entry.id, f"{max(0, place - 200)}-{max(1, place - 50)}")
     printed = [lines.section + lines.text for lines in reading.lines]
     yield "read", "\n".join([*printed, *(hit.text for hit in reading.related)])
 

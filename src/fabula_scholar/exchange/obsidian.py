@@ -165,10 +165,10 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
     return len(notes)
 
 
-def _export(collection: Collection, document: str, until: str, out: Path) -> Written:
+def _export(collection: Collection, document: str, out: Path) -> Written:
     if not document:
         raise SettingsError("A vault has notes of one document: name it.")
-    text = collection.annotated(document, until=until)
+    text = collection.annotated(document)
     root = vault_folder(out, text.document)
     return Written(write_vault(vault_notes(text, collection.structure(document), root), out), 0)
 

@@ -92,7 +92,7 @@ def command(
 
     refuse_undrawable(out)
     with open_for_reading(settings) as fabula:
-        plotted = plot(fabula, document, out, question, picture, until=until)
+        plotted = plot(fabula.as_read(document, until), document, out, question, picture)
     if picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
     elif plotted.entities:

@@ -55,21 +55,18 @@ def plot(
     file: str | Path | None = None,
     question: str = "",
     picture: str = TREES,
-    *,
-    until: str = "",
 ) -> Plotted:
     """Draw a document into a file: its aspect trees, unless another picture is chosen.
 
     Args:
-        collection: The collection of the document.
+        collection: The collection of the document; for a reader with a place, nothing of what comes
+            later is drawn.
         document: Its id, title or file.
         file: What to write; the suffix .html, .svg or .png decides what it is, and an existing file
             is replaced. By default a page, named by the title, in the current folder.
         question: Highlight what the settings' mode finds for this question, and in a network the
             entities that it visited.
         picture: The name of one of `pictures()`.
-        until: The place up to which the reader has read, as of a question: nothing of what comes
-            later is drawn. '' is the end.
 
     Raises:
         NotFound: There is no such document or picture, or the document lacks the graph that is
@@ -82,7 +79,7 @@ def plot(
     suffix = "" if picture == TREES else f" ({picture})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
     format = target.suffix.lower()
-    drawing = draw_document(collection, entry, format, question, picture, until=until)
+    drawing = draw_document(collection, entry, format, question, picture)
     _write(target, drawing.content)
     return Plotted(
         target,

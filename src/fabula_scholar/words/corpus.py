@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from fabula.app.catalogue import empty_collection_error
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT
 from fabula.graph.structure import TextStructure
 from fabula_scholar.words.concordance import WordText
 
@@ -35,37 +34,32 @@ class Corpus:
     """Documents as words, read one after the other.
 
     Attributes:
-        store: The graph.
+        store: The graph; for a reader with a place, the text ends there.
         entries: The documents.
-        until: How many characters of the only document the reader has read.
 
     """
 
     store: Store
     entries: Sequence[Entry]
-    until: int = NO_LIMIT
 
     def __iter__(self) -> Iterator[CorpusText]:
         for entry in self.entries:
             rows = self.store.find_chunks(entry, 0, END)
             text = "".join(row["text"] for row in rows)
-            if self.until < len(text):
-                text = text[: self.until]
             yield CorpusText(entry, WordText(text, entry.language), self.store.structure(entry))
 
 
-def read_corpus(collection: Collection, document: str = "", until: str = "") -> Corpus:
+def read_corpus(collection: Collection, document: str = "") -> Corpus:
     """Return documents as words: one, by id, title or file, or all of the collection with ''.
 
-    `until` is the place of a reader in the document.
+    For a reader with a place it is the document that is read, up to the place.
 
     Raises:
-        NotFound: There is no such document or place, or the collection is empty.
+        NotFound: There is no such document, or the collection is empty.
 
     """
-    known = collection.known_filters(until, document)
-    if known.document:
-        return Corpus(collection.store, [collection.document(known.document)], known.until)
+    if document or collection.place:
+        return Corpus(collection.store, [collection.document(document)])
     entries = list(collection.documents())
     if not entries:
         raise empty_collection_error(collection.name)

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from fabula.app.collection import Collection
 from fabula.errors import BadValue, NotFound
-from fabula.operations.kit import Column, Mark, operation
-from fabula.operations.parameters import Document, First, Limit, OtherCollection, Until
+from fabula.operations.kit import Column, Mark, Until, operation
+from fabula.operations.parameters import Document, First, Limit, OtherCollection
 from fabula.text.names import quote_name
 from fabula_scholar.words.collocation import Collocate, CollocateCounter, KeyWord, key_words
 from fabula_scholar.words.concordance import (
@@ -98,6 +98,7 @@ class Concordance:
     group=GROUP,
     positional=["words"],
     is_large=True,
+    hides_unread=True,
     examples=(
         "concordance ghost",
         'concordance "old|poor man*" --document "A Christmas Carol" --sort right',
@@ -108,7 +109,6 @@ def concordance(
     collection: Collection,
     words: Words,
     document: Document = "",
-    until: Until = "",
     regex: Annotated[
         bool,
         Field(description="WORDS is a regular expression (Python), over the text as it is"),
@@ -127,7 +127,7 @@ def concordance(
 
     Raises:
         BadValue: The words can't be looked for.
-        NotFound: There is no such document or place.
+        NotFound: There is no such document.
 
     """
     if regex and stemmed:
@@ -136,7 +136,7 @@ def concordance(
     wanted = first + limit
     total = 0
     documents: list[DocumentCount] = []
-    for text in read_corpus(collection, document, until):
+    for text in read_corpus(collection, document):
         if regex:
             matches = text.words.find_pattern(words)
         else:
@@ -169,13 +169,13 @@ class Collocates:
     group=GROUP,
     positional=["words"],
     is_large=True,
+    hides_unread=True,
     examples=("collocates ghost", "collocates ghost --left 3 --right 3 --by log_dice --stemmed"),
 )
 def collocates(
     collection: Collection,
     words: Words,
     document: Document = "",
-    until: Until = "",
     left: Side = 5,
     right: Side = 5,
     by: Annotated[CollocateOrder, Field(description="what rows are sorted by")] = "log_likelihood",
@@ -191,14 +191,14 @@ def collocates(
 
     Raises:
         BadValue: The words can't be looked for, or the window is none.
-        NotFound: They are nowhere, or there is no such document or place.
+        NotFound: They are nowhere, or there is no such document.
 
     """
     if not left + right:
         raise BadValue("A window can't have 0 words on both sides.")
     counter = CollocateCounter(left, right)
     languages: set[str] = set()
-    for text in read_corpus(collection, document, until):
+    for text in read_corpus(collection, document):
         languages.add(text.entry.language)
         matches = text.words.find_words(words, stemmed=stemmed)
         nodes = [(match.first, match.last) for match in matches]
@@ -260,7 +260,7 @@ def keyness(
     """
     if against and against_collection:
         raise BadValue("Name a document or a collection to compare with, not both.")
-    texts = read_corpus(collection, document, until)
+    texts = read_corpus(collection.as_read(document, until), document)
     if against_collection and against_collection.name != collection.name:
         reference = read_corpus(against_collection)
     else:
@@ -318,6 +318,7 @@ class NGrams:
     group=GROUP,
     positional=["document"],
     is_large=True,
+    hides_unread=True,
     examples=(
         'ngrams "A Christmas Carol" --content-words',
         "ngrams --size 3 --containing ghost --json",
@@ -326,7 +327,6 @@ class NGrams:
 def ngrams(
     collection: Collection,
     document: Document = "",
-    until: Until = "",
     size: Annotated[int, Field(ge=1, le=10, description="words in each run")] = 1,
     containing: Annotated[
         str, Field(max_length=200, description="only those with this word, as ghost*")
@@ -343,7 +343,7 @@ def ngrams(
 
     Raises:
         BadValue: There are too many n-grams, or `containing` is not one word.
-        NotFound: There is no such document or place.
+        NotFound: There is no such document.
 
     """
     if len(containing.split()) > 1:
@@ -352,7 +352,7 @@ def ngrams(
     documents: Counter[tuple[str, ...]] = Counter()
     words = WordCounter()
     languages: set[str] = set()
-    for text in read_corpus(collection, document, until):
+    for text in read_corpus(collection, document):
         languages.add(text.entry.language)
         words.add(text.words.words)
         grams = Counter(runs_of_words(text.words, size, stemmed=stemmed))
@@ -421,13 +421,13 @@ class Dispersions:
     group=GROUP,
     positional=["words"],
     is_large=True,
+    hides_unread=True,
     examples=("dispersion ghost", 'dispersion "christmas" --parts 5 --stemmed'),
 )
 def dispersion(
     collection: Collection,
     words: Words,
     document: Document = "",
-    until: Until = "",
     parts: Annotated[
         int, Field(ge=2, le=1000, description="into how many parts a document is cut")
     ] = 20,
@@ -441,11 +441,11 @@ def dispersion(
 
     Raises:
         BadValue: The words can't be looked for.
-        NotFound: There is no such document or place.
+        NotFound: There is no such document.
 
     """
     rows = []
-    for text in read_corpus(collection, document, until):
+    for text in read_corpus(collection, document):
         if matches := text.words.find_words(words, stemmed=stemmed):
             size = max(len(text.words.words), 1)
             counts = Counter(match.first * parts // size for match in matches)

@@ -197,7 +197,7 @@ def test_notes_are_kept_searched_and_removed(fabula: Fabula) -> None:
     ]
     assert not any(each.items for each in fabula.notes(words="trains"))
     # Notes of what comes later are not shown to who has not read so far.
-    assert [each.items for each in fabula.notes("Hales", until="CHAPTER I")] == [()]
+    assert [each.items for each in fabula.as_read("Hales", "CHAPTER I").notes("Hales")] == [()]
     assert fabula.remove_note("Hales", note.id[:6]).id == note.id
     fabula.remove_note("Hales", mark.id)
     assert fabula.notes("Hales") == []
@@ -231,16 +231,16 @@ def test_a_reader_with_a_place_is_told_nothing_of_later_text(
     fabula.add_note("Hales", "I am late", "He is.", tag="time")
     person = marked(text_of(fabula), "Captain Reed", "Elias Stone", id="p", group="x")
     fabula.import_annotations(write(fabula, tmp_path / "who.jsonld", person), document="Hales")
-    shown = fabula.annotations("Hales", until="CHAPTER I")
+    shown = fabula.as_read("Hales", "CHAPTER I").annotations("Hales")
     assert {i.annotation.label: i.annotation.body for each in shown for i in each.items} == {
         "time": "He is."
     }
-    [of_collection] = fabula.notes(until="CHAPTER I")
+    [of_collection] = fabula.as_read("", "CHAPTER I").notes()
     assert [item.annotation.body for item in of_collection.items] == ["He is."]
     assert len(fabula.notes()[0].items) == 2
     fabula.ingest_text("Another text.", source="b.txt", title="B", language="en")
     with pytest.raises(NotFound, match="name the document"):
-        fabula.notes(until="CHAPTER I")
+        fabula.as_read("", "CHAPTER I")
     assert run("annotations", "list", "--until", "CHAPTER I").exit_code == 2
     assert fabula.remove_note("Hales", early.id, exact=True).id == early.id
 
@@ -299,7 +299,8 @@ def test_what_graphs_found_is_exported_with_layers_and_notes(
     } <= found
     [only] = imported.export_annotations(tmp_path / "notes.jsonld", "Hales", what=["notes"])
     assert [a.body for a in read_annotations(only.read_bytes(), "notes")] == ["Whose?"]
-    [early] = imported.export_annotations(tmp_path / "i.jsonld", "Hales", until="CHAPTER I")
+    read = imported.as_read("Hales", "CHAPTER I")
+    [early] = read.export_annotations(tmp_path / "i.jsonld", "Hales")
     seen = read_annotations(early.read_bytes(), "early")
     assert {a.label for a in seen} == {"Anna Hale", "Captain Reed", "economy"}
 

@@ -123,7 +123,7 @@ def test_a_recap_rests_on_nothing_after_the_place(
     flat = " ".join(text.split())
     for place in range(0, len(text) + 1, 97):
         for by in ("", "chapter"):
-            recap = fabula.recap("The Mill", until=f"0-{place}", by=by, tokens=0)
+            recap = fabula.as_read("The Mill", f"0-{place}").recap("The Mill", by=by, tokens=0)
             assert recap.until == place
             told = spans(recap)
             assert all(end <= place for _, end in told), place
@@ -143,23 +143,23 @@ def test_a_recap_rests_on_nothing_after_the_place(
 def test_places_are_named_as_for_reading(fabula: Fabula, chunks: list[dict[str, Any]]) -> None:
     text = "".join(chunk["text"] for chunk in chunks)
     fourth = text.index("CHAPTER IV")
-    assert fabula.recap("The Mill", until="chapter three").until == fourth
-    assert fabula.recap("The Mill", until="CHAPTER III").until == fourth
-    assert fabula.recap("The Mill", until="CHAPTER IV").until == len(text)
-    assert fabula.recap("The Mill", until="50%").until == len(text) // 2
-    assert fabula.recap("The Mill", until="12.5 %").until == len(text) // 8
-    assert fabula.recap("The Mill", until="100-200").until == 200
-    assert fabula.recap("The Mill", until=250).until == 250
+    assert fabula.as_read("The Mill", "chapter three").recap("The Mill").until == fourth
+    assert fabula.as_read("The Mill", "CHAPTER III").recap("The Mill").until == fourth
+    assert fabula.as_read("The Mill", "CHAPTER IV").recap("The Mill").until == len(text)
+    assert fabula.as_read("The Mill", "50%").recap("The Mill").until == len(text) // 2
+    assert fabula.as_read("The Mill", "12.5 %").recap("The Mill").until == len(text) // 8
+    assert fabula.as_read("The Mill", "100-200").recap("The Mill").until == 200
+    assert fabula.as_read("The Mill", "250").recap("The Mill").until == 250
     with pytest.raises(InvalidPlace, match="no share of a text"):
-        fabula.recap("The Mill", until="300%")
+        fabula.as_read("The Mill", "300%").recap("The Mill")
     with pytest.raises(NotFound, match="no section, page or words"):
-        fabula.recap("The Mill", until="Stave Nine")
+        fabula.as_read("The Mill", "Stave Nine").recap("The Mill")
 
 
 def test_recaps_by_chapter_cross_no_chapter(fabula: Fabula) -> None:
-    recap = fabula.recap("The Mill", by="chapter", until="CHAPTER III")
+    recap = fabula.as_read("The Mill", "CHAPTER III").recap("The Mill", by="chapter")
     assert [part.section for part in recap.parts] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
-    middle = fabula.recap("The Mill", by="chapter", until="60%")
+    middle = fabula.as_read("The Mill", "60%").recap("The Mill", by="chapter")
     assert [part.section for part in middle.parts][:2] == ["CHAPTER I", "CHAPTER II"]
     assert {part.section for part in middle.parts[2:]} == {"CHAPTER III"}
     assert all(BETWEEN not in part.section for part in middle.parts)
@@ -244,7 +244,7 @@ def test_queries_tell_the_book_and_list_a_level(fabula: Fabula, address: Address
         lowest = explored(store, "episodes", level=1)
         higher = explored(store, "episodes", level=2)
     assert [row["text"] for row in everything] == [whole.text]
-    recap = fabula.recap("The Mill", tokens=0, until=f"0-{len(story()) // 2}")
+    recap = fabula.as_read("The Mill", f"0-{len(story()) // 2}").recap("The Mill", tokens=0)
     told = [part.text for part in recap.parts if part.id]
     assert [row["text"] for row in middle] == told
     for rows in (lowest, higher):

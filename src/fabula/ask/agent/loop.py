@@ -293,9 +293,9 @@ class AgentRun:
             self._report(str(error), call)
             return
         hits = [hit for hit in result.hits if _passes(hit, self._filters)]
-        if self._filters.is_limited:
+        if place := self._tools.store.place:
             # A tool of another package may not know of the reader's place.
-            hits = hide_unread_hits(hits, self._filters, self._tools)
+            hits = hide_unread_hits(hits, place, self._filters, self._tools)
         lines, new = state.show(hits, self._options.result_tokens)
         record(hits, new)
         note = escape_marks(result.note)

@@ -116,9 +116,8 @@ def export(
 ) -> None:
     """Write what is marked in DOCUMENT (its id, title or file): what graphs found, and layers."""
     with open_for_reading(settings) as fabula:
-        written = fabula.export_annotations(
-            out, document, format=format or "", what=what, until=until
-        )
+        read = fabula.as_read(document, until)
+        written = read.export_annotations(out, document, format=format or "", what=what)
     for path in written:
         echo(str(path))
 
@@ -152,7 +151,7 @@ def list_(
                 as_json,
             )
             return
-        layers = fabula.annotations(document, layer, until=until)
+        layers = fabula.as_read(document, until).annotations(document, layer)
     if layer or orphaned:
         _print_annotations(layers, orphaned, as_json, limit)
         return

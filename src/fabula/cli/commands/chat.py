@@ -169,7 +169,8 @@ class ChatSession:
         if self._last is None:
             raise NotFound("No answer has citations yet: ask a question first.")
         citation = self._last.citation(int(number.strip("[]")))
-        show(self._collection.read(citation.document, citation.at, self._last.until))
+        read = self._collection.as_read(citation.document, self._last.until)
+        show(read.read(citation.document, citation.at))
 
     def choose_document(self, name: str) -> None:
         """Ask only one document from now on, or all again; without a name, print which."""

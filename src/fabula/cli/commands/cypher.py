@@ -123,11 +123,11 @@ def command(
     with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
         if uses_settings:
             values[COLLECTION] = fabula.name
-            values = fabula.read_place_parameter(values)
+        read, values = fabula.resolve_place(values) if uses_settings else (fabula, values)
         table = run_user_query(
-            fabula.store, query.statement, values, write=write, timeout_seconds=seconds or None
+            read.store, query.statement, values, write=write, timeout_seconds=seconds or None
         )
-        table = fabula.hide_unread_rows(table, values if uses_settings else {})
+        table = read.hide_unread_rows(table)
         if not table.rows and uses_settings and query.no_rows:
             _refuse_missing(fabula.store, query, {**values, **dict(parameters)})
     _print(table, as_json, as_csv)

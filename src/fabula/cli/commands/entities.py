@@ -86,9 +86,10 @@ def command(
     """
     rows = ALL_ROWS if as_json or out else limit
     with open_for_reading(settings) as fabula:
-        known = fabula.known_filters(until, document)
-        entities = _find_by_name(fabula, known, name, rows) if name and not out else []
-        if entities and known.is_limited:
+        read = fabula.as_read(document, until)
+        known = read.filters(document)
+        entities = _find_by_name(read, known, name, rows) if name and not out else []
+        if entities and read.place:
             # Other books and corrections are of whole books: they may tell what comes later.
             _print_entities(entities, {}, (), as_json)
             return
@@ -99,12 +100,13 @@ def command(
             raise NotFound(f"No entity in {document!r} is called {name!r}.")
         if name:
             within = fabula.document(name).id if out else _document_id(fabula, name)
-            known = fabula.known_filters(until, within)
-        entities = list_entities(fabula.store.read, known, type=kind, limit=rows)
+            read = fabula.as_read(within, until)
+            known = read.filters(within)
+        entities = list_entities(read.store, known, type=kind, limit=rows)
         scope = {"document": known.document, "type": kind}
         ties = read_statement("entities/find_ties")
-        relations = fabula.store.read(ties, known, **scope) if out else []
-        of_all_types = entities or list_entities(fabula.store.read, known, limit=ALL_ROWS)
+        relations = read.store.read(ties, known, **scope) if out else []
+        of_all_types = entities or list_entities(read.store, known, limit=ALL_ROWS)
     if not entities and kind and of_all_types:
         types = ", ".join(sorted({row["type"] for row in of_all_types}))
         raise NotFound(f"There are no entities of type {kind!r}; there are: {types}.")
@@ -137,12 +139,12 @@ def _document_id(fabula: Collection, name: str) -> str:
 def _find_by_name(
     fabula: Collection, known: Filters, name: str, limit: int
 ) -> list[dict[str, Any]]:
-    if rows := find_called(fabula.store.read, known, name, limit):
+    if rows := find_called(fabula.store, known, name, limit):
         return rows
     # Nobody is printed so: perhaps with accents, or another ligature.
-    entities = list_entities(fabula.store.read, known, limit=ALL_ROWS)
+    entities = list_entities(fabula.store, known, limit=ALL_ROWS)
     form = find_alike(name, (form for row in entities for form in row["names"]))
-    return find_called(fabula.store.read, known, form, limit) if form else []
+    return find_called(fabula.store, known, form, limit) if form else []
 
 
 def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:

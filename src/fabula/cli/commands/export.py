@@ -75,9 +75,8 @@ def command(
         elif whole:
             written = choose_collection(app).export_whole(out)
         else:
-            written = choose_collection(app).export(
-                out, document, format=format or "", embeddings=embeddings, until=until
-            )
+            read = choose_collection(app).as_read(document, until)
+            written = read.export(out, document, format=format or "", embeddings=embeddings)
     other = None if everywhere else find_export_format(out, format or "")
     nodes = count_noun(written.nodes, other.noun if other else "node")
     links = f", {count_noun(written.relationships, 'relationship')}"

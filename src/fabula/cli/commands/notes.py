@@ -142,11 +142,12 @@ def export(document: str, until: str, out: Path, settings: Settings) -> None:
     if not is_markdown and not document:
         raise click.UsageError("Name a document, or write Markdown (--out notes.md).")
     with open_for_reading(settings) as fabula:
+        read = fabula.as_read(document, until)
         if not is_markdown:
-            written = fabula.export_annotations(out, document, what=(NOTES,), until=until)
+            written = read.export_annotations(out, document, what=(NOTES,))
             echo("\n".join(map(str, written)))
             return
-        content = write_notes(fabula.notes(document, until=until), fabula.document, fabula.store)
+        content = write_notes(read.notes(document), read.document, read.store)
     with replace_file(out) as stream:
         stream.write(content)
     echo(str(out))
@@ -156,7 +157,7 @@ def _show(settings: Settings, document: str, words: str, until: str, as_json: bo
     from fabula.app.annotating import annotation_row
 
     with open_for_reading(settings) as fabula:
-        layers = fabula.notes(document, words, until=until)
+        layers = fabula.as_read(document, until).notes(document, words)
         titles = _titles(fabula, layers)
     rows = [
         {"document": titles[layer.record.document], **annotation_row(layer.record.name, item)}

@@ -68,11 +68,12 @@ def command(document: str, at: str, until: str, as_json: bool, settings: Setting
             collection = fabula.app.collection(citation.collection or last.collection)
             if at and citation.document != collection.document(document).id:
                 raise NotFound(f"[{number}] of the last answer is not in {document!r}.")
-            reading = collection.read(citation.document, citation.at, until or last.until)
+            read = collection.as_read(citation.document, until or last.until)
+            reading = read.read(citation.document, citation.at)
         echo(f"[{number}] of the answer to {last.question!r}", err=True)
     else:
         with open_for_reading(settings) as fabula:
-            reading = fabula.read(document, at, until)
+            reading = fabula.as_read(document, until).read(document, at)
     if as_json:
         print_json(_json(reading))
     else:

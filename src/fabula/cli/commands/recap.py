@@ -82,10 +82,11 @@ def command(
         entry = fabula.document(document)
         if EPISODES not in entry.graphs:
             raise _explain_missing(fabula, entry, settings)
-        recap = fabula.recap(entry.id, until=until, by=by or "", level=level or 0, tokens=tokens)
+        read = fabula.as_read(entry.id, until)
+        recap = read.recap(entry.id, by=by or "", level=level or 0, tokens=tokens)
         places = [(part.number, entry.id, part.at) for part in recap.parts]
         asked = f"What does {entry.title} tell so far?"
-        keep_places(asked, places, fabula, str(recap.until) if until else "")
+        keep_places(asked, places, read)
     if as_json:
         print_json(_to_json(recap))
         return

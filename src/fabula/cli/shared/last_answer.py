@@ -127,15 +127,14 @@ def keep_answer(answer: Answer, collection: Collection) -> LastAnswer:
 
 
 def keep_places(
-    question: str, places: Sequence[tuple[int, str, str]], collection: Collection, until: str = ""
+    question: str, places: Sequence[tuple[int, str, str]], collection: Collection
 ) -> None:
     """Store places that a command printed with numbers, as `keep_answer` stores citations.
 
     Args:
         question: What the command answered, in words.
         places: The number, the document's id and the place of each.
-        collection: The collection of the documents.
-        until: The character up to which the reader has read; '' for all of the text.
+        collection: The collection of the documents, as far as the reader has read.
 
     """
     citations = tuple(Citation(number=number, document=id, at=at) for number, id, at in places)
@@ -144,7 +143,7 @@ def keep_places(
             collection=collection.name,
             question=clean_text(question)[:MAX_QUESTION],
             citations=citations[:MAX_CITATIONS],
-            until=until,
+            until=str(collection.place.end) if collection.place else "",
         ),
         collection,
     )

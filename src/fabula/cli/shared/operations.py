@@ -111,7 +111,7 @@ def _keep_places(
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
     ]
     what = " ".join([operation.name, *(str(values[name]) for name in operation.positional)])
-    keep_places(what, places, collection, str(values.get("until", "")))
+    keep_places(what, places, collection.as_read(values["document"], values.get("until", "")))
 
 
 def _format_csv(result: Any, table: Table) -> str:

@@ -340,17 +340,12 @@ def number_chunks(
         for group in CITATION.findall(point.text)
     )
     new = dict.fromkeys((id for id in cited if id not in numbers), 0.0)
-    hits = chunk_hits(new, _anywhere(filters), tools)
+    hits = chunk_hits(new, Filters(filters.collection), tools)
     passages = [
         Passage(number, hit, hit.text, ((0, len(hit.text)),))
         for number, hit in enumerate(hits, len(context) + 1)
     ]
     return numbers | {passage.hit.id: passage.number for passage in passages}, passages
-
-
-def _anywhere(filters: Filters) -> Filters:
-    """Return the whole collection; for a reader with a place, what was read of the document."""
-    return filters.open if filters.is_limited else Filters(filters.collection)
 
 
 def renumber(point: Point, numbers: Mapping[str, int]) -> str:

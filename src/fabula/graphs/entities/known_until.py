@@ -1,22 +1,23 @@
 """What a reader knows of entities, relations, triples and facts who has not read all of the text.
 
 An entity grows with the text: its name, its forms, its counts and its description are of the whole
-book. For a reader with a place (`Filters.until`) they are put together again here, from what the
-chunks up to that place say of it, which its edges to chunks hold.
+book. For a reader with a place (`GraphReader.place`) they are put together again here, from what
+the chunks up to that place say of it, which its edges to chunks hold.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.graph import TEXT, Edge, Node, Part
 from fabula.graph.hits import ALL_ROWS, Filters
+from fabula.graph.mode import GraphReader
 from fabula.graph.parts_until import edges_to_chunks
 from fabula.graph.queries import read_statement
-from fabula.graph.unread import hide_unread
+from fabula.graph.unread import IsUnread, hide_unread
 from fabula.graphs.entities.labels import (
     ENTITY,
     FROM_CHUNK,
@@ -31,8 +32,6 @@ PART_COLUMNS = ("names", "said", "keywords", "words")
 """What an edge to a chunk says of an element."""
 MAX_CHARACTERS = 1500
 """Characters of a description that is put together from statements: as long as one of a model."""
-ReadRows = Callable[..., list[dict[str, Any]]]
-"""Returns the rows of a statement: `Tools.read` or `Store.read`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,74 +76,73 @@ class KnownElement:
         return " ".join(chosen)
 
 
-def read_known(read: ReadRows, filters: Filters, nodes: Iterable[str]) -> dict[str, KnownElement]:
+def read_known(
+    store: GraphReader, filters: Filters, nodes: Iterable[str]
+) -> dict[str, KnownElement]:
     """Return what a reader knows of elements, by their ids; one that is not known yet is left out.
 
     Args:
-        read: Reads the rows of a statement within filters.
-        filters: The collection, the document and the place of the reader.
+        store: The graph, as the reader knows it.
+        filters: The collection, and the document if it is only one.
         nodes: Ids of entities, relations, triples and facts.
 
     """
     ids = list(dict.fromkeys(nodes))
     if not ids:
         return {}
-    rows = read(read_statement("entities/find_known"), without_check(filters), nodes=ids)
+    rows = store.read_unchecked(read_statement("entities/find_known"), filters, nodes=ids)
     return {row["id"]: _known(row) for row in rows}
 
 
-def without_check(filters: Filters) -> Filters:
-    """Return filters for rows of whole elements, which are restricted and checked afterwards."""
-    return replace(filters, is_unread=None)
-
-
 def list_entities(
-    read: ReadRows, filters: Filters, *, type: str = "", limit: int
+    store: GraphReader, filters: Filters, *, type: str = "", limit: int
 ) -> list[dict[str, Any]]:
     """Return the entities of a collection or a document, those with most mentions first.
 
     Args:
-        read: Reads the rows of a statement within filters.
-        filters: The collection, the document and the place of the reader.
+        store: The graph, as the reader knows it.
+        filters: The collection, and the document if it is only one.
         type: Only entities of this type; '' for all.
         limit: How many to return.
 
     """
-    rows = read(
+    rows = store.read_unchecked(
         read_statement("entities/find_cast"),
-        without_check(filters),
+        filters,
         document=filters.document,
         type=type,
-        limit=ALL_ROWS if filters.is_limited else limit,
+        limit=ALL_ROWS if store.place else limit,
     )
-    if not filters.is_limited:
+    if not store.place:
         return rows
-    known = read_known(read, filters, [row["id"] for row in rows])
-    return restrict_cast(rows, known, filters)[:limit]
+    known = read_known(store, filters, [row["id"] for row in rows])
+    return restrict_cast(rows, known, store.is_unread)[:limit]
 
 
-def find_called(read: ReadRows, filters: Filters, called: str, limit: int) -> list[dict[str, Any]]:
+def find_called(
+    store: GraphReader, filters: Filters, called: str, limit: int
+) -> list[dict[str, Any]]:
     """Return the entities of a name with their descriptions, relations and places.
 
     Args:
-        read: Reads the rows of a statement within filters.
-        filters: The collection, the document and the place of the reader.
+        store: The graph, as the reader knows it.
+        filters: The collection, and the document if it is only one.
         called: The name.
         limit: How many relations and places of each.
 
     """
     key = plain_name(called)
-    rows = read(
+    rows = store.read_unchecked(
         read_statement("entities/find_called"),
-        without_check(filters),
+        filters,
         document=filters.document,
         called=key,
         limit=limit,
     )
     others = [relation["other"] for row in rows for relation in row["relations"]]
-    if filters.is_limited:
-        known = read_known(read, filters, [*(row["id"] for row in rows), *others])
-        rows = restrict_cast(rows, known, filters)
+    if store.place:
+        known = read_known(store, filters, [*(row["id"] for row in rows), *others])
+        rows = restrict_cast(rows, known, store.is_unread)
         # A name that is printed later finds nobody yet.
         rows = [row for row in rows if key in map(plain_name, row["names"])]
     for row in rows:
@@ -209,18 +207,18 @@ def _order(element: KnownElement) -> list[str]:
 
 
 def restrict_records(
-    rows: Sequence[Mapping[str, Any]], known: Mapping[str, KnownElement], filters: Filters
+    rows: Sequence[Mapping[str, Any]], known: Mapping[str, KnownElement], is_unread: IsUnread | None
 ) -> list[dict[str, Any]]:
     """Return rows of `entities/find_records` as a reader may see them; the others are left out.
 
     Args:
         rows: The rows. `first` and `second` are the ids of the entities at the two ends.
         known: What is known of the nodes and of their ends.
-        filters: The place of the reader.
+        is_unread: Whether a text prints a name that the reader has not read.
 
     """
     restricted = [shown for row in rows if (shown := _restrict_record(row, known))]
-    return hide_unread(restricted, filters)
+    return hide_unread(restricted, is_unread)
 
 
 def _restrict_record(
@@ -252,7 +250,7 @@ def _restrict_record(
 
 
 def restrict_cast(
-    rows: Sequence[Mapping[str, Any]], known: Mapping[str, KnownElement], filters: Filters
+    rows: Sequence[Mapping[str, Any]], known: Mapping[str, KnownElement], is_unread: IsUnread | None
 ) -> list[dict[str, Any]]:
     """Return rows of `entities/find_cast` or `find_called` as a reader may see them.
 
@@ -277,9 +275,9 @@ def restrict_cast(
             shown["merged_by"] = [reasons.get(name, "") for name in names]
             shown["degree"] = element.relations
             shown["text"] = row["text"] if element.is_whole else element.text
-            if filters.is_unread and filters.is_unread(shown["text"]):
+            if is_unread and is_unread(shown["text"]):
                 shown["text"] = ""
-            shown["relations"] = _restrict_relations(row["relations"], known, filters)
+            shown["relations"] = _restrict_relations(row["relations"], known, is_unread)
         else:
             shown["relations"] = element.relations
         restricted.append(shown)
@@ -289,7 +287,9 @@ def restrict_cast(
 
 
 def _restrict_relations(
-    relations: Sequence[Mapping[str, Any]], known: Mapping[str, KnownElement], filters: Filters
+    relations: Sequence[Mapping[str, Any]],
+    known: Mapping[str, KnownElement],
+    is_unread: IsUnread | None,
 ) -> list[dict[str, Any]]:
     """Return the relations of an entity with the names that a reader has seen."""
     restricted = []
@@ -297,7 +297,7 @@ def _restrict_relations(
         other = known.get(relation["other"])
         if other is not None and other.name and other.names:
             shown = {**relation, "name": other.name}
-            if filters.is_unread and filters.is_unread(shown["text"]):
+            if is_unread and is_unread(shown["text"]):
                 shown["text"] = ""
             restricted.append(shown)
     return restricted

@@ -24,7 +24,6 @@ from fabula.graphs.entities.known_until import (
     read_known,
     restrict_columns,
     restrict_records,
-    without_check,
 )
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.text import tokens
@@ -76,10 +75,10 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 def _read(filters: Filters, tools: Tools) -> Network:
     texts = tools.read(read_statement("entities/find_texts"), filters)
     [cast] = tools.read(read_statement("entities/find_entities"), filters)
-    if filters.is_limited:
-        cast = restrict_columns(cast, read_known(tools.read, filters, cast["ids"]))
+    if tools.store.place:
+        cast = restrict_columns(cast, read_known(tools.store, filters, cast["ids"]))
     links = {row["kind"]: row for row in tools.read(read_statement("entities/find_links"), filters)}
-    if filters.is_limited:
+    if tools.store.place:
         read = {id for row in texts for id in row["chunks"]}
         for row in links.values():
             row["counts"] = [len(read.intersection(sources)) for sources in row["sources"]]
@@ -259,10 +258,12 @@ def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> 
     if not scored:
         return []
     statement = read_statement("entities/find_records")
-    rows = tools.read(statement, without_check(filters), nodes=list(scored))
-    if filters.is_limited:
+    store = tools.store
+    rows = store.read_unchecked(statement, filters, nodes=list(scored))
+    if store.place:
         ids = {row[name] for row in rows for name in ("id", "first", "second") if row[name]}
-        rows = restrict_records(rows, read_known(tools.read, filters, sorted(ids)), filters)
+        known = read_known(store, filters, sorted(ids))
+        rows = restrict_records(rows, known, store.is_unread)
     by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
     return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 

@@ -110,7 +110,7 @@ def read_episodes(read: ReadRows, filters: Filters) -> list[StoredEpisode]:
 
     Args:
         read: Reads the rows of a statement.
-        filters: The document, the place, and what says of a text that it prints a later name.
+        filters: The document.
 
     """
     rows = read(read_statement("episodes/find_episodes"), filters, document=filters.document)
@@ -119,7 +119,7 @@ def read_episodes(read: ReadRows, filters: Filters) -> list[StoredEpisode]:
 
 def choose_episodes(
     episodes: Sequence[StoredEpisode],
-    until: int,
+    place: int,
     *,
     by: By = "",
     level: int = 0,
@@ -132,7 +132,7 @@ def choose_episodes(
 
     Args:
         episodes: The episodes of one document.
-        until: The character up to which the text was read.
+        place: The character up to which the text was read.
         by: "chapter": none is of several sections, except for sections that are too short for an
             episode each.
         level: The highest level; 0 for any.
@@ -143,7 +143,7 @@ def choose_episodes(
     allowed = [
         episode
         for episode in episodes
-        if episode.end <= until and (not level or episode.level <= level)
+        if episode.end <= place and (not level or episode.level <= level)
     ]
     ids = {episode.id for episode in allowed}
     below: dict[str, list[StoredEpisode]] = {}
@@ -183,7 +183,7 @@ def _open_up(
     return opened
 
 
-def find_untold(episodes: Sequence[StoredEpisode], until: int) -> list[tuple[int, int]]:
+def find_untold(episodes: Sequence[StoredEpisode], place: int) -> list[tuple[int, int]]:
     """Return the stretches before a place that none of some episodes in order rests on."""
     untold: list[tuple[int, int]] = []
     end = 0
@@ -191,8 +191,8 @@ def find_untold(episodes: Sequence[StoredEpisode], until: int) -> list[tuple[int
         if episode.start > end:
             untold.append((end, episode.start))
         end = max(end, episode.end)
-    if end < until:
-        untold.append((end, until))
+    if end < place:
+        untold.append((end, place))
     return untold
 
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.start import ImportOptions, begin_import
-from fabula.service.api.documents import ReadUntil
 from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core import annotation_layers
 from fabula.service.core.annotation_layers import (
@@ -20,9 +19,9 @@ from fabula.service.core.annotation_layers import (
     NoteView,
 )
 from fabula.service.core.views import document_of
-from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
+from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
 from fabula.service.http.multipart import Body
-from fabula.service.http.parameters import Key
+from fabula.service.http.parameters import Key, ReadUntil
 from fabula.service.http.route_rules import declare
 from fabula.text.names import file_name
 
@@ -72,10 +71,10 @@ class EditedNote(BaseModel):
     summary="List the layers of annotations of a document",
 )
 def list_layers(
-    collection: FilledCollection, caller: Reader, document: str, until: ReadUntil = ""
+    collection: ReadDocument, caller: Reader, document: str
 ) -> list[AnnotationLayerView]:
     """List the layers that were imported, and that of notes."""
-    return annotation_layers.list_layers(collection, document_of(collection, document), until)
+    return annotation_layers.list_layers(collection, document_of(collection, document))
 
 
 @router.get(
@@ -83,17 +82,16 @@ def list_layers(
     summary="List the annotations of a layer",
 )
 def list_annotations(
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     layer: str,
-    until: ReadUntil = "",
     first: Annotated[int, Query(ge=0, le=10**9, description="how many to leave out")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000, description="how many to return at most")] = 100,
 ) -> list[AnnotationView]:
     """List annotations in text order, with their places in the document's present text."""
     entry = document_of(collection, document)
-    return annotation_layers.list_annotations(collection, entry, layer, until, first, limit)
+    return annotation_layers.list_annotations(collection, entry, layer, first, limit)
 
 
 @router.post(
@@ -150,7 +148,7 @@ async def import_annotations(
 )
 def export_annotations(
     state: State,
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     format: FormatName = "webannotation",
@@ -161,14 +159,13 @@ def export_annotations(
             description="entities, quotations, events, or names of layers; all if none is given",
         ),
     ] = None,
-    until: ReadUntil = "",
 ) -> Response:
     """Return what the graphs found in a document and what was annotated in it."""
     entry = document_of(collection, document)
     with state.large_task_limit.hold(caller.id):
         stem = file_name(entry.title, entry.id)
         content, media, end = annotation_layers.export_layers(
-            collection, entry, format, what or (), until, stem
+            collection, entry, format, what or (), stem
         )
     return _file(content, media, f"{stem}{end}")
 
@@ -203,23 +200,20 @@ def list_notes(
     """List the notes on all documents of a collection, by whomever they are: everybody who may read
     the collection sees them. `until` is a place in the only document of a collection.
     """
-    return annotation_layers.list_notes(collection, "", words, until)
+    return annotation_layers.list_notes(collection.as_read("", until), "", words)
 
 
 @router.get(
     "/collections/{collection}/documents/{document}/notes", summary="List a document's notes"
 )
 def list_notes_of_document(
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     words: Words = "",
-    until: ReadUntil = "",
 ) -> list[NoteView]:
     """List the notes on a document, in text order, by whomever they are."""
-    return annotation_layers.list_notes(
-        collection, document_of(collection, document).id, words, until
-    )
+    return annotation_layers.list_notes(collection, document_of(collection, document).id, words)
 
 
 @router.post(

@@ -65,8 +65,8 @@ def list_examples(
     """List questions that somebody could ask, made without a model from the people and places that
     the documents name.
     """
-    entry = document_of(collection, document) if document else None
-    return suggest_questions(collection, entry.id if entry else "", until)
+    document = document_of(collection, document).id if document else ""
+    return suggest_questions(collection.as_read(document, until), document)
 
 
 @router.get("/settings", summary="List the settings")

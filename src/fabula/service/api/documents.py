@@ -7,28 +7,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 
-from fabula.app.reading import MAX_PLACE
 from fabula.service.core import passages
 from fabula.service.core.passages import OutlineView
 from fabula.service.core.recaps import RecapBy, RecapView, make_recap
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
-from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State
 from fabula.service.http.etags import not_modified, respond_text_with_etag, respond_with_etag
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import accepts
 
-ReadUntil = Annotated[
-    str,
-    Query(
-        max_length=MAX_PLACE,
-        description="nothing that comes after this place is told: the end of a section or of a "
-        "page, a share of the text as 40%, a character, or the last of a range as 120-340; '' "
-        "is the end of the text",
-    ),
-]
 router = APIRouter(tags=["documents"])
 
 
@@ -50,12 +40,11 @@ Place = Annotated[int, Query(ge=0, le=10**9)]
 @declare(is_public=True)
 def show_text(
     request: Request,
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     start: Place = 0,
     end: Place | None = None,
-    until: ReadUntil = "",
 ) -> Response:
     """Return the cleaned text, or its characters from `start` up to `end`, with the places where
     sections and chunks begin. With `until`, text, chunks, sections and `length` end there. A
@@ -63,10 +52,10 @@ def show_text(
     """
     entry = document_of(collection, document)
     as_text = accepts(request.headers.get("accept", ""), "text/plain")
-    version = version_of(entry, start, end, as_text, until)
+    version = version_of(entry, start, end, as_text, collection.store.until)
     if same := not_modified(request, version):
         return same
-    view = read_text(collection, entry, start, end, until)
+    view = read_text(collection, entry, start, end)
     if as_text:
         return respond_text_with_etag(view.text, "text/plain; charset=utf-8", version)
     return respond_with_etag(view, version)
@@ -78,15 +67,14 @@ def show_text(
 )
 @declare(is_public=True)
 def show_outline(
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     aspect: Annotated[str, Query(max_length=200, description="only this aspect")] = "",
     level: Annotated[int, Query(ge=1, le=99, description="the lowest level to return")] = 1,
-    until: ReadUntil = "",
 ) -> list[OutlineView]:
     """Return a tree of summaries for each aspect, with the members of each summary."""
-    return passages.outline(collection, document_of(collection, document), aspect, level, until)
+    return passages.outline(collection, document_of(collection, document), aspect, level)
 
 
 @router.get(
@@ -95,10 +83,9 @@ def show_outline(
 )
 @declare(is_public=True)
 def show_recap(
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
-    until: ReadUntil = "",
     by: Annotated[
         RecapBy, Query(description="'chapter' for a paragraph of each chapter, or of its parts")
     ] = "",
@@ -115,7 +102,7 @@ def show_recap(
     """Return what a document has told up to a place, in order. No model is asked. The document
     needs the graph `episodes`.
     """
-    return make_recap(collection, document_of(collection, document), until, by, level, tokens)
+    return make_recap(collection, document_of(collection, document), by, level, tokens)
 
 
 @router.get(
@@ -127,18 +114,17 @@ def show_recap(
 @declare(is_public=True)
 def export_document(
     state: State,
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     format: Format = "jsonl",
-    until: ReadUntil = "",
 ) -> Response:
     """Return a document's nodes and relationships without embeddings, as JSON lines or GraphML; or
     its facts, events and discourse relations as RDF. With `until`, they are those of the text up to
     there.
     """
     entry = document_of(collection, document)
-    return files.export(state, collection, caller, entry, format, until)
+    return files.export(state, collection, caller, entry, format)
 
 
 @router.get(
@@ -167,7 +153,7 @@ def export_collection(
 def plot_document(
     request: Request,
     state: State,
-    collection: FilledCollection,
+    collection: ReadDocument,
     caller: Reader,
     document: str,
     kind: Kind,
@@ -180,9 +166,8 @@ def plot_document(
     question: Annotated[
         str, Query(max_length=2000, description="a question whose passages are highlighted")
     ] = "",
-    until: ReadUntil = "",
 ) -> Response:
     """Return a picture as an interactive page, an SVG or a PNG."""
     refuse_cross_site_question(request, question)
     entry = document_of(collection, document)
-    return files.draw(state, collection, caller, entry, kind, drawn, question.strip(), until)
+    return files.draw(state, collection, caller, entry, kind, drawn, question.strip())

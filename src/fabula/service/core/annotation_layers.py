@@ -87,18 +87,16 @@ class AnnotationLayerView(View):
         )
 
 
-def list_layers(collection: Collection, entry: Entry, until: str = "") -> list[AnnotationLayerView]:
+def list_layers(collection: Collection, entry: Entry) -> list[AnnotationLayerView]:
     """Return the layers of a document."""
-    return [
-        AnnotationLayerView.of(layer) for layer in collection.annotations(entry.id, until=until)
-    ]
+    return [AnnotationLayerView.of(layer) for layer in collection.annotations(entry.id)]
 
 
 def list_annotations(
-    collection: Collection, entry: Entry, layer: str, until: str, first: int, limit: int
+    collection: Collection, entry: Entry, layer: str, first: int, limit: int
 ) -> list[AnnotationView]:
     """Return some of the annotations of a layer, in text order. Raises NotFound."""
-    [found] = collection.annotations(entry.id, layer, until=until)
+    [found] = collection.annotations(entry.id, layer)
     return [
         AnnotationView.of(found.record.name, item) for item in found.items[first : first + limit]
     ]
@@ -115,7 +113,7 @@ def remove_layer(
 
 
 def export_layers(
-    collection: Collection, entry: Entry, format: str, what: Sequence[str], until: str, stem: str
+    collection: Collection, entry: Entry, format: str, what: Sequence[str], stem: str
 ) -> tuple[str | bytes, str, str]:
     """Return what is marked in a document: the content, its media type and the end of its name.
 
@@ -126,18 +124,18 @@ def export_layers(
 
     """
     found = find_format(format)
-    files = write_annotations(collection.annotated(entry.id, until=until), found, what)
+    files = write_annotations(collection.annotated(entry.id), found, what)
     if len(files) > 1:
         return pack_files(files, stem), "application/zip", f".{found.name}.zip"
     [(end, content)] = files.items()
     return content, found.media, end
 
 
-def list_notes(collection: Collection, document: str, words: str, until: str) -> list[NoteView]:
+def list_notes(collection: Collection, document: str, words: str) -> list[NoteView]:
     """Return notes on a document, or on all with '', that have all of some words."""
     return [
         NoteView(document=layer.record.document, **annotation_row(layer.record.name, item))
-        for layer in collection.notes(document, words, until=until)
+        for layer in collection.notes(document, words)
         for item in layer.items
     ]
 
@@ -159,7 +157,7 @@ def add_note(
 
 def find_note(collection: Collection, entry: Entry, id: str) -> NoteView:
     """Return a note by its whole id. Raises NotFound."""
-    for note in list_notes(collection, entry.id, "", ""):
+    for note in list_notes(collection, entry.id, ""):
         if note.id == id:
             return note
     raise NotFound("There is no such note on this document: it was removed.")

@@ -35,23 +35,19 @@ class ExampleQuestion(View):
     title: str
 
 
-def suggest_questions(
-    collection: Collection, document: str = "", until: str = ""
-) -> list[ExampleQuestion]:
+def suggest_questions(collection: Collection, document: str = "") -> list[ExampleQuestion]:
     """Return questions that a reader of a collection could ask.
 
     They are about the people and places that are mentioned most, where the books have the graph
-    that knows them; otherwise about the books by their titles.
+    that knows them; otherwise about the books by their titles. Nobody is named whom the text names
+    only after what was read.
 
     Args:
         collection: The collection.
         document: The id of a document to ask about; '' for any.
-        until: The place up to which the reader has read the document: nobody is named whom the
-            text names only later. '' is the end.
 
     """
-    known = collection.known_filters(until, document)
-    rows = list_entities(collection.store.read, known, limit=MAX_ENTITIES)
+    rows = list_entities(collection.store, collection.filters(document), limit=MAX_ENTITIES)
     rows = [
         row
         for row in rows

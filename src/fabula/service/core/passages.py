@@ -9,10 +9,11 @@ from typing import Any, Literal
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Filters, locate, read_hit
+from fabula.graph.hits import Filters, Hit, locate, read_hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.queries import read_statement
 from fabula.service.core.views import PassageView, View
+from fabula.store import Store
 from fabula.text.names import quote_name
 
 Direction = Literal["up", "down", "beside"]
@@ -71,7 +72,7 @@ class NeighbourView(PassageView):
 
 
 def outline(
-    collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1, until: str = ""
+    collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1
 ) -> list[OutlineView]:
     """Return the summaries of a document as one tree for each aspect.
 
@@ -80,12 +81,11 @@ def outline(
         entry: The document.
         aspect: Only this aspect; '' for all.
         lowest: The lowest level of summaries that is returned.
-        until: The place up to which the reader has read; '' is the end.
 
     """
     rows = collection.store.read(
         read_statement("aspects/find_outline"),
-        collection.known_filters(until, entry.id),
+        collection.filters(entry.id),
         document=entry.id,
         aspects=[aspect] if aspect else [],
         lowest=lowest,
@@ -96,38 +96,32 @@ def outline(
     return [OutlineView(aspect=name, tops=grow(by_aspect[name])) for name in sorted(by_aspect)]
 
 
-def find_passage(collection: Collection, id: str, until: str = "") -> PassageWhole:
-    """Return a passage by its id.
-
-    Args:
-        collection: The passage's collection.
-        id: Its id.
-        until: The place up to which the reader has read its document; '' is the end.
+def as_read(collection: Collection, id: str, place: str) -> Collection:
+    """Return a collection as read up to a place of the document that a passage is of.
 
     Raises:
-        NotFound: There is no such passage, or it rests on text after that place.
+        NotFound: There is no such passage or place.
 
     """
-    statement = read_statement("core/find_passages")
-    rows = collection.store.read(statement, Filters(collection.name), ids=[id])
-    sources = collection.store.sources(collection.name, [id]).get(id, [])
-    if rows and until:
-        known = collection.known_filters(until, rows[0]["hit"]["document"])
-        rows = collection.store.read(statement, known, ids=[id])
-        if any(source.end > known.until for source in sources):
-            rows = []
-    if not rows:
-        read_so_far = " up to the place that you have read" if until else ""
-        raise NotFound(
-            f"There is no passage {quote_name(id)} in collection "
-            f"{quote_name(collection.name)}{read_so_far}."
-        )
-    hit = read_hit(rows[0])
-    structures = collection.store.structures(collection.name, [hit.document])
-    if until:
-        structures = {id: each.up_to(known.until) for id, each in structures.items()}
+    if not place:
+        return collection
+    return collection.as_read(_find(collection, collection.store, id).document, place)
+
+
+def find_passage(collection: Collection, id: str) -> PassageWhole:
+    """Return a passage by its id.
+
+    Raises:
+        NotFound: There is no such passage, or it rests on text that was not read.
+
+    """
+    store = collection.store
+    hit = _find(collection, store, id)
+    sources = store.whole.sources(collection.name, [id]).get(id, [])
+    if any(source.end > store.until for source in sources):
+        raise _unknown(collection, id)
     return PassageWhole.of(
-        locate(hit, structures),
+        locate(hit, store.structures(collection.name, [hit.document])),
         sources=[
             StretchView(id=source.chunk, section=source.section, start=source.start, end=source.end)
             for source in sources
@@ -135,18 +129,32 @@ def find_passage(collection: Collection, id: str, until: str = "") -> PassageWho
     )
 
 
-def neighbours(
-    collection: Collection, id: str, direction: Direction, until: str = ""
-) -> list[NeighbourView]:
+def _find(collection: Collection, store: Store, id: str) -> Hit:
+    """Return a passage by its id, as far as the store lets it be read. Raises NotFound."""
+    statement, filters = read_statement("core/find_passages"), Filters(collection.name)
+    hits = [read_hit(row) for row in store.read(statement, filters, ids=[id])]
+    if not hits or (collection.place and collection.place.document.id != hits[0].document):
+        raise _unknown(collection, id)
+    return hits[0]
+
+
+def _unknown(collection: Collection, id: str) -> NotFound:
+    read_so_far = " up to the place that you have read" if collection.place else ""
+    return NotFound(
+        f"There is no passage {quote_name(id)} in collection "
+        f"{quote_name(collection.name)}{read_so_far}."
+    )
+
+
+def neighbours(collection: Collection, id: str, direction: Direction) -> list[NeighbourView]:
     """Return the passages in one direction from a passage. Raises NotFound.
 
     Up are the summaries that are made from it. Down is what a summary is made from, and the details
     of a chunk. Beside are the previous and the next chunk, of a detail also its own chunk, and of a
-    summary the previous and the next one of its aspect and level. `until` is the place up to which
-    the reader has read the document; '' is the end.
+    summary the previous and the next one of its aspect and level.
     """
-    passage = find_passage(collection, id)
-    known = collection.known_filters(until, passage.document)
+    passage = _find(collection, collection.store.whole, id)
+    known = collection.filters(passage.document)
     if direction == "up":
         above = [
             hit

@@ -42,24 +42,19 @@ def public_entry(entry: Entry) -> Entry:
     return replace(entry, source=source_name(entry.source), graphs=graphs)
 
 
-def export_public(
-    collection: Collection, entry: Entry | None, file: Path, format: str, until: str = ""
-) -> None:
+def export_public(collection: Collection, entry: Entry | None, file: Path, format: str) -> None:
     """Export what visitors see of a document, or of a collection that has documents.
 
-    With `until`, it is what they see up to that place of the document.
-
     Raises:
-        NotFound: The document has no such place.
         StoreError: A document changes meanwhile.
 
     """
     if find_export_format(file, format):
-        collection.export(file, entry.id if entry else "", format=format, until=until)
+        collection.export(file, entry.id if entry else "", format=format)
         return
-    if until and entry:
-        place = collection.reading_place(until, entry.id)
-        write_graph(collection.read_so_far(place, PublicReadSoFar), file, format)
+    if collection.place:
+        read = collection.read_so_far(entry.id if entry else "", PublicReadSoFar)
+        write_graph(read, file, format)
         return
     entries = [entry] if entry else list(collection.store.documents(collection.name))
     whole = () if entry else (collection.name,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from threading import BoundedSemaphore
 from typing import Any, Literal
 
@@ -87,9 +86,8 @@ def run_query(
         raise Problem("The collection is given by the path: leave out the parameter `collection`.")
     query = shipped_query(name)
     values = query.fill({COLLECTION: collection.name, **parameters})
-    values = collection.read_place_parameter(values)
-    hide = partial(collection.hide_unread_rows, values=values)
-    return _run(slots, collection.store, query, values, hide)
+    read, values = collection.resolve_place(values)
+    return _run(slots, read.store, query, values, read.hide_unread_rows)
 
 
 def run_statement(

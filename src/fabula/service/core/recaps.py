@@ -45,13 +45,12 @@ class RecapView(View):
 def make_recap(
     collection: Collection,
     entry: Entry,
-    until: str = "",
     by: RecapBy = "",
     level: int = 0,
     tokens: int | None = None,
 ) -> RecapView:
     """Return a recap of a document; `Collection.recap` describes the arguments and the errors."""
-    recap = collection.recap(entry.id, until=until, by=by, level=level, tokens=tokens)
+    recap = collection.recap(entry.id, by=by, level=level, tokens=tokens)
     names = (
         *("number", "id", "level", "section", "pages", "lines", "start", "end", "text", "tokens"),
     )

@@ -448,32 +448,20 @@ def read_text(
     entry: Entry,
     start: int = 0,
     end: int | None = None,
-    until: str = "",
 ) -> TextView:
     """Return a part of a document's text, joined from its chunks, which tile the text.
 
     Args:
-        collection: The document's collection.
+        collection: The document's collection. The text, its chunks and its sections end where its
+            reader has come to.
         entry: The document.
         start: The first character.
         end: The character after the last one; None for the end of the text.
-        until: The place up to which the reader has read: the text, its chunks and its sections end
-            there. '' is the end.
-
-    Raises:
-        NotFound: The document has no such place.
 
     """
     structure = collection.store.structure(entry)
     rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
     length = rows[-1]["end"] if rows else 0
-    if until:
-        length = min(length, collection.reading_place(until, entry.id).end)
-        structure = structure.up_to(length)
-        rows = [row for row in rows if row["start"] < length]
-        if rows and rows[-1]["end"] > length:
-            # The section of a chunk of several is named by the last one, too.
-            rows[-1] |= {"end": length, "section": next(reversed(structure.paths), "")}
     last = length if end is None else min(end, length)
     first = min(start, last)
     overlapping = [row for row in rows if row["end"] > first and row["start"] < last]

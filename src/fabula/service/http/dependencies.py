@@ -11,7 +11,9 @@ from fabula.app.collection import Collection
 from fabula.errors import Forbidden
 from fabula.jobs.callers import PERSON, ROLES, Caller, Quotas
 from fabula.operations.kit import Role
+from fabula.service.core.views import document_of
 from fabula.service.http.admission import Admission
+from fabula.service.http.parameters import ReadUntil
 from fabula.service.http.route_rules import RouteTable
 
 if TYPE_CHECKING:
@@ -107,3 +109,13 @@ def _filled_collection(collection: str, request: Request) -> Collection:
 
 FilledCollection = Annotated[Collection, Depends(_filled_collection)]
 """The same, but NotFound also if it has no documents, with the same message."""
+
+
+def _read_document(
+    collection: FilledCollection, document: str, until: ReadUntil = ""
+) -> Collection:
+    return collection.as_read(document_of(collection, document).id, until) if until else collection
+
+
+ReadDocument = Annotated[Collection, Depends(_read_document)]
+"""The filled collection of a path with `{document}`, as read up to the query parameter `until`."""

@@ -59,7 +59,6 @@ def export(
     caller: Caller,
     entry: Entry | None,
     format: Format,
-    until: str = "",
 ) -> Response:
     """Export the graph of a collection, or of one document, as a file.
 
@@ -71,10 +70,8 @@ def export(
         caller: Who asks.
         entry: The document; None for the whole collection.
         format: The format of the file.
-        until: The place up to which the reader has read the document; '' is the end.
 
     Raises:
-        NotFound: The document has no such place.
         TooManyRequests: The caller has too many exports and estimates under way.
 
     """
@@ -82,9 +79,9 @@ def export(
     with state.large_task_limit.hold(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
         if caller.is_visitor:
-            export_public(collection, entry, file, format, until)
+            export_public(collection, entry, file, format)
         else:
-            collection.export(file, entry.id if entry else "", format=format, until=until)
+            collection.export(file, entry.id if entry else "", format=format)
         return FileResponse(
             file,
             media_type=MEDIA[format],
@@ -102,19 +99,15 @@ def draw(
     kind: Kind,
     drawn: Drawn = "trees",
     question: str = "",
-    until: str = "",
 ) -> Response:
-    """Draw a document, with the passages that are found for a question highlighted.
-
-    `until` is the place up to which the reader has read: nothing that comes later is drawn.
-    """
+    """Draw a document, with the passages that are found for a question highlighted."""
     refuse_undrawable(f"picture.{kind}")
     headers = {
         "Content-Security-Policy": SANDBOX_POLICY,
         "Cache-Control": "private, no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    content = picture(state, collection, caller, entry, kind, drawn, question, until)
+    content = picture(state, collection, caller, entry, kind, drawn, question)
     return Response(content, media_type=MEDIA[kind], headers=headers)
 
 
@@ -126,7 +119,6 @@ def picture(
     kind: Kind,
     drawn: Drawn,
     question: str,
-    until: str = "",
 ) -> bytes:
     """Return the content of a drawing. A question counts, and costs, as any other question."""
     meter = Meter(state.ledger.account(caller, collection.name, "plot"))
@@ -140,7 +132,6 @@ def picture(
             question,
             drawn,
             meter,
-            until,
         ).content
 
 

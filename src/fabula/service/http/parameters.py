@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Query, Request
 
+from fabula.app.reading import MAX_PLACE
 from fabula.errors import did_you_mean
 from fabula.service.core.errors import Problem
 from fabula.text.names import quote_name
@@ -27,6 +28,16 @@ Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
 After = Annotated[
     str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
 ]
+ReadUntil = Annotated[
+    str,
+    Query(
+        max_length=MAX_PLACE,
+        description="nothing that comes after this place is told: the end of a section or of a "
+        "page, a share of the text as 40%, a character, or the last of a range as 120-340; '' "
+        "is the end of the text",
+    ),
+]
+"""The place of a reader, which `Collection.as_read` takes."""
 
 
 class UnknownParameter(Problem):

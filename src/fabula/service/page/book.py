@@ -11,10 +11,9 @@ from itertools import islice, pairwise
 from fabula.app.reading import CHARACTERS, MAX_PLACE, SPAN, find_span
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT, Filters, Hit
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.structure import TextStructure
-from fabula.graph.unread import make_check
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -350,19 +349,13 @@ def make_notes(
     ]
 
 
-def read_margin(store: Store, entry: Entry, start: int, end: int, until: int = NO_LIMIT) -> Margin:
-    """Read the summaries and details over the chunks with any of these characters.
-
-    Those that rest on characters after `until` are left out.
-    """
-    rows = store.find_chunks(entry, start, end)
+def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
+    """Read the summaries and details over the chunks with any of these characters."""
+    rows = store.whole.find_chunks(entry, start, end)
     if not rows:
         return Margin(start, end)
     chunks = [row["id"] for row in rows]
-    hits = store.find_passages_on(entry, chunks, MAX_MARGIN_PASSAGES, until)
-    if until < NO_LIMIT:
-        is_unread = make_check(store.names_of(entry), until)
-        hits = [hit for hit in hits if not is_unread(hit.text)]
+    hits = store.find_passages_on(entry, chunks, MAX_MARGIN_PASSAGES)
     trees: dict[str, list[Hit]] = {}
     for hit in hits:
         if hit.kind == "summary":

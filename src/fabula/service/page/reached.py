@@ -10,28 +10,25 @@ from fabula.service.http.addresses import address
 
 
 def describe_reached(
-    collection: Collection, entry: Entry, until: str, *parts: str, q: str = ""
+    collection: Collection, entry: Entry, *parts: str, q: str = ""
 ) -> dict[str, Any]:
     """Return the template's values that say what is hidden, and lead to the whole book.
 
     Args:
-        collection: The collection.
+        collection: The collection, as far as the reader has read.
         entry: The book.
-        until: The place, as the address names it; '' if it names none.
         *parts: The parts of the page's address below the book.
         q: The question of the page.
 
     """
-    reached = collection.reading_place(until or "100%", entry.id)
-    structure = collection.store.structure(entry)
-    sections = structure.outline.sections
-    read = [at for at, section in enumerate(sections) if section.start < reached.end]
+    place = collection.place
+    paths = collection.store.structure(entry).paths
     here = ("c", collection.name, "d", entry.id, *parts)
     return {
-        "until": until,
-        "reached": reached,
+        "until": place.said if place else "",
+        "reached": place or collection.reading_place("100%", entry.id),
         # The section in which the place is: a character alone tells a reader nothing.
-        "reached_section": structure.paths[read[-1]] if read else "",
+        "reached_section": paths[-1] if paths else "",
         "whole_book": address(*here, q=q, until="100%"),
         "as_far_as_read": address(*here, q=q),
     }

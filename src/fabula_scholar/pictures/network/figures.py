@@ -10,7 +10,7 @@ from itertools import groupby
 from fabula.app.drawing import refuse_without
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT, Hit
+from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace, TraceStep
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
@@ -123,7 +123,6 @@ def read_network(
     *,
     hits: Sequence[Hit] = (),
     with_communities: bool = False,
-    until: int = NO_LIMIT,
 ) -> NetworkPicture:
     """Return the network of a document's entities, and who of them speaks to whom.
 
@@ -137,7 +136,6 @@ def read_network(
         walked: Ids of the entities that the mode visited, best first.
         hits: What the mode found; reports of communities among it are highlighted.
         with_communities: Read the communities of the entities too.
-        until: How many characters of the text are read.
 
     Raises:
         NotFound: The document lacks one of the graphs, or is gone.
@@ -147,7 +145,7 @@ def read_network(
     if with_communities:
         refuse_without(entry, COMMUNITIES, "communities")
     graphs = (TEXT, NETWORK, CONVERSATION, *((COMMUNITIES,) if with_communities else ()))
-    parts = read_parts(store, entry, graphs, until)
+    parts = read_parts(store, entry, graphs)
     chunks, network = chunks_of(parts[TEXT]), parts[NETWORK]
     entities = {node.id for node in network.nodes if node.label == ENTITY}
     walked = [id for id in walked if id in entities][:MAX_WALKED]

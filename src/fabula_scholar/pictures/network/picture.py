@@ -27,7 +27,6 @@ def draw(
         search.mode,
         read_walked(search.trace),
         hits=search.hits,
-        until=search.until,
         with_communities=with_communities,
     )
     communities = picture.communities

@@ -10,7 +10,7 @@ from fabula.app.drawing import refuse_without
 from fabula.errors import NotFound
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT, Hit
+from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
 from fabula.graphs.entities.labels import ENTITY
 from fabula.store import Store
@@ -102,7 +102,6 @@ def read_document_story(
     question: str = "",
     mode: str = "",
     hits: Sequence[Hit] = (),
-    until: int = NO_LIMIT,
 ) -> StoryPicture:
     """Return the events of a document, and which of its chunks `mode` found for a question.
 
@@ -111,13 +110,13 @@ def read_document_story(
         Changed: The document was replaced while it was read.
     """
     refuse_without(entry, DISCOURSE, "story")
-    parts = read_parts(store, entry, (TEXT, DISCOURSE, NETWORK), until)
+    parts = read_parts(store, entry, (TEXT, DISCOURSE, NETWORK))
     chunks, discourse = sort_chunks(chunks_of(parts[TEXT])), parts[DISCOURSE]
     entities = parts[NETWORK].nodes if NETWORK in parts else ()
     names = {node.id: node.properties["name"] for node in entities if node.label == ENTITY}
     lanes, events, links = read_story(discourse.nodes, discourse.edges, chunks, names)
     if not events and not links:
-        if until < NO_LIMIT:
+        if store.place:
             raise NotFound(
                 f"There is no story to draw: {quote_name(entry.title)} has no events before that "
                 "place. Draw it to a later one."

@@ -14,9 +14,7 @@ from fabula_scholar.pictures.story.svg import draw_story
 
 def draw(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
     """Draw the events of a document along its text, and how they are linked."""
-    picture = read_document_story(
-        store, entry, search.question, search.mode, search.hits, search.until
-    )
+    picture = read_document_story(store, entry, search.question, search.mode, search.hits)
     if format == ".html":
         content = to_story_page(picture).encode()
     else:

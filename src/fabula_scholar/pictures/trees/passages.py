@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects import GRAPH, mapping
@@ -13,14 +12,14 @@ from fabula.store import Store
 from fabula_scholar.pictures.shared.picture_parts import read_parts
 
 
-def read_passages(store: Store, entry: Entry, until: int = NO_LIMIT) -> StoredAspects:
+def read_passages(store: Store, entry: Entry) -> StoredAspects:
     """Return the chunks of a document and, if it has aspect trees, its summaries and details.
 
     Raises:
         Changed: The document was replaced while it was read.
         NotFound: It was removed meanwhile.
     """
-    parts = read_parts(store, entry, (TEXT, GRAPH.name), until)
+    parts = read_parts(store, entry, (TEXT, GRAPH.name))
     chunks = chunks_of(parts[TEXT])
     if GRAPH.name not in parts:
         return StoredAspects(chunks)

@@ -19,9 +19,7 @@ def draw(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
     picture = TreePicture(
         title=entry.title,
         author=entry.author,
-        layout=lay_out(
-            read_passages(store, entry, search.until), aspects.facts["aspects"] if aspects else []
-        ),
+        layout=lay_out(read_passages(store, entry), aspects.facts["aspects"] if aspects else []),
         question=search.question,
         ranks={hit.id: rank for rank, hit in enumerate(search.hits, start=1)},
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from fabula.app.drawing import Drawing, Picture, Search
-from fabula.graph import Owner
 from fabula.graph.entries import Entry
 from fabula.store import Store
-from fabula.store.part_reader import read_part
+from fabula.store.part_reader import read_parts
 from fabula_scholar.pictures.shared.png import svg_or_png
 
 LINE_HEIGHT = 20
@@ -16,7 +15,7 @@ LINE_HEIGHT = 20
 
 def draw(store: Store, entry: Entry, search: Search, format: str) -> Drawing:
     """Draw the headings, one below the other."""
-    part = read_part(store, Owner(entry.collection, "sections", entry.id))
+    part = read_parts(store, entry, ["sections"])["sections"]
     sections = sorted(
         (node.properties["start"], node.properties["section"])
         for node in part.nodes

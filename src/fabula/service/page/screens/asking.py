@@ -372,7 +372,7 @@ def _previous_conversations(
 def _suggest(collection: Collection, document: str, until: str) -> list[ExampleQuestion]:
     """Return example questions; none about a document or place that there is not."""
     try:
-        return suggest_questions(collection, document, until)
+        return suggest_questions(collection.as_read(document, until), document)
     except FabulaError:
         return []
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
-from fabula.app.reading import MAX_PLACE
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
@@ -19,7 +18,14 @@ from fabula.service.core.decisions import DecidedView, DecisionView
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State, Writer
+from fabula.service.http.dependencies import (
+    Caller,
+    FilledCollection,
+    ReadDocument,
+    Reader,
+    State,
+    Writer,
+)
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
@@ -37,15 +43,14 @@ Number = Annotated[int, Path(ge=1, le=10**9)]
 @declare(is_public=True)
 def show_entity(
     request: Request,
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
     entity: str,
-    until: Annotated[str, Query(max_length=MAX_PLACE)] = "",
 ) -> Response:
     """Show the names of an entity, the corrections that concern it, and forms to correct it."""
     entry = document_of(collection, document)
-    values = _entity_values(collection, entry, entity, caller, until)
+    values = _entity_values(collection, entry, entity, caller)
     return show(request, "entity.html", values)
 
 
@@ -87,7 +92,8 @@ def correct(
         status = status_of(error)
         if status >= 500:
             raise
-        values = _entity_values(collection, entry, entity, caller, until)
+        read = collection.as_read(entry.id, until)
+        values = _entity_values(read, entry, entity, caller)
         values |= {"failed": kind, "reason": error.message, "entered": name}
         return show(request, "entity.html", values, status)
     return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities", entity))
@@ -131,17 +137,13 @@ def undo_in_collection(
 
 
 def corrections_of(
-    collection: Collection,
-    entry: Entry,
-    names: Sequence[str] | None = None,
-    *,
-    known: Filters | None = None,
+    collection: Collection, entry: Entry, names: Sequence[str] | None = None
 ) -> list[DecisionView]:
     """Return the corrections in force that concern a document, or some names of it.
 
     For a reader with a place, those that have a name which the text prints only later are left out.
     """
-    is_unread = known.is_unread if known else None
+    is_unread = collection.store.is_unread
     wanted = None if names is None else {name.casefold() for name in names}
     return [
         decision
@@ -177,22 +179,18 @@ def _is_shared(collection: Collection, entry: Entry, row: Mapping[str, Any]) -> 
     return [str(other["name"]).casefold() for other in cast].count(row["name"].casefold()) > 1
 
 
-def _cast(
-    collection: Collection, entry: Entry, known: Filters | None = None
-) -> list[dict[str, Any]]:
-    filters = known or Filters(collection.name, entry.id)
-    return list_entities(collection.store.read, filters, limit=MAX_SUGGESTIONS)
+def _cast(collection: Collection, entry: Entry) -> list[dict[str, Any]]:
+    filters = Filters(collection.name, entry.id)
+    return list_entities(collection.store, filters, limit=MAX_SUGGESTIONS)
 
 
-def _entity_values(
-    collection: Collection, entry: Entry, id: str, caller: Caller, until: str
-) -> dict[str, Any]:
+def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller) -> dict[str, Any]:
     row = dict(_find_entity(collection, entry, id))
     reasons = dict(zip(row["names"], row["merged_by"], strict=True))
-    known = collection.known_filters(until, entry.id)
     counts: Mapping[str, int] = dict(zip(row["names"], row["counts"], strict=True))
-    if known.is_limited:
-        element = read_known(collection.store.read, known, [id]).get(id)
+    if collection.place:
+        known = Filters(collection.name, entry.id)
+        element = read_known(collection.store, known, [id]).get(id)
         if element is None or not element.name:
             raise NotFound("This is not named in what you have read of this document.")
         counts = element.names
@@ -206,15 +204,13 @@ def _entity_values(
         {"name": name, "count": count, "why": reasons.get(name, "")}
         for name, count in counts.items()
     ]
-    cast = _cast(collection, entry, known)
+    cast = _cast(collection, entry)
     return {
         "collection": collection.name,
         "document": entry,
         "entity": row,
         "forms": forms,
         "others": [other["name"] for other in cast if other["id"] != row["id"]],
-        "corrections": []
-        if caller.is_visitor
-        else corrections_of(collection, entry, row["names"], known=known),
+        "corrections": [] if caller.is_visitor else corrections_of(collection, entry, row["names"]),
         "may_write": caller.may("write"),
-    } | describe_reached(collection, entry, until, "entities", id)
+    } | describe_reached(collection, entry, "entities", id)

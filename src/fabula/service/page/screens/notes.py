@@ -23,7 +23,7 @@ from fabula.service.core.annotation_layers import NoteView
 from fabula.service.core.errors import status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import FilledCollection, Reader, State, Writer
+from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import is_language, one_line, show, show_part
 from fabula.text.names import file_name
@@ -64,8 +64,8 @@ def list_notes(
     found: list[NoteView] = []
     try:
         entry = collection.document(document) if document else None
-        place = until if entry else ""
-        found = annotation_layers.list_notes(collection, entry.id if entry else "", words, place)
+        read = collection.as_read(entry.id, until) if entry else collection
+        found = annotation_layers.list_notes(read, entry.id if entry else "", words)
     except FabulaError as error:
         # The form keeps what was entered, so that it can be corrected.
         status, problem = status_of(error), error.message
@@ -107,17 +107,17 @@ def export_notes(
 ) -> Response:
     """Return notes as a file: Markdown, or of one document the W3C's Web Annotations."""
     entry = collection.document(document) if document or format == "jsonld" else None
-    place = until if entry else ""
+    read = collection.as_read(entry.id, until) if entry else collection
     name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "collection")
     with state.large_task_limit.hold(caller.id):
         if format == "md":
-            layers = collection.notes(entry.id if entry else "", words, until=place)
-            content: str | bytes = write_notes(layers, collection.document, collection.store)
+            layers = read.notes(entry.id if entry else "", words)
+            content: str | bytes = write_notes(layers, read.document, read.store)
             media = "text/markdown; charset=utf-8"
         else:
             assert entry is not None
             content, media, _ = annotation_layers.export_layers(
-                collection, entry, "webannotation", [NOTES], place, name
+                read, entry, "webannotation", [NOTES], name
             )
     plain = f"{name}-notes.{format}".encode("ascii", "ignore").decode()
     headers = {
@@ -132,14 +132,13 @@ def export_notes(
 
 @router.get("/c/{collection}/d/{document}/notes/beside")
 def notes_beside(
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
-    until: Place = "",
 ) -> Response:
     """Render the notes on a document, which the script of Read puts beside the text."""
     entry = document_of(collection, document)
-    found = annotation_layers.list_notes(collection, entry.id, "", until)
+    found = annotation_layers.list_notes(collection, entry.id, "")
     values = {
         "collection": collection.name,
         "document": entry,

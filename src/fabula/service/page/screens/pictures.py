@@ -12,13 +12,12 @@ from fastapi.responses import Response
 
 from fabula.app.collection import Collection
 from fabula.app.drawing import pictures, refuse_without
-from fabula.app.reading import MAX_PLACE
 from fabula.graph.entries import Entry
 from fabula.graphs.entities.known_until import list_entities
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
-from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.dependencies import ReadDocument, Reader, State
 from fabula.service.http.files import picture
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
@@ -31,27 +30,24 @@ NETWORK = "entities"
 MAX_ENTITIES = 500
 """Entities in the list."""
 Words = Annotated[str, Query(max_length=20_000)]
-Place = Annotated[str, Query(max_length=MAX_PLACE)]
-"""Up to where the reader has read; a script adds the bookmark that it keeps."""
 
 
 @router.get("/c/{collection}/d/{document}/trees")
 @declare(is_public=True)
 def trees(
     request: Request,
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
     q: Words = "",
-    until: Place = "",
 ) -> Response:
     """Show the trees of a book as a picture and as an outline."""
     entry = document_of(collection, document)
     refuse_without(entry, "aspects", "tree")
     order = {name: at for at, name in enumerate(entry.graphs["aspects"].facts.get("aspects", []))}
-    rows = outline(collection, entry, until=until)
+    rows = outline(collection, entry)
     trees = sorted(rows, key=lambda tree: order.get(tree.aspect, len(order)))
-    values = _shared_values(request, collection, entry, "trees", q, until) | {"outline": trees}
+    values = _shared_values(request, collection, entry, "trees", q) | {"outline": trees}
     return show(request, "trees.html", values)
 
 
@@ -60,44 +56,40 @@ def trees(
 def trees_picture(
     request: Request,
     state: State,
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
     q: Words = "",
-    until: Place = "",
 ) -> Response:
     """Return the picture of the trees, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    return _frame(picture(state, collection, caller, entry, "html", "trees", q.strip(), until))
+    return _frame(picture(state, collection, caller, entry, "html", "trees", q.strip()))
 
 
 @router.get("/c/{collection}/d/{document}/entities")
 @declare(is_public=True)
 def entities(
     request: Request,
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
     q: Words = "",
     type: Annotated[str, Query(max_length=200)] = "",
-    until: Place = "",
 ) -> Response:
     """Show the people, places and other entities of a book as a network and as a list."""
     entry = document_of(collection, document)
     refuse_without(entry, NETWORK, "network")
-    known = collection.known_filters(until, entry.id)
-    rows = list_entities(collection.store.read, known, type=type, limit=MAX_ENTITIES + 1)
-    all_types = (
-        list_entities(collection.store.read, known, limit=MAX_ENTITIES + 1) if type else rows
-    )
-    values = _shared_values(request, collection, entry, "entities", q, until) | {
+    store, known = collection.store, collection.filters(entry.id)
+    rows = list_entities(store, known, type=type, limit=MAX_ENTITIES + 1)
+    all_types = list_entities(store, known, limit=MAX_ENTITIES + 1) if type else rows
+    values = _shared_values(request, collection, entry, "entities", q) | {
         "entities": rows[:MAX_ENTITIES],
         "more": len(rows) > MAX_ENTITIES,
         "type": type,
         "types": sorted({row["type"] for row in all_types}),
         # They name those who made them.
-        "corrections": [] if caller.is_visitor else corrections_of(collection, entry, known=known),
+        "corrections": [] if caller.is_visitor else corrections_of(collection, entry),
         "may_write": caller.may("write"),
     }
     return show(request, "entities.html", values)
@@ -108,20 +100,19 @@ def entities(
 def entities_picture(
     request: Request,
     state: State,
-    collection: FilledCollection,
+    collection: ReadDocument,
     document: str,
     caller: Reader,
     q: Words = "",
-    until: Place = "",
 ) -> Response:
     """Return the picture of the network, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    return _frame(picture(state, collection, caller, entry, "html", "network", q.strip(), until))
+    return _frame(picture(state, collection, caller, entry, "html", "network", q.strip()))
 
 
 def _shared_values(
-    request: Request, collection: Collection, entry: Entry, screen: str, q: str, until: str
+    request: Request, collection: Collection, entry: Entry, screen: str, q: str
 ) -> dict[str, Any]:
     """Return the values that both templates need."""
     lang = entry.language if is_language(entry.language) else ""
@@ -134,7 +125,7 @@ def _shared_values(
         "q": q.strip(),
         "lang": lang,
         "is_drawn": bool(pictures()),
-    } | describe_reached(collection, entry, until, screen, q=q.strip())
+    } | describe_reached(collection, entry, screen, q=q.strip())
 
 
 def _frame(content: bytes) -> Response:

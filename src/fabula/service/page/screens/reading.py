@@ -11,7 +11,6 @@ from fabula.app.collection import Collection
 from fabula.app.reading import MAX_PLACE
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
-from fabula.graph.hits import NO_LIMIT
 from fabula.service.core.recaps import RecapBy, make_recap
 from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
@@ -73,7 +72,7 @@ def recap(
     values = {
         "collection": collection.name,
         "document": entry,
-        "recap": make_recap(collection, entry, place, by),
+        "recap": make_recap(collection.as_read(entry.id, place), entry, by),
         "until": until,
         "by": by,
         "lang": entry.language if is_language(entry.language) else "",
@@ -95,12 +94,11 @@ def margin(
     `until` is the reader's bookmark: how many characters were read.
     """
     entry = document_of(collection, document)
+    read = collection.as_read(entry.id, "" if until == END_OF_TEXT else str(until))
     values = {
         "collection": collection.name,
         "document": entry,
-        "margin": read_margin(
-            collection.store, entry, at, at + 1, NO_LIMIT if until == END_OF_TEXT else until
-        ),
+        "margin": read_margin(read.store, entry, at, at + 1),
         "lang": entry.language if is_language(entry.language) else "",
     }
     return show_part("margin.html", values)

@@ -1,0 +1,40 @@
+"""The place up to which a reader has read a document, as a value.
+
+`fabula.app.reading_place` makes it from what the reader says. A store with a place
+(`Store.within`) answers as the reader knows the document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.graph.entries import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPlace:
+    """Up to where a reader has read a document.
+
+    Attributes:
+        document: The document.
+        end: How many characters of its text are read.
+        length: How many it has.
+        name: The place in words, as "the end of STAVE THREE".
+        said: What the reader called it, as "Stave Three" or "40%".
+
+    """
+
+    document: Entry
+    end: int
+    length: int
+    name: str
+    said: str
+
+    @property
+    def percent(self) -> int:
+        """The share of the text that is read; below 100 unless all of it is."""
+        return 100 * self.end // self.length if self.length else 100
+
+    def __str__(self) -> str:
+        """Return what was understood, as "up to the end of STAVE THREE (48 %)"."""
+        return f"up to {self.name} ({self.percent} %)"
