@@ -1267,10 +1267,10 @@ class Collection:
         """
         from fabula.app.annotating import choose_layers
 
-        text = self.annotated(document, until=until, found=False)
+        text = self.read_annotated(document, until=until, found=False)
         return choose_layers(text.layers, layer)
 
-    def annotated(
+    def read_annotated(
         self, document: str, *, until: str = "", found: bool = True, layer: str = ""
     ) -> AnnotatedText:
         """Return a document with what its graphs found, if `found`, and what was annotated in it.
@@ -1324,7 +1324,7 @@ class Collection:
         )
 
         found = find_format(format, Path(out))
-        text = self.annotated(document, until=until)
+        text = self.read_annotated(document, until=until)
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def remove_annotations(self, document: str, layer: str) -> LayerRecord:
@@ -1386,12 +1386,12 @@ class Collection:
             # A place is one in a single text: that of the only document.
             document = self.reading_place(until).document.id
         if document:
-            text = self.annotated(document, until=until, found=False, layer=NOTES)
+            text = self.read_annotated(document, until=until, found=False, layer=NOTES)
             return find_notes(text.layers, words)
         of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
         found: list[PlacedLayer] = []
         for id in of_notes:
-            found += find_notes(self.annotated(id, found=False, layer=NOTES).layers, words)
+            found += find_notes(self.read_annotated(id, found=False, layer=NOTES).layers, words)
         return found
 
     def edit_note(

@@ -125,7 +125,7 @@ def export_layers(
 
     """
     found = find_format(format)
-    files = write_annotations(collection.annotated(entry.id, until=until), found, what)
+    files = write_annotations(collection.read_annotated(entry.id, until=until), found, what)
     if len(files) > 1:
         return pack_files(files, stem), "application/zip", f".{found.name}.zip"
     [(end, content)] = files.items()
