@@ -1292,9 +1292,9 @@ class Collection:
         """
         from fabula.app.annotating import choose_layers
 
-        return choose_layers(self.annotated(document, found=False).layers, layer)
+        return choose_layers(self.read_annotated(document, found=False).layers, layer)
 
-    def annotated(self, document: str, *, found: bool = True, layer: str = "") -> AnnotatedText:
+    def read_annotated(self, document: str, *, found: bool = True, layer: str = "") -> AnnotatedText:
         """Return a document with what its graphs found, if `found`, and what was annotated in it.
 
         For a reader with a place, nothing of what comes later is returned.
@@ -1344,7 +1344,7 @@ class Collection:
         )
 
         found = find_format(format, Path(out))
-        text = self.annotated(document)
+        text = self.read_annotated(document)
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def remove_annotations(self, document: str, layer: str) -> LayerRecord:
@@ -1401,12 +1401,12 @@ class Collection:
         from fabula.graph.annotations import NOTES
 
         if document or self.place:
-            text = self.annotated(document, found=False, layer=NOTES)
+            text = self.read_annotated(document, found=False, layer=NOTES)
             return find_notes(text.layers, words)
         of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
         found: list[PlacedLayer] = []
         for id in of_notes:
-            found += find_notes(self.annotated(id, found=False, layer=NOTES).layers, words)
+            found += find_notes(self.read_annotated(id, found=False, layer=NOTES).layers, words)
         return found
 
     def edit_note(

@@ -344,7 +344,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     lines = [json.dumps(asdict(node), ensure_ascii=False) for node in exported.nodes()]
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
-    annotated = collection.annotated(entry.id)
+    annotated = collection.read_annotated(entry.id)
     for format in annotation_formats().values():
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())

@@ -168,7 +168,7 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
 def _export(collection: Collection, document: str, out: Path) -> Written:
     if not document:
         raise SettingsError("A vault has notes of one document: name it.")
-    text = collection.annotated(document)
+    text = collection.read_annotated(document)
     root = vault_folder(out, text.document)
     return Written(write_vault(vault_notes(text, collection.structure(document), root), out), 0)
 

@@ -76,7 +76,7 @@ def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 def text_of(fabula: Fabula) -> str:
-    return fabula.annotated("Hales", found=False).document.text
+    return fabula.read_annotated("Hales", found=False).document.text
 
 
 def marked(text: str, words: str, label: str, body: str = "", **more: Any) -> Annotation:
@@ -363,7 +363,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
     many = fabula.app.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
-    text = many.annotated("Novel", found=False).document.text
+    text = many.read_annotated("Novel", found=False).document.text
     drawn = random.Random(36)
     starts = [drawn.randrange(len(text) - 60) for _ in range(count)]
     every = [

@@ -124,7 +124,7 @@ def export_layers(
 
     """
     found = find_format(format)
-    files = write_annotations(collection.annotated(entry.id), found, what)
+    files = write_annotations(collection.read_annotated(entry.id), found, what)
     if len(files) > 1:
         return pack_files(files, stem), "application/zip", f".{found.name}.zip"
     [(end, content)] = files.items()
