@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from fabula.graph import Edge, Node
+from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
 from fabula.text import tokens
 from fabula.text.document import Chunk
@@ -151,6 +151,22 @@ def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousStatements:
     # What was left out is kept on edges of facts: if there is none, all has to be asked for again.
     answered = known.answered(STATEMENTS) - forgotten if known.nodes else frozenset()
     return PreviousStatements(statements, frozenset(answered))
+
+
+def restrict_part(part: Part, _below: Mapping[str, Part], _chunks: Set[str]) -> Part:
+    """Return the facts of the read chunks without what a build left out of any chunk.
+
+    It is kept for the next build, also on the edges of facts of other chunks than its own.
+    """
+    edges = tuple(
+        Edge(edge.type, edge.start, edge.end, _without(edge.properties, "others", "forgotten"))
+        for edge in part.edges
+    )
+    return replace(part, edges=edges)
+
+
+def _without(properties: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if name not in names}
 
 
 def _words(fact: OntologyFact, ontology: Ontology) -> str:

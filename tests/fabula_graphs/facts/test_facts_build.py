@@ -20,7 +20,7 @@ from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from fabula_graphs.facts import GRAPH
 from fabula_graphs.facts.build import build
-from fabula_graphs.facts.mapping import MAX_LEFT_OUT
+from fabula_graphs.facts.mapping import MAX_LEFT_OUT, restrict_part
 from fabula_graphs.facts.ontology import read_ontology
 from fabula_graphs.facts.options import Options
 from fabula_graphs.facts.part_facts import describe, warnings
@@ -360,6 +360,11 @@ def test_what_is_left_out_is_kept_in_slices() -> None:
     kept = [len(json.loads(edge.properties.get("others", "[]"))) for edge in edges]
     assert kept == [MAX_LEFT_OUT]
     assert made.facts["dropped_unfit"] == 900
+    part = part_of(GRAPH, told(chunks), made, {}, {})
+    for edge in restrict_part(part, {}, {chunks[0].id}).edges:
+        # It is of later chunks, and no reader with a place is given it.
+        assert not {"others", "forgotten"} & edge.properties.keys()
+        assert ("records" in edge.properties) is (edge.type == "FROM_CHUNK")
     # What finds no place is not forgotten in silence: its chunks are asked about again.
     [first] = edges
     assert len(first.properties["forgotten"]) == 8
