@@ -1294,7 +1294,9 @@ class Collection:
 
         return choose_layers(self.read_annotated(document, found=False).layers, layer)
 
-    def read_annotated(self, document: str, *, found: bool = True, layer: str = "") -> AnnotatedText:
+    def read_annotated(
+        self, document: str, *, found: bool = True, layer: str = ""
+    ) -> AnnotatedText:
         """Return a document with what its graphs found, if `found`, and what was annotated in it.
 
         For a reader with a place, nothing of what comes later is returned.
