@@ -11,7 +11,6 @@ from .app.collection import CollectionGraph as CollectionGraph
 from .app.collection import Conversation as Conversation
 from .app.reading import Lines as Lines
 from .app.reading import Reading as Reading
-from .app.recap import Recap as Recap
 from .app.rereading import ReadingChange as ReadingChange
 from .app.volumes import ReadVolumes as ReadVolumes
 from .ask.answer import Answer as Answer
@@ -80,6 +79,7 @@ from .models.batch_options import BatchProgress as BatchProgress
 from .models.budget import Budget as Budget
 from .models.stop import Stop as Stop
 from .models.usage import Usage as Usage
+from .operations.recaps import Recap as Recap
 from .store.embedding_space import Space as Space
 from .store.integrity import CheckFindings as CheckFindings
 from .store.integrity import Violation as Violation

@@ -30,7 +30,7 @@ from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
-    *("list_collections", "list_documents", "read", "outline", "recap", "around"),
+    *("list_collections", "list_documents", "read", "outline", "around"),
     *("search", "ask", "add_text", "job"),
     *(operation.function.__name__ for operation in find_operations()),
 }
@@ -92,9 +92,9 @@ def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: st
     assert {one["kind"] for one in above["hits"]} == {"summary"}
     it.state.app.collection("mine").build("episodes")
     recap = called(it, "recap", collection="mine", document="Winter", until="30%", by="chapter")
-    assert recap["parts"][0]["start"] == 0
-    assert all(part["end"] <= recap["until"] for part in recap["parts"])
-    assert not recap["truncated"]
+    assert recap["rows"][0]["start"] == 0
+    assert all(part["end"] <= recap["until"] for part in recap["rows"])
+    assert recap["total"] == len(recap["rows"])
     it.state.app.collection("mine").drop("episodes")
     outline = called(it, "outline", collection="mine", document="Winter", aspect="plot")
     levels = [one["level"] for one in outline["summaries"]]

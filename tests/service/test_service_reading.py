@@ -91,17 +91,17 @@ def test_a_recap_tells_nothing_after_the_place(
     it.state.app.collection("novels").build("episodes")
     length = client.get(f"{winter}/text").json()["length"]
     whole = client.get(path).json()
-    assert whole["until"] == whole["parts"][-1]["end"] == length
+    assert whole["until"] == whole["rows"][-1]["end"] == length
     half = client.get(path, params={"until": "50%", "by": "chapter"}).json()
     assert half["until"] == length // 2
     assert half["title"] == "Winter"
     for recap in (whole, half):
-        ends = [0, *(part["end"] for part in recap["parts"])]
-        assert [part["start"] for part in recap["parts"]] == ends[:-1]
+        ends = [0, *(part["end"] for part in recap["rows"])]
+        assert [part["start"] for part in recap["rows"]] == ends[:-1]
         assert ends[-1] <= recap["until"]
-        assert all(part["extract"] and part["text"] for part in recap["parts"])
+        assert all(part["by"] == "rules" and part["text"] for part in recap["rows"])
     short = client.get(path, params={"tokens": 20}).json()
-    assert sum(part["tokens"] for part in short["parts"]) <= 20
+    assert sum(part["tokens"] for part in short["rows"]) <= 20
     for bad in ({"by": "scene"}, {"level": -1}, {"tokens": "many"}):
         assert client.get(path, params=bad).status_code == 422, bad
     nowhere = client.get(path, params={"until": "CHAPTER XC"})

@@ -212,7 +212,7 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {below}{end}" for end in ("", "/documents", "/export", "/modes", "/aspects")),
         *(f"GET {below}{end}" for end in ("/examples", "/passages/{passage}")),
         f"GET {below}/passages/{{passage}}/neighbours",
-        *(f"GET {book}{end}" for end in ("", "/text", "/outline", "/recap", "/export")),
+        *(f"GET {book}{end}" for end in ("", "/text", "/outline", "/export")),
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),

@@ -58,7 +58,6 @@ from fabula.text.names import name_problem, quote_name
 if TYPE_CHECKING:
     from fabula.app.annotating import ImportedAnnotations
     from fabula.app.reading import Reading
-    from fabula.app.recap import Recap
     from fabula.app.rereading import ReadingChange
     from fabula.app.volumes import ReadVolumes
     from fabula.ask.retrieve import RetrievalResult
@@ -884,36 +883,6 @@ class Collection:
         from fabula.app.reading import read
 
         return read(self.store, self.document(document), str(at))
-
-    def recap(
-        self,
-        document: str,
-        *,
-        by: str = "",
-        level: int = 0,
-        tokens: int | None = None,
-    ) -> Recap:
-        """Return what a document has told up to the reader's place (`as_read`), in order.
-
-        Each paragraph is an episode, which rests on one stretch of the text; what lies between the
-        last episode and the place is told by sentences of the text. No model is asked.
-
-        Args:
-            document: An id, title or file.
-            by: "chapter" for a paragraph of each chapter, or of each part of one; '' for as few as
-                there are.
-            level: The highest level of episodes, from 1; 0 for any.
-            tokens: The most tokens of all paragraphs, or 0 for any number. None is 1,500, and any
-                number if `by` or `level` is given.
-
-        Raises:
-            NotFound: There is no such document, or it has no graph of episodes.
-            SettingsError: An argument has a bad value.
-
-        """
-        from fabula.app.recap import recap
-
-        return recap(self.store, self.document(document), by, level, tokens)
 
     def structure(self, document: str) -> TextStructure:
         """Return where a document's sections, printed pages and numbered lines begin.

@@ -20,10 +20,11 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, auto
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeVar
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -128,8 +129,11 @@ class Parameter:
 
     @property
     def type(self) -> Any:
-        """Its type alone."""
-        return self._parts[0]
+        """Its type alone, without the None that stands for no value."""
+        known = self._parts[0]
+        if NoneType not in typing.get_args(known):
+            return known
+        return next(each for each in typing.get_args(known) if each is not NoneType)
 
     @cached_property
     def field(self) -> FieldInfo:
@@ -150,7 +154,8 @@ class Parameter:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it can have; none if it can have others."""
-        return typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
+        of_type = typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
+        return tuple(choice for choice in of_type if choice)
 
     def has(self, mark: Mark) -> bool:
         """Return whether it is marked so."""
@@ -187,6 +192,7 @@ class Operation:
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
         is_public: Whether visitors of a public collection may ask for it.
+        has_screen: Whether it is on the screen of its group; the page has some of its own.
         examples: Command lines, without the name of the program.
 
     """
@@ -201,6 +207,7 @@ class Operation:
     hides_unread: bool
     is_large: bool
     is_public: bool
+    has_screen: bool
     examples: Sequence[str]
 
     @property
@@ -295,6 +302,14 @@ class Operation:
             raise BadValue(f"{first['loc'][0]}: {first['msg']}.") from error
         return {name: getattr(checked, name) for name in names}
 
+    def check_own(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values that a program gives for parameters of the function, as `check` does."""
+        others = {each.name for each in self.parameters if each.is_collection}
+        checked = self.check({name: values[name] for name in values if name not in others})
+        return {name: checked[name] for name in values if name not in others} | {
+            name: values[name] for name in values if name in others
+        }
+
     def run(self, collection: Collection | None, values: Mapping[str, Any], asker: Asker) -> Any:
         """Return the result of the function.
 
@@ -336,6 +351,7 @@ def operation(
     hides_unread: bool = False,
     is_large: bool = False,
     is_public: bool = False,
+    has_screen: bool = True,
     examples: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; see `Operation` for the arguments."""
@@ -352,10 +368,18 @@ def operation(
             hides_unread,
             is_large,
             is_public,
+            has_screen,
             examples,
         )
-        setattr(function, ATTRIBUTE, declared)
-        return function
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            first, *values = signature.bind(*given, **named).arguments.items()
+            return function(first[1], **declared.check_own(dict(values)))
+
+        setattr(checked, ATTRIBUTE, declared)
+        return cast(Function, checked)
 
     return declare
 

@@ -20,6 +20,11 @@ Document = Annotated[
 OtherCollection = Annotated[
     Collection | None, Field(description="the name of another collection; '' for none")
 ]
+NamedDocument = Annotated[
+    str,
+    Field(min_length=1, max_length=2000, description="a document's id, title or file"),
+    Mark.NAMES_DOCUMENT,
+]
 Who = Annotated[str, Field(description="the name of who asks"), Mark.CALLER]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at most")]
 First = Annotated[int, Field(ge=0, le=10**9, description="how many rows to skip")]

@@ -36,7 +36,6 @@ from fabula.service.core.errors import public_message
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, as_read, neighbours
 from fabula.service.core.passages import outline as build_outline
-from fabula.service.core.recaps import RecapBy, RecapPartView, make_recap
 from fabula.service.core.views import END_OF_TEXT, PassageView, PlaceView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
@@ -211,19 +210,6 @@ class DocumentOutline(BaseModel):
     document: str
     title: str
     summaries: list[SummaryInfo]
-    truncated: bool = False
-
-
-class TextRecap(BaseModel):
-    """What a document has told up to character `until`, in the order of the text; `truncated` if
-    not all paragraphs fit into the result. The `extract` of a paragraph is whether it consists of
-    sentences of the text.
-    """
-
-    document: str
-    title: str
-    until: int
-    parts: list[RecapPartView]
     truncated: bool = False
 
 
@@ -460,36 +446,6 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             title=entry.title,
             summaries=fitting,
             truncated=len(fitting) < len(summaries),
-        )
-
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def recap(
-        context: Context[Any, Any],
-        collection: CollectionName,
-        document: DocumentName,
-        until: Annotated[
-            str,
-            Field(
-                description="tell nothing that comes after this place: the end of a section or "
-                "page, as 'CHAPTER XI' or 'p. 113', a share of the text, as '40%', or a character; "
-                "empty for all of the text"
-            ),
-        ] = "",
-        by: Annotated[RecapBy, Field(description="'chapter' for a paragraph of each chapter")] = "",
-    ) -> TextRecap:
-        """Return what a document has told up to a place, in order; no paragraph rests on later
-        text. The document needs the graph `episodes`.
-        """
-        source = access.collection(context, collection).as_read(document, until)
-        view = make_recap(source, source.document(document), by)
-        fitting = list(_take_fitting(view.parts))
-        return TextRecap(
-            document=view.document,
-            title=view.title,
-            until=view.until,
-            parts=fitting,
-            truncated=len(fitting) < len(view.parts),
         )
 
     @server.tool(annotations=READ_ONLY)

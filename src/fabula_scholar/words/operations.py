@@ -11,7 +11,7 @@ from pydantic import Field
 from fabula.app.collection import Collection
 from fabula.errors import BadValue, NotFound
 from fabula.operations.kit import Column, Mark, Until, operation
-from fabula.operations.parameters import Document, First, Limit, OtherCollection
+from fabula.operations.parameters import Document, First, Limit, NamedDocument, OtherCollection
 from fabula.text.names import quote_name
 from fabula_scholar.words.collocation import Collocate, CollocateCounter, KeyWord, key_words
 from fabula_scholar.words.concordance import (
@@ -229,11 +229,7 @@ class KeyWords:
 )
 def keyness(
     collection: Collection,
-    document: Annotated[
-        str,
-        Field(min_length=1, max_length=2000, description="a document's id, title or file"),
-        Mark.NAMES_DOCUMENT,
-    ],
+    document: NamedDocument,
     against: Annotated[
         str,
         Field(max_length=2000, description="the document to compare with; '' for all others"),

@@ -44,6 +44,7 @@ def make_command(operation: Operation) -> click.Command:
         with open_app(settings) as app:
             reads = operation.role == "read"
             collection = choose_collection(app) if reads else app.collection()
+            values = {name: value for name, value in values.items() if value is not None}
             asker = Asker(current_user(), app, app.collections, app.collection)
             result = operation.run(collection if operation.has_collection else None, values, asker)
             table = make_table(result)
@@ -95,7 +96,8 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
         flag,
         parameter.name,
         type=kind,
-        default=None if parameter.is_required else parameter.default,
+        # '' is no choice that anybody would type.
+        default=None if parameter.default in (..., "") else parameter.default,
         required=parameter.is_required,
         show_default=parameter.default not in ("", ..., None),
         help=about,

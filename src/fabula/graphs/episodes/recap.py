@@ -71,6 +71,7 @@ class RecapPart:
         by: Who wrote it: 'model', or 'rules' for extracts of the text.
         pages: The labels of the printed pages of the stretch, as "113-114"; '' without any.
         lines: The same of numbered lines.
+        document: The id of the document.
 
     """
 
@@ -85,16 +86,12 @@ class RecapPart:
     by: str
     pages: str = ""
     lines: str = ""
+    document: str = ""
 
     @property
     def is_extract(self) -> bool:
         """Whether it consists of sentences of the book."""
         return self.by == RULES
-
-    @property
-    def at(self) -> str:
-        """The place as `Collection.read` takes it: the episode, or characters."""
-        return self.id or f"{self.start}-{self.end}"
 
 
 class ReadRows(Protocol):

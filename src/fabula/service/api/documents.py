@@ -9,7 +9,6 @@ from fastapi.responses import FileResponse, Response
 
 from fabula.service.core import passages
 from fabula.service.core.passages import OutlineView
-from fabula.service.core.recaps import RecapBy, RecapView, make_recap
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
@@ -75,34 +74,6 @@ def show_outline(
 ) -> list[OutlineView]:
     """Return a tree of summaries for each aspect, with the members of each summary."""
     return passages.outline(collection, document_of(collection, document), aspect, level)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/recap",
-    summary="What a document has told up to a place",
-)
-@declare(is_public=True)
-def show_recap(
-    collection: ReadDocument,
-    caller: Reader,
-    document: str,
-    by: Annotated[
-        RecapBy, Query(description="'chapter' for a paragraph of each chapter, or of its parts")
-    ] = "",
-    level: Annotated[int, Query(ge=0, le=99, description="highest level; 0 for any")] = 0,
-    tokens: Annotated[
-        int | None,
-        Query(
-            ge=0,
-            le=1_000_000,
-            description="maximum tokens of all paragraphs; 0 for any number, null for 1,500",
-        ),
-    ] = None,
-) -> RecapView:
-    """Return what a document has told up to a place, in order. No model is asked. The document
-    needs the graph `episodes`.
-    """
-    return make_recap(collection, document_of(collection, document), by, level, tokens)
 
 
 @router.get(

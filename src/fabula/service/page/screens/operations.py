@@ -44,7 +44,7 @@ def make_screens() -> Sequence[Screen]:
     """Return a screen for each group of the installed operations that only read."""
     groups: dict[str, list[Operation]] = {}
     for operation in find_operations():
-        if operation.method == "GET" and operation.has_collection:
+        if operation.has_screen and operation.method == "GET" and operation.has_collection:
             groups.setdefault(operation.group, []).append(operation)
     return [_make_screen(group, operations) for group, operations in groups.items()]
 
@@ -144,7 +144,7 @@ class _Asked:
 
     def value(self, parameter: Parameter) -> str:
         """Return what stands in the field of a parameter."""
-        default = "" if parameter.is_required else parameter.default
+        default = "" if parameter.default in (..., None) else parameter.default
         return str(self.values.get(parameter.name, default))
 
     def number(self, name: str) -> int:

@@ -11,7 +11,8 @@ from fabula.app.collection import Collection
 from fabula.app.reading import MAX_PLACE
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
-from fabula.service.core.recaps import RecapBy, make_recap
+from fabula.graphs.episodes.recap import By
+from fabula.operations.recaps import recap as tell
 from fabula.service.core.views import END_OF_TEXT, document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.http.route_rules import declare
@@ -64,7 +65,7 @@ def recap(
     caller: Reader,
     at: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
     until: Annotated[str, Query(max_length=MAX_PLACE)] = "",
-    by: RecapBy = "chapter",
+    by: By = "chapter",
 ) -> Response:
     """Show what the book has told up to a place: the character `at`, or what `until` names."""
     entry = document_of(collection, document)
@@ -72,7 +73,7 @@ def recap(
     values = {
         "collection": collection.name,
         "document": entry,
-        "recap": make_recap(collection.as_read(entry.id, place), entry, by),
+        "recap": tell(collection.as_read(entry.id, place), entry.id, by),
         "until": until,
         "by": by,
         "lang": entry.language if is_language(entry.language) else "",
