@@ -13,7 +13,7 @@ from cases import for_each
 from database import connect, cypher, wipe
 from fabula.graph import Part
 from fabula.graph.explore import query_names, shipped_query
-from fabula.graph.hits import Filters
+from fabula.graph.hits import NO_LIMIT, Filters
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.values import ClusterMember, Detail, Summary
@@ -234,7 +234,8 @@ def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
 
 def profile_text(store: Store, statement: str, parameters: dict[str, Any]) -> Profile:
     with store.session() as session:
-        result = session.run(f"PROFILE {for_embeddings(statement, DIMENSIONS, 1)}", parameters)
+        given = {"until": NO_LIMIT, **parameters}
+        result = session.run(f"PROFILE {for_embeddings(statement, DIMENSIONS, 1)}", given)
         rows = len(list(result))
         steps = list(walked(result.consume().profile))
     return Profile(
