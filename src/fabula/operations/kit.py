@@ -33,6 +33,7 @@ from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.app.reading import MAX_PLACE
 from fabula.errors import BadValue, did_you_mean
+from fabula.export.cells import format_csv
 from fabula.graph.installed import load
 
 GROUP = "fabula.operations"
@@ -338,6 +339,14 @@ class Operation:
     def to_json(self, result: Any) -> Any:
         """Return a result as JSON's values: the same for every interface."""
         return self.result_type.dump_python(result, mode="json")
+
+    def to_csv(self, result: Any) -> str:
+        """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
+        values = self.to_json(result)
+        row_type = _row_type(self.result) if "rows" in values else self.result
+        names = [field.name for field in fields(row_type)]
+        rows = values.get("rows", [values])
+        return format_csv(names, [[row[name] for name in names] for row in rows])
 
 
 def operation(

@@ -32,6 +32,7 @@ The white whale swam. A whale! The old whale saw the boat.
 CHAPTER II
 
 The whale sank it."""
+MORE = "1 to 2 of 4: --limit shows more."
 KING = "The old king sat. The king saw the boat, and the old king wept."
 
 
@@ -138,6 +139,9 @@ def test_a_line_is_opened_by_its_number(
     csv = run("concordance", "king", "--csv").stdout.splitlines()
     assert csv[0].startswith("document,title,section,start,end,left,node,right")
     assert len(csv) == 4
+    assert run("concordance", "dragon", "--csv").stdout.splitlines() == csv[:1]
+    cut = run("concordance", "whale", "--csv", "--limit", "2")
+    assert (len(cut.stdout.splitlines()), cut.stderr.strip()) == (3, MORE)
     rows = json.loads(run("cypher", "concordance", "--param", "words=whale", "--json").stdout)
     assert [WHALE[row["start"] :][:5] for row in rows] == ["whale"] * 4
     assert (rows[1]["left"][-2:], rows[1]["node"], rows[1]["right"][:5]) == ("A ", "whale", "! The")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
-from fabula.export.cells import format_csv
 from fabula.models.clean import escape_json
 from fabula.operations.kit import (
     Asker,
@@ -50,15 +48,18 @@ def make_command(operation: Operation) -> click.Command:
             table = make_table(result)
             if table.has_places:
                 _keep_places(operation, table, values, collection)
+        first = int(values.get("first", 0))
         if as_json:
             text = json.dumps(operation.to_json(result), indent=2, ensure_ascii=False)
             _write(escape_json(text) + "\n", out)
         elif as_csv or out:
-            _write(_format_csv(operation.to_json(result), table), out)
+            _write(operation.to_csv(result), out)
         elif hasattr(result, "to_text"):
             echo(result.to_text())
         else:
-            _show(table, int(values.get("first", 0)))
+            _show(table, first)
+        if (last := first + len(table.rows)) < table.total:
+            echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
     typed = [each for each in operation.parameters if not each.has(Mark.CALLER)]
     command = settings_flags(*GRAPH)(run)
@@ -116,13 +117,6 @@ def _keep_places(
     keep_places(what, places, collection.as_read(values["document"], values.get("until", "")))
 
 
-def _format_csv(result: Any, table: Table) -> str:
-    """Return the rows of a result with all of their fields."""
-    rows = result.get("rows", [result])
-    names = [field.name for field in fields(table.rows[0])] if table.rows else []
-    return format_csv(names, [[row[name] for name in names] for row in rows])
-
-
 def _write(text: str, out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=False)
@@ -145,9 +139,6 @@ def _show(table: Table, first: int) -> None:
         print_table(shown)
     elif not table.total:
         echo("Nothing was found.", err=True)
-    if len(table.rows) < table.total:
-        last = first + len(table.rows)
-        echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]
     if facts:
         echo(", ".join(facts), err=True)

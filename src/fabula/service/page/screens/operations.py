@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,7 +11,6 @@ from fastapi.responses import Response
 
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
-from fabula.export.cells import format_csv
 from fabula.operations.kit import (
     Mark,
     Operation,
@@ -193,14 +191,10 @@ class _Found:
 
 def _make_file(operation: Operation, result: Any, format: str) -> Response:
     """Return a result as JSON, or its rows as CSV, in which no cell is a formula."""
-    values = operation.to_json(result)
     if format == "csv":
-        rows = values.get("rows", [values])
-        table = make_table(result)
-        names = [field.name for field in fields(table.rows[0])] if table.rows else []
-        text = format_csv(names, [[row[name] for name in names] for row in rows])
+        text = operation.to_csv(result)
     else:
-        text = json.dumps(values, ensure_ascii=False)
+        text = json.dumps(operation.to_json(result), ensure_ascii=False)
     headers = {
         "Content-Disposition": f'attachment; filename="{operation.name}.{format}"',
         "Cache-Control": "no-store",
