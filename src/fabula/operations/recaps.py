@@ -79,7 +79,7 @@ def _heading(part: RecapPart) -> str:
     has_screen=False,
     examples=(
         'recap "A Christmas Carol"',
-        'recap "A Christmas Carol" --until "STAVE TWO"',
+        'recap "A Christmas Carol" --until "Stave Two"',
         'recap "A Christmas Carol" --until 40% --tokens 500',
         'recap "A Christmas Carol" --by chapter --json',
     ),

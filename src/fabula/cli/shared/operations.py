@@ -113,8 +113,10 @@ def _keep_places(
         (number, row.document, f"{row.start}-{row.end}")
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
     ]
-    what = " ".join([operation.name, *(str(values[name]) for name in operation.positional)])
-    keep_places(what, places, collection.as_read(values["document"], values.get("until", "")))
+    what = " ".join([operation.name, *(str(values.get(name, "")) for name in operation.positional)])
+    keep_places(
+        what, places, collection.as_read(values.get("document", ""), values.get("until", ""))
+    )
 
 
 def _write(text: str, out: Path | None) -> None:
