@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
+from fabula.app.deciding import current_user
 from fabula.app.doctor import examine
 from fabula.ask.modes import CORE_MODES
 from fabula.config import settings
@@ -30,7 +31,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
-from fabula.service.http.dependencies import PERSON
+from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
 from fabula_scholar.pictures.plotting import plot
 from forgetting import forget_installed
@@ -336,6 +337,49 @@ def test_it_brings_an_operation_which_every_interface_has(book: Path) -> None:
     help = CliRunner().invoke(cli.main, ["--help"]).stdout
     commands = help.partition("More commands:")[2]
     assert "List the sections of a document, or of all." in " ".join(commands.split())
+
+
+def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
+    """By whom, for whom alone, and with what body: as it is declared."""
+    with App() as app:
+        collection = app.collection()
+        collection.ingest(book, graphs=["sections"])
+        document = collection.document("Harbour").id
+        typed = CliRunner().invoke(cli.main, ["mark-section", "Harbour", "Anna slept", "--json"])
+        assert typed.exit_code == 0, typed.output
+        assert json.loads(typed.stdout) == {"words": "Anna slept", "by": current_user()}
+        with served(app) as it:
+            path = f"/api/v1/collections/default/documents/{document}/sections"
+            writer, body = it.client("write"), {"words": "Boris rang"}
+            reply = writer.post(path, json=body)
+            assert (reply.status_code, reply.json()) == (201, {**body, "by": "a test"})
+            assert it.client("read").post(path, json=body).status_code == 403
+            assert writer.post(path, json=body | {"by": "Ada"}).status_code == 422
+            assert writer.post(path, json={"words": "x" * 5_000_000}).status_code == 413
+            assert writer.post(path, json={"words": "x" * 201}).status_code == 422
+            asked = {"collection": "default", "document": document, "words": "Clara rowed"}
+            reader = Caller("ada", "Ada", "read", frozenset({"default"}))
+            assert "needs a key with the role write" in called(it, "mark_section", reader, **asked)
+            assert called(it, "mark_section", PERSON, **asked)["by"] == PERSON.name
+            acts, _ = it.state.audit.acts(10)
+            assert [act.what for act in acts[:2]] == ["mark-section"] * 2
+            assert acts[1].target == f"default/{document}"
+        [layer] = collection.notes("Harbour")
+        assert len(layer.items) == 3
+
+
+def test_it_brings_an_operation_of_no_single_collection(book: Path) -> None:
+    """It counts what the caller may see, and nothing else."""
+    with App() as app:
+        app.collection().ingest(book, graphs=["sections"])
+        app.collection("other").ingest(book, graphs=["sections"])
+        typed = json.loads(CliRunner().invoke(cli.main, ["shelves", "--json"]).stdout)
+        assert [row["collection"] for row in typed["rows"]] == ["default", "other"]
+        with served(app) as it:
+            assert it.client().get("/api/v1/sections").json() == typed
+            seen = it.client("read", ["other"]).get("/api/v1/sections").json()
+            assert seen == {"total": 1, "rows": [{"collection": "other", "sections": 3}]}
+            assert called(it, "shelves", PERSON) == typed
 
 
 def test_it_brings_a_picture(book: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -275,6 +275,8 @@ class ServiceState:
     ) -> Any:
         """Return the result of an operation, within what a caller may see and have at once.
 
+        What changes something is recorded.
+
         Raises:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
                 tasks.
@@ -286,10 +288,13 @@ class ServiceState:
             partial(self.visible_collections, caller),
             lambda name: self.filled_collection(name, caller),
         )
-        if not operation.is_large:
-            return operation.run(collection, values, asker)
-        with self.large_task_limit.hold(caller.id):
-            return operation.run(collection, values, asker)
+        limit = self.large_task_limit.hold(caller.id) if operation.is_large else nullcontext()
+        with limit:
+            result = operation.run(collection, values, asker)
+        if operation.role != "read":
+            target = (collection.name if collection else "", str(values.get("document", "")))
+            self.audit.record(caller, operation.name, "/".join(filter(None, target)))
+        return result
 
     def spaces(self, caller: Caller) -> list[Space]:
         """Return the embedding spaces of the collections with documents that a caller may see."""

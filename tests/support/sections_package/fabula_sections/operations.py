@@ -1,13 +1,16 @@
-"""An operation: what a package adds to the command line, the service, assistants and the page."""
+"""Operations: what a package adds to the command line, the service, assistants and the page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from fabula.app.collection import Collection
 from fabula.graph.queries import read_statement_file
-from fabula.operations.kit import operation
-from fabula.operations.parameters import Document, Limit
+from fabula.operations.kit import Asker, operation
+from fabula.operations.parameters import Document, Limit, NamedDocument, Who
 from fabula_sections import CYPHER
 
 
@@ -43,3 +46,54 @@ def sections(collection: Collection, document: Document = "", limit: Limit = 100
         for row in collection.store.run(statement, collection=collection.name, document=entry.id)
     ]
     return Headings(len(rows), tuple(rows[:limit]))
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Words that were marked, and by whom."""
+
+    words: str
+    by: str
+
+
+@operation(
+    "/collections/{collection}/documents/{document}/sections",
+    group="Sections",
+    role="write",
+    method="POST",
+    status=201,
+    positional=["document", "words"],
+    examples=['mark-section Harbour "Boris rang the bell"'],
+)
+def mark_section(
+    collection: Collection,
+    document: NamedDocument,
+    words: Annotated[str, Field(min_length=1, max_length=200, description="words of it")],
+    by: Who = "",
+) -> Marked:
+    """Highlight words of a section."""
+    note = collection.add_note(document, words, by=by)
+    return Marked(words, note.creator)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A collection, and how many sections its documents have."""
+
+    collection: str
+    sections: int
+
+
+@dataclass(frozen=True)
+class Shelves:
+    """Collections by their names."""
+
+    total: int
+    rows: tuple[Shelf, ...]
+
+
+@operation("/sections", group="Sections", examples=["shelves"])
+def shelves(asker: Asker, limit: Limit = 100) -> Shelves:
+    """Count the sections of each collection that one may see."""
+    rows = [Shelf(name, sections(asker.open(name)).total) for name in asker.visible()]
+    return Shelves(len(rows), tuple(rows[:limit]))
