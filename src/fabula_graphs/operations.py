@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
@@ -17,6 +16,9 @@ from fabula.operations.kit import Column, operation
 from fabula.operations.parameters import Document, First, Limit
 from fabula.text.folding import find_alike
 from fabula.text.names import quote_name
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 GROUP = "Findings"
 Name = Annotated[str, Field(max_length=500, description="a person, by any of their names")]

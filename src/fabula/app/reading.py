@@ -12,6 +12,7 @@ from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit, locate
 from fabula.graph.installed import graphs
+from fabula.graph.reading_place import MAX_PLACE
 from fabula.graph.structure import TextStructure
 from fabula.load.chapters import chapter_number
 from fabula.store import Store
@@ -31,8 +32,6 @@ END = 10**9
 """A character after the end of any text."""
 MAX_NAMED_PLACES = 30
 """How many of several places of one name are listed."""
-MAX_PLACE = 2000
-"""Characters of what names a place: enough for a hundred spans of a long book, or any heading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from fabula.graph.entries import Entry
 
+MAX_PLACE = 2000
+"""Characters of what names a place: enough for a hundred spans of a long book, or any heading."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingPlace:

@@ -24,17 +24,19 @@ from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from fabula.app import App
-from fabula.app.collection import Collection
-from fabula.app.reading import MAX_PLACE
 from fabula.errors import BadValue, did_you_mean
 from fabula.export.cells import format_csv
 from fabula.graph.installed import load
+from fabula.graph.reading_place import MAX_PLACE
+
+if TYPE_CHECKING:
+    from fabula.app import App
+    from fabula.app.collection import Collection
 
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
@@ -69,6 +71,8 @@ class Mark(Enum):
     """Only the command line and programs have it: it may take any time."""
     NAMES_DOCUMENT = auto()
     """Its value names a document, which the page offers to choose."""
+    NAMES_COLLECTION = auto()
+    """Its value names another collection, which the function gets."""
     CALLER = auto()
     """Its value is the name of who asks; nobody can give it."""
 
@@ -229,7 +233,9 @@ class Operation:
 
     @cached_property
     def _hints(self) -> Mapping[str, Any]:
-        return typing.get_type_hints(self.function, include_extras=True)
+        # Help needs the names of the parameters, and no driver of Neo4j, which collections import.
+        unseen = {"Collection": object, "Asker": object}
+        return typing.get_type_hints(self.function, localns=unseen, include_extras=True)
 
     @property
     def has_collection(self) -> bool:
@@ -255,8 +261,8 @@ class Operation:
         annotation = self._hints[name]
         if default is inspect.Parameter.empty:
             default = ...
-        type, *marks = typing.get_args(annotation) or (annotation,)
-        if Collection in typing.get_args(type):
+        marks = getattr(annotation, "__metadata__", ())
+        if Mark.NAMES_COLLECTION in marks:
             return Parameter(name, Annotated[str, *marks], "", is_collection=True)
         return Parameter(name, annotation, default)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from fabula.app.collection import Collection
 from fabula.operations.kit import Mark
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 MAX_ROWS = 10_000
 """The largest limit of rows, in every interface."""
@@ -18,7 +20,9 @@ Document = Annotated[
     Mark.NAMES_DOCUMENT,
 ]
 OtherCollection = Annotated[
-    Collection | None, Field(description="the name of another collection; '' for none")
+    "Collection | None",
+    Field(description="the name of another collection; '' for none"),
+    Mark.NAMES_COLLECTION,
 ]
 NamedDocument = Annotated[
     str,

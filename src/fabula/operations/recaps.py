@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.extraction import RULES
@@ -27,10 +26,13 @@ from fabula.graphs.episodes.recap import (
 )
 from fabula.operations.kit import operation
 from fabula.operations.parameters import NamedDocument
-from fabula.store import Store
 from fabula.text import tokens
 from fabula.text.locator import name_labels
 from fabula.text.sections import span_of_sections
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+    from fabula.store import Store
 
 GRAPH = "episodes"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabula.app.catalogue import empty_collection_error
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.structure import TextStructure
@@ -62,6 +61,8 @@ def read_corpus(collection: Collection, document: str = "") -> Corpus:
         return Corpus(collection.store, [collection.document(document)])
     entries = list(collection.documents())
     if not entries:
+        from fabula.app.catalogue import empty_collection_error
+
         raise empty_collection_error(collection.name)
     return Corpus(collection.store, entries)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fabula.app.collection import Collection
 from fabula.errors import BadValue, NotFound
 from fabula.operations.kit import Column, Mark, Until, operation
 from fabula.operations.parameters import Document, First, Limit, NamedDocument, OtherCollection
@@ -25,6 +24,9 @@ from fabula_scholar.words.concordance import (
     ngrams as runs_of_words,
 )
 from fabula_scholar.words.corpus import Corpus, CorpusText, read_corpus, read_reference
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 GROUP = "Words"
 MAX_GRAMS = 10_000_000

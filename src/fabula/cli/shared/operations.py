@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table as RichTable
 
-from fabula.app.deciding import current_user
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
@@ -39,6 +38,8 @@ def make_command(operation: Operation) -> click.Command:
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
     ) -> None:
+        from fabula.app.deciding import current_user
+
         with open_app(settings) as app:
             reads = operation.role == "read"
             collection = choose_collection(app) if reads else app.collection()

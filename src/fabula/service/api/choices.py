@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from fabula.app.reading import MAX_PLACE
+from fabula.graph.reading_place import MAX_PLACE
 from fabula.service.core.choices import (
     AspectView,
     ModeView,

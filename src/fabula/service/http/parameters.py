@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Query, Request
 
-from fabula.app.reading import MAX_PLACE
 from fabula.errors import did_you_mean
+from fabula.graph.reading_place import MAX_PLACE
 from fabula.service.core.errors import Problem
 from fabula.text.names import quote_name
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from fabula.app.collection import Collection
 from fabula.graph.queries import read_statement_file
 from fabula.operations.kit import Asker, operation
 from fabula.operations.parameters import Document, Limit, NamedDocument, Who
 from fabula_sections import CYPHER
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 
 @dataclass(frozen=True)

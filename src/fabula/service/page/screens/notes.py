@@ -14,10 +14,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.annotating import MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, write_notes
 from fabula.app.collection import Collection
-from fabula.app.reading import MAX_PLACE
 from fabula.errors import FabulaError
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
+from fabula.graph.reading_place import MAX_PLACE
 from fabula.service.core import annotation_layers
 from fabula.service.core.annotation_layers import NoteView
 from fabula.service.core.errors import status_of

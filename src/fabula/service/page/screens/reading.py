@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.app.collection import Collection
-from fabula.app.reading import MAX_PLACE
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
+from fabula.graph.reading_place import MAX_PLACE
 from fabula.graphs.episodes.recap import By
 from fabula.operations.recaps import recap as tell
 from fabula.service.core.views import END_OF_TEXT, document_of
