@@ -32,12 +32,12 @@ class Quotation:
     Attributes:
         document: The id of the document.
         title: Its title.
-        section: The path of the section.
         start: The first character of the quotation in the document's text.
         end: The one after its last.
         speaker: Who says it; '' if that is not known.
         addressee: To whom; '' if that is not known.
         text: The quotation.
+        section: The path of the section.
         quoted_by: Who tells it, if it is a quotation within a tale.
         manner: The verb that it is said with.
         evidence: The words of the text that say who speaks.
@@ -51,12 +51,12 @@ class Quotation:
 
     document: Annotated[str, Hidden]
     title: str
-    section: str
     start: Annotated[int, Hidden]
     end: Annotated[int, Hidden]
     speaker: str
     addressee: Annotated[str, Column("to")]
     text: str
+    section: str
     quoted_by: str
     manner: Annotated[str, Hidden]
     evidence: Annotated[str, Column("who speaks is said by")]
@@ -139,10 +139,10 @@ class Fact:
     Attributes:
         document: The id of the document.
         title: Its title.
-        section: The path of the section.
         start: The first character of what states it in the document's text.
         end: The one after its last.
         text: The fact in words.
+        section: The path of the section.
         subject: Of whom or what it is.
         predicate: The relation, as "parent_of".
         object: To whom or what.
@@ -158,10 +158,10 @@ class Fact:
 
     document: Annotated[str, Hidden]
     title: str
-    section: str
     start: Annotated[int, Hidden]
     end: Annotated[int, Hidden]
     text: Annotated[str, Column("fact")]
+    section: str
     subject: Annotated[str, Hidden]
     predicate: Annotated[str, Hidden]
     object: Annotated[str, Hidden]

@@ -463,16 +463,23 @@ class Table:
 
 
 PLACE = ("document", "start", "end")
+TITLE = "title"
 
 
 def make_table(result: Any) -> Table:
-    """Return a result as a table; one without `rows` is a table of one row."""
+    """Return a result as a table; one without `rows` is a table of one row.
+
+    Places that are all in one document are shown without its title.
+    """
     if not hasattr(result, "rows"):
         return Table(list(_columns(type(result))), [result], 1, {})
-    row_type = _row_type(type(result))
+    columns = list(_columns(_row_type(type(result))))
+    documents = {row.document for row in result.rows if hasattr(row, "document")}
+    if len(documents) == 1:
+        columns = [column for column in columns if column.name != TITLE]
     about = [field.name for field in fields(result) if field.name not in ("rows", "total")]
     facts = {in_words(name): getattr(result, name) for name in about}
-    return Table(list(_columns(row_type)), result.rows, result.total, facts)
+    return Table(columns, result.rows, result.total, facts)
 
 
 def _row_type(result: type[Any]) -> type[Any]:
