@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -98,8 +99,10 @@ def found(
             return [*hits][: tools.k]
 
         mode = Mode(find, name, kinds=own)
-        given = (nothing,) * 4
-        return ModeRun(name, mode, Tools(*given, path, k, 100, NoOptions(), None, workers))
+        store = cast(Any, SimpleNamespace(place=None))
+        return ModeRun(
+            name, mode, Tools(store, *(nothing,) * 3, path, k, 100, NoOptions(), None, workers)
+        )
 
     made = [way(name, hits, own) for name, (hits, own) in ways.items()]
     filters = Filters("c", kinds=kinds)

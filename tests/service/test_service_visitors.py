@@ -99,7 +99,7 @@ def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint:
         page.goto("/")
         assert page.url.endswith("/c/tales")
         names = page.get_by_role("navigation", name="Screens").get_by_role("link")
-        assert names.all_inner_texts() == ["Documents", "Ask", "Compare"]
+        assert names.all_inner_texts() == ["Documents", "Ask", "Compare", "Findings"]
         expect(page.get_by_role("link", name="Manage")).to_have_count(0)
         page.get_by_role("link", name="Winter", exact=True).click()
         expect(page.locator("h1")).to_have_text("Winter")
