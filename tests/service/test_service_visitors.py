@@ -40,6 +40,12 @@ def endpoint() -> Iterator[Endpoint]:
         yield endpoint
 
 
+def list_public_groups() -> list[str]:
+    """The screens of operations that visitors see: none where the core is alone."""
+    found = [each for each in find_operations() if each.is_public and each.has_screen]
+    return sorted({each.group for each in found})
+
+
 @contextmanager
 def service(
     address: Address, home: Path, endpoint: Endpoint, *, embedding: str = STATIC, **serving: Any
@@ -99,7 +105,7 @@ def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint:
         page.goto("/")
         assert page.url.endswith("/c/tales")
         names = page.get_by_role("navigation", name="Screens").get_by_role("link")
-        assert names.all_inner_texts() == ["Documents", "Ask", "Compare", "Findings"]
+        assert names.all_inner_texts() == ["Documents", "Ask", "Compare", *list_public_groups()]
         expect(page.get_by_role("link", name="Manage")).to_have_count(0)
         page.get_by_role("link", name="Winter", exact=True).click()
         expect(page.locator("h1")).to_have_text("Winter")
@@ -221,7 +227,7 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
         *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),
         *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
-        f"GET {on_page}/findings",
+        *(f"GET {on_page}/{group.lower()}" for group in list_public_groups()),
     }
 
 
