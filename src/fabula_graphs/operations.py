@@ -209,7 +209,7 @@ def facts(
     """List facts, as who is related to whom, with their proof.
 
     Facts say who is related to whom, who lives where, who owns what, and so on. `fabula build
-    facts` builds the graph that this reads, with a chat model; `fabula export --format ttl` writes
+    facts` builds the graph that this reads, with a chat model; `fabula export --out book.ttl` writes
     all as RDF.
 
     Raises:

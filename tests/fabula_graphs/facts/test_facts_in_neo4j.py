@@ -156,6 +156,8 @@ def test_without_a_near_fact_it_falls_back_on_who_is_named(
 
 def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
     class Reads:
+        store = fabula.store
+
         def read(self, statement: str, filters: Filters, **given: Any) -> list[dict[str, Any]]:
             return fabula.store.read(statement, filters, **given)
 
