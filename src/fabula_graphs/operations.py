@@ -209,8 +209,8 @@ def facts(
     """List facts, as who is related to whom, with their proof.
 
     Facts say who is related to whom, who lives where, who owns what, and so on. `fabula build
-    facts` builds the graph that this reads, with a chat model; `fabula export --out book.ttl` writes
-    all as RDF.
+    facts` builds the graph that this reads, with a chat model; `fabula export --out book.ttl`
+    writes all as RDF.
 
     Raises:
         NotFound: The graph has not been built, or there is no such document.

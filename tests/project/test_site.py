@@ -124,8 +124,8 @@ def test_a_diagram_has_an_arrow_for_two_labels_and_a_sign_for_one() -> None:
 
 def test_every_public_name_is_on_a_page_of_the_python_api() -> None:
     pages = make_python_pages()
-    assert "::: fabula.app.App" in pages["reference/python/collections.md"]
-    assert "::: fabula.errors.TooLarge" in pages["reference/python/errors.md"]
+    assert "::: fabula.App" in pages["reference/python/collections.md"]
+    assert "::: fabula.TooLarge" in pages["reference/python/errors.md"]
 
 
 # The site

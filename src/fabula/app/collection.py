@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
-    from fabula.export.annotated_text import AnnotatedText, PlacedLayer
+    from fabula.export.annotated_text import PlacedLayer
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
     from fabula.graph.annotations import Annotation, LayerRecord
@@ -1259,31 +1259,10 @@ class Collection:
             NotFound: There is no such document or layer.
 
         """
-        from fabula.app.annotating import choose_layers
+        from fabula.app.annotating import choose_layers, read_annotated
 
-        return choose_layers(self.read_annotated(document, found=False).layers, layer)
-
-    def read_annotated(
-        self, document: str, *, found: bool = True, layer: str = ""
-    ) -> AnnotatedText:
-        """Return a document with what its graphs found, if `found`, and what was annotated in it.
-
-        For a reader with a place, nothing of what comes later is returned.
-
-        Args:
-            document: An id, title or file.
-            found: Whether to read what the graphs found, which takes longer.
-            layer: Only this layer of what was annotated; '' for all. Notes are few, while an
-                imported layer may have a hundred thousand annotations.
-
-        Raises:
-            NotFound: There is no such document.
-
-        """
-        from fabula.app.annotating import read_annotated
-
-        entry = self.document(document)
-        return read_annotated(self.store, entry, with_findings=found, layer=layer)
+        text = read_annotated(self.store, self.document(document), with_findings=False)
+        return choose_layers(text.layers, layer)
 
     def export_annotations(
         self,
@@ -1308,6 +1287,7 @@ class Collection:
             SettingsError: There is no such format.
 
         """
+        from fabula.app.annotating import read_annotated
         from fabula.export.annotation_formats import (
             find_format,
             write_annotation_files,
@@ -1315,7 +1295,7 @@ class Collection:
         )
 
         found = find_format(format, Path(out))
-        text = self.read_annotated(document)
+        text = read_annotated(self.store, self.document(document))
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def remove_annotations(self, document: str, layer: str) -> LayerRecord:
@@ -1368,16 +1348,19 @@ class Collection:
             NotFound: There is no such document.
 
         """
-        from fabula.app.annotating import find_notes
+        from fabula.app.annotating import find_notes, read_annotated
         from fabula.graph.annotations import NOTES
 
         if document or self.place:
-            text = self.read_annotated(document, found=False, layer=NOTES)
-            return find_notes(text.layers, words)
-        of_notes = [record.document for record in self.annotation_layers() if record.name == NOTES]
+            ids = [self.document(document).id]
+        else:
+            layers = self.annotation_layers()
+            ids = [record.document for record in layers if record.name == NOTES]
         found: list[PlacedLayer] = []
-        for id in of_notes:
-            found += find_notes(self.read_annotated(id, found=False, layer=NOTES).layers, words)
+        for id in ids:
+            entry = self.document(id)
+            text = read_annotated(self.store, entry, with_findings=False, layer=NOTES)
+            found += find_notes(text.layers, words)
         return found
 
     def edit_note(

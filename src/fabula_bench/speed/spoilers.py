@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fabula import App, Collection
+from fabula.app.annotating import read_annotated
 from fabula.app.drawing import draw_document
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
@@ -344,7 +345,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     lines = [json.dumps(asdict(node), ensure_ascii=False) for node in exported.nodes()]
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
-    annotated = collection.read_annotated(entry.id)
+    annotated = read_annotated(collection.store, entry)
     for format in annotation_formats().values():
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())

@@ -168,7 +168,9 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
 def _export(collection: Collection, document: str, out: Path) -> Written:
     if not document:
         raise SettingsError("A vault has notes of one document: name it.")
-    text = collection.read_annotated(document)
+    from fabula.app.annotating import read_annotated
+
+    text = read_annotated(collection.store, collection.document(document))
     root = vault_folder(out, text.document)
     return Written(write_vault(vault_notes(text, collection.structure(document), root), out), 0)
 

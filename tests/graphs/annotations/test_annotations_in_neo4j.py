@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
+from fabula.app.annotating import read_text_of
 from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
@@ -76,7 +77,7 @@ def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 def text_of(fabula: Fabula) -> str:
-    return fabula.read_annotated("Hales", found=False).document.text
+    return read_text_of(fabula.store, fabula.document("Hales")).text
 
 
 def marked(text: str, words: str, label: str, body: str = "", **more: Any) -> Annotation:
@@ -363,7 +364,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
     many = fabula.app.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
-    text = many.read_annotated("Novel", found=False).document.text
+    text = read_text_of(many.store, many.document("Novel")).text
     drawn = random.Random(36)
     starts = [drawn.randrange(len(text) - 60) for _ in range(count)]
     every = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.app.annotating import annotation_row
+from fabula.app.annotating import annotation_row, read_annotated
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.export.annotated_text import PlacedLayer
@@ -124,7 +124,7 @@ def export_layers(
 
     """
     found = find_format(format)
-    files = write_annotations(collection.read_annotated(entry.id), found, what)
+    files = write_annotations(read_annotated(collection.store, entry), found, what)
     if len(files) > 1:
         return pack_files(files, stem), "application/zip", f".{found.name}.zip"
     [(end, content)] = files.items()
