@@ -75,10 +75,11 @@ def test_what_only_looks_like_markup_stays(markdown: str) -> None:
 
 @for_each("piece", ["[^", "# ", ":::", "::: ", " ", "{.a ", "](", "\\newpage "])
 def test_long_lines_take_no_long_time(piece: str) -> None:
-    # CPU time of this thread: one second at most, of which a busy machine makes two by clocks.
+    # CPU time of this thread: one second at most, of which a busy machine made 2.54. What grows with
+    # the square of all of a line takes minutes.
     start = time.thread_time()
     texts(f"{piece * 10_000}!\n\n# {piece * 10_000}!")
-    assert time.thread_time() - start < 2.5
+    assert time.thread_time() - start < 6
 
 
 @pytest.mark.parametrize("line", [f":::{' ' * 295}!", f"{':' * 298}!", f":::{'a' * 295}!"])
