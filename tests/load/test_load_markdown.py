@@ -75,8 +75,8 @@ def test_what_only_looks_like_markup_stays(markdown: str) -> None:
 
 @for_each("piece", ["[^", "# ", ":::", "::: ", " ", "{.a ", "](", "\\newpage "])
 def test_long_lines_take_no_long_time(piece: str) -> None:
-    # CPU time of this thread: one second at most, of which a busy machine made 2.54. What grows with
-    # the square of all of a line takes minutes.
+    # CPU time of this thread: one second at most, of which a busy machine made 2.54. What grows
+    # with the square of a whole line takes minutes.
     start = time.thread_time()
     texts(f"{piece * 10_000}!\n\n# {piece * 10_000}!")
     assert time.thread_time() - start < 6
