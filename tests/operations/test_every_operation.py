@@ -6,8 +6,10 @@ The values are those of its examples, which are command lines that people type.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +27,7 @@ from fabula.errors import BadValue
 from fabula.operations.kit import Asker, Operation, find_operations, operation_entries
 from fabula.server import Address
 from fabula.service.http.dependencies import PERSON
+from fabula_scholar.words.operations import ngrams
 from mcp_calls import called
 from served import Served, served, server_of
 from stated_facts import state_facts
@@ -183,6 +186,45 @@ def test_what_an_operation_does_not_take_is_refused_everywhere(
     if operation.method != "GET":
         large = values | {"words": "x" * 5_000_000}
         assert send(it.client(operation.role), operation, large).status_code == 413
+
+
+HIDING = {name: each for name, each in OPERATIONS.items() if each.hides_unread}
+
+
+@pytest.mark.parametrize("operation", HIDING.values(), ids=[*HIDING])
+def test_nothing_after_a_readers_place_is_told_anywhere(
+    it: Served, collection: Collection, asker: Asker, operation: Operation
+) -> None:
+    """The Cratchits are named after the first stave alone, and there are more ghosts there."""
+    values = read_example(operation, operation.examples[0]) | {"document": "A Christmas Carol"}
+    if "words" in values:
+        values["words"] = "cratchit*|ghost"
+    for narrow in ("speaker", "content_words"):
+        values.pop(narrow, None)
+    whole = operation.to_json(operation.run(collection, values, asker))
+    values["until"] = "STAVE ONE"
+    told = operation.to_json(operation.run(collection, values, asker))
+    assert told != whole
+    assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", json.dumps(told).lower())}
+    assert send(it.client(), operation, values).json() == told
+    assert called(it, operation.function.__name__, PERSON, collection="default", **values) == told
+
+
+def test_a_file_has_all_rows_and_the_format_that_its_name_says(
+    collection: Collection, tmp_path: Path
+) -> None:
+    file = tmp_path / "words.csv"
+    assert run("ngrams", "--out", str(file)).exit_code == 0
+    rows = file.read_text(encoding="utf-8").splitlines()
+    assert len(rows) == ngrams(collection, limit=10_000).total + 1
+    assert run("ngrams", "--limit", "2", "--out", str(file)).exit_code == 0
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 3
+    assert run("ngrams", "--out", str(tmp_path / "words.json")).exit_code == 0
+    assert json.loads((tmp_path / "words.json").read_text(encoding="utf-8"))["rows"]
+    other = run("facts", "--out", str(tmp_path / "facts.ttl"))
+    assert (other.exit_code, "End the file in .csv or .json" in other.output) == (2, True)
+    nowhere = run("ngrams", "--out", str(tmp_path / "none" / "words.csv"))
+    assert (nowhere.exit_code, "can't be written" in nowhere.output) == (1, True)
 
 
 @pytest.mark.parametrize("operation", LIMITED.values(), ids=[*LIMITED])

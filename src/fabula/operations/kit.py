@@ -342,6 +342,11 @@ class Operation:
             collection = collection.as_read(checked["document"], checked.pop("until"))
         return self.function(collection, **checked)
 
+    def without_limit(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values for a file, which has as many rows as `limit` allows."""
+        most = {each.name: each.bounds["le"] for each in self.parameters if each.name == "limit"}
+        return {**values, **most}
+
     def to_json(self, result: Any) -> Any:
         """Return a result as JSON's values: the same for every interface."""
         return self.result_type.dump_python(result, mode="json")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.table import Table as RichTable
 
 from fabula.cli.shared.help import Command
@@ -16,6 +17,7 @@ from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
+from fabula.export.files import replace_file
 from fabula.models.clean import escape_json
 from fabula.operations.kit import (
     Asker,
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from fabula.config.settings import Settings
 
 
+SUFFIXES = (".csv", ".json")
+
+
 def make_command(operation: Operation) -> click.Command:
     """Return the command of an operation."""
 
@@ -40,17 +45,21 @@ def make_command(operation: Operation) -> click.Command:
     ) -> None:
         from fabula.app.deciding import current_user
 
+        if out and out.suffix.lower() not in SUFFIXES:
+            raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
         with open_app(settings) as app:
             reads = operation.role == "read"
             collection = choose_collection(app) if reads else app.collection()
             values = {name: value for name, value in values.items() if value is not None}
+            if out and not _is_typed("limit"):
+                values = operation.without_limit(values)
             asker = Asker(current_user(), app, app.collections, app.collection)
             result = operation.run(collection if operation.has_collection else None, values, asker)
             table = make_table(result)
             if table.has_places:
                 _keep_places(operation, table, values, collection)
         first = int(values.get("first", 0))
-        if as_json:
+        if as_json or (out and out.suffix.lower() == ".json"):
             text = json.dumps(operation.to_json(result), indent=2, ensure_ascii=False)
             _write(escape_json(text) + "\n", out)
         elif as_csv or out:
@@ -68,7 +77,7 @@ def make_command(operation: Operation) -> click.Command:
         click.option(
             "--out",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="write a file instead: CSV, or JSON with --json",
+            help="write all rows to a file, .csv or .json, instead",
         ),
         click.option("--csv", "as_csv", is_flag=True, help="print CSV"),
         click.option("--json", "as_json", is_flag=True, help="print JSON"),
@@ -124,8 +133,15 @@ def _write(text: str, out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8", errors="surrogatepass")
+        with replace_file(out) as stream:
+            stream.write(text)
         echo(f"Written to {out}.", err=True)
+
+
+def _is_typed(name: str) -> bool:
+    """Return whether an option was given, and does not just have its default."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not None and source is not ParameterSource.DEFAULT
 
 
 def _show(table: Table, first: int) -> None:

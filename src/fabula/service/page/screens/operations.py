@@ -21,7 +21,6 @@ from fabula.operations.kit import (
     in_words,
     make_table,
 )
-from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
@@ -67,7 +66,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
         try:
             asked.find_document()
             if asked.is_complete and not asked.is_led:
-                values = asked.all_values if asked.format else asked.values
+                values = operation.without_limit(asked.values) if asked.format else asked.values
                 result = state.run_operation(caller, operation, collection, values)
         except FabulaError as error:
             # The form keeps what was entered, so that it can be corrected.
@@ -98,6 +97,7 @@ class _Asked:
     """What the address of a screen asks for.
 
     Attributes:
+        operation: The operation whose form is shown.
         values: The values of the operation's parameters, as they were typed.
         is_run: Whether the operation is to be run, and not only its form shown.
         is_led: Whether a link on another site led here: it runs nothing, as the browser sends the
@@ -108,7 +108,7 @@ class _Asked:
 
     def __init__(self, request: Request, collection: Collection, operation: Operation) -> None:
         query = request.query_params
-        self._collection, self._operation = collection, operation
+        self._collection, self.operation = collection, operation
         names = [each.name for each in operation.offered]
         self.values = {name: query[name].strip() for name in names if query.get(name, "").strip()}
         self.is_run = bool(query.get("run"))
@@ -124,15 +124,9 @@ class _Asked:
             del self.values["until"]
 
     @property
-    def all_values(self) -> dict[str, Any]:
-        """The values for a file, which has as many rows as there may be."""
-        has_limit = any(each.name == "limit" for each in self._operation.offered)
-        return self.values | ({"limit": MAX_ROWS} if has_limit else {})
-
-    @property
     def lacking(self) -> str:
         """The name in words of a parameter that must still be given; '' if there is none."""
-        lacking = (each.name for each in self._operation.offered if each.is_required)
+        lacking = (each.name for each in self.operation.offered if each.is_required)
         return next((in_words(name) for name in lacking if name not in self.values), "")
 
     @property
@@ -147,12 +141,12 @@ class _Asked:
 
     def number(self, name: str) -> int:
         """Return the number that a parameter has."""
-        [default] = [each.default for each in self._operation.offered if each.name == name]
+        [default] = [each.default for each in self.operation.offered if each.name == name]
         return int(self.values.get(name, default))
 
     def address(self, operation: Operation | None = None, **changed: Any) -> str:
         """Return the address of the screen for an operation, with some values changed."""
-        operation = operation or self._operation
+        operation = operation or self.operation
         names = [each.name for each in operation.offered if each.name not in PAGING]
         values = {name: self.values[name] for name in names if name in self.values} | changed
         required = [each.name for each in operation.offered if each.is_required]
@@ -166,9 +160,9 @@ class _Found:
 
     def __init__(self, asked: _Asked, operations: Sequence[Operation], table: Table) -> None:
         self.table = table
-        self._asked, self._operations = asked, {each.name: each for each in operations}
+        self._asked, self.operations = asked, {each.name: each for each in operations}
         self.facts = {name: format_value(value) for name, value in table.facts.items() if value}
-        names = {each.name for each in asked._operation.offered}
+        names = {each.name for each in asked.operation.offered}
         self.first = asked.number("first") if "first" in names else 0
         self.last = self.first + len(table.rows)
         limit = asked.number("limit") if "limit" in names else 0
@@ -183,7 +177,7 @@ class _Found:
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
-        operation = self._operations.get(opens)
+        operation = self.operations.get(opens)
         if operation is None:
             return ""
         return self._asked.address(operation, **{operation.positional[0]: getattr(row, name)})
