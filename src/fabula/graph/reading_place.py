@@ -12,6 +12,12 @@ from fabula.graph.entries import Entry
 
 MAX_PLACE = 2000
 """Characters of what names a place: enough for a hundred spans of a long book, or any heading."""
+HIDES_UNREAD = (
+    "tell nothing that comes after this place of the document: a section that was read, as "
+    "'Stave Three', a page as 'p. 113', a share as '40%', a character, or the last of a range, as "
+    "120-340, or words of the text; '' for the end"
+)
+"""What the parameter `until` does, in every interface."""
 
 
 @dataclass(frozen=True, slots=True)

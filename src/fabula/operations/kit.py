@@ -32,7 +32,7 @@ from pydantic.fields import FieldInfo
 from fabula.errors import BadValue, did_you_mean
 from fabula.export.cells import format_csv
 from fabula.graph.installed import load
-from fabula.graph.reading_place import MAX_PLACE
+from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -77,15 +77,7 @@ class Mark(Enum):
     """Its value is the name of who asks; nobody can give it."""
 
 
-Until = Annotated[
-    str,
-    Field(
-        max_length=MAX_PLACE,
-        description="tell nothing that comes after this place of the document: a section that was "
-        "read, as 'Stave Three', a page as 'p. 113', a share as '40%', a character, or words of "
-        "the text; '' for the end",
-    ),
-]
+Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
 
 

@@ -22,6 +22,7 @@ from fabula.config.settings import (
     table_models,
 )
 from fabula.errors import SettingsError
+from fabula.graph.reading_place import HIDES_UNREAD
 
 GRAPH = (
     "home",
@@ -107,13 +108,7 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 HOME_FLAGS = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
 """The flags of commands that are about no single collection."""
 
-until_flag = click.option(
-    "--until",
-    default="",
-    metavar="PLACE",
-    help="show nothing of what comes after this place of the document: a section that was read, as "
-    "'Stave Three', a page as 'p. 113', a share as '40%', or words of the text",
-)
+until_flag = click.option("--until", default="", metavar="PLACE", help=HIDES_UNREAD)
 """The flag of commands that show a reader only what was read."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Header, Query, Request
 
 from fabula.errors import did_you_mean
-from fabula.graph.reading_place import MAX_PLACE
+from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.service.core.errors import Problem
 from fabula.text.names import quote_name
 
@@ -28,15 +28,7 @@ Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
 After = Annotated[
     str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
 ]
-ReadUntil = Annotated[
-    str,
-    Query(
-        max_length=MAX_PLACE,
-        description="nothing that comes after this place is told: the end of a section or of a "
-        "page, a share of the text as 40%, a character, or the last of a range as 120-340; '' "
-        "is the end of the text",
-    ),
-]
+ReadUntil = Annotated[str, Query(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """The place of a reader, which `Collection.as_read` takes."""
 
 
