@@ -28,6 +28,7 @@ from fabula.graph import Node, Part
 from fabula.graph.method import Built
 from fabula.graphs.communities.claims import PROMPTS, ClaimShape, attribute, read_claims
 from fabula.graphs.communities.part_facts import describe, warnings
+from fabula.text.ids import digest
 from scripted import Models, Says, made_chunks, window
 
 
@@ -67,6 +68,30 @@ def test_each_group_has_its_report() -> None:
     assert set(finding["chunks"]) == set(first.sources)
     assert len(first.sources) == 6, "the road, where a member is alone, tells nothing of the group"
     assert describe(made.facts) == ["2 communities on 1 level, 2 with a report"]
+
+
+def test_the_same_text_is_divided_alike_whatever_its_ids_are() -> None:
+    draw = random.Random(5)
+    names = [f"{first}{last}" for first in "ABCDEFGH" for last in ("nne", "ert", "ull", "osa")]
+    pairs = [tuple(draw.sample(names, 2)) for _ in range(90)]
+    chunks = made_chunks(*(f"{one} spoke with {other}. " for one, other in pairs))
+    part = entities(chunks)
+    divisions = set()
+    for path in "abcdefgh":
+        new = {node.id: digest(10, path, node.id) for node in part.nodes}
+        below = replace(
+            part,
+            nodes=tuple(replace(node, id=new[node.id]) for node in part.nodes),
+            edges=tuple(
+                replace(edge, start=new[edge.start], end=new.get(edge.end, edge.end))
+                for edge in part.edges
+            ),
+        )
+        made = built(Models(writes()), chunks, below)
+        groups = (members(made, each, below) for each in labelled(made, "Community"))
+        divisions.add(frozenset(map(frozenset, groups)))
+    [division] = divisions
+    assert len(division) > 2
 
 
 def test_the_same_entities_are_not_asked_about_again() -> None:

@@ -100,25 +100,45 @@ class CommunityBuilder:
     def divide(
         self, network: MemberNetwork, options: DivisionOptions, owner: str
     ) -> list[Community]:
-        """Return the communities of the network, starting from where they were before."""
-        member_of = {
-            id: member.id for member in network.members.values() for id in member.entity_ids
+        """Return the communities of the network, starting from where they were before.
+
+        Leiden takes members in the order of their names. They get numbers by their place in the
+        text: ids come of the document's, and the same text under another path would be divided
+        otherwise.
+        """
+        label_of = {
+            member.id: f"{number:08}" for number, member in enumerate(network.members_in_order())
+        }
+        id_of = {label: id for id, label in label_of.items()}
+        label_of_entity = {
+            id: label_of[member.id]
+            for member in network.members.values()
+            for id in member.entity_ids
         }
         before = [
             replace(
                 community,
-                members=frozenset(member_of[id] for id in community.members if id in member_of),
+                members=frozenset(
+                    label_of_entity[id] for id in community.members if id in label_of_entity
+                ),
             )
             for community in self.previous.communities
         ]
-        return find_communities(
+        found = find_communities(
             sum_weights(
-                (bond.source, bond.target, bond.weight) for bond in network.relations.values()
+                (label_of[bond.source], label_of[bond.target], bond.weight)
+                for bond in network.relations.values()
             ),
             options.max_cluster_size,
             [community for community in before if community.members],
-            lambda level, members: ids.community_id(owner, level, sorted(members)),
+            lambda level, labels: ids.community_id(
+                owner, level, [id_of.get(label, label) for label in labels]
+            ),
         )
+        return [
+            replace(community, members=frozenset(id_of[label] for label in community.members))
+            for community in found
+        ]
 
     def describe(
         self,

@@ -91,6 +91,15 @@ class MemberNetwork:
         """Return the ids of chunks in text order, each once."""
         return tuple(sorted(set(chunks), key=lambda id: self.places[id].order))
 
+    def members_in_order(self) -> list[Member]:
+        """Return the members in the order in which the text first mentions them."""
+
+        def place(member: Member) -> tuple[int, str, str, str]:
+            orders = [self.places[chunk].order for chunk in member.chunks if chunk in self.places]
+            return min(orders, default=len(self.places)), member.name, member.type, member.id
+
+        return sorted(self.members.values(), key=place)
+
     def relations_within(self, members: Iterable[str]) -> list[MemberRelation]:
         """Return the relations that have both ends among some members, by their ids."""
         inside = set(members)
