@@ -80,6 +80,9 @@ def test_what_a_search_found_is_the_same_json_on_every_interface(
     assert found["hits"] and found["place"]["until"]
     words = ("--no-answer", "--document", "Winter", "--until", "50%")
     assert print_json(address, *words) == found
+    told = called(it, "search", collection="mine", top_k=5, **question)
+    assert told["hits"] == found["hits"][: len(told["hits"])]
+    assert without_times(told) == found | {"hits": told["hits"], "path": []}
 
 
 def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:

@@ -110,6 +110,7 @@ class ShownHits:
     Attributes:
         question: The question.
         hits: The passages, best first.
+        total: How many there are with those that did not fit into an assistant's result.
         place: Up to where the reader had read; None if the whole text was searched.
         path: The steps of the search.
         usage: What was asked of models, by step.
@@ -122,6 +123,7 @@ class ShownHits:
     question: str
     place: QuestionScope | None = None
     hits: tuple[Hit, ...]
+    total: int
     path: tuple[ShownStep, ...]
     usage: Mapping[str, Usage]
     money: float | None
@@ -279,6 +281,7 @@ def show_hits(
     return ShownHits(
         question=query.question,
         hits=tuple(hits),
+        total=len(hits),
         path=list_steps(path),
         usage=usage,
         money=cost.money,
@@ -304,12 +307,14 @@ def used_modes(path: Trace) -> str:
 
 def to_json(shown: object) -> Any:
     """Return a dataclass of this module as JSON's values."""
-    return _type_adapter(type(shown)).dump_python(shown, mode="json")
+    kind: Any = type(shown)
+    return _type_adapter(kind).dump_python(shown, mode="json")
 
 
 def format_json(shown: object) -> str:
     """Return a dataclass of this module as JSON."""
-    return _type_adapter(type(shown)).dump_json(shown).decode()
+    kind: Any = type(shown)
+    return _type_adapter(kind).dump_json(shown).decode()
 
 
 def read_answer(text: str) -> ShownAnswer:

@@ -23,12 +23,10 @@ from starlette.applications import Starlette
 
 from fabula import __version__
 from fabula.app.collection import Collection
-from fabula.app.shown_answer import ShownAnswer
+from fabula.app.shown_answer import ShownAnswer, ShownHits
 from fabula.ask.query import USUAL_MODE, query_options
-from fabula.ask.scope import QuestionScope
 from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit
 from fabula.jobs.callers import Caller
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
@@ -131,15 +129,10 @@ class FoundPassage(BaseModel):
 
 
 class PassageList(BaseModel):
-    """Passages, best first; `truncated` if not all of them fit into the result. `place` is up to
-    where the reader of a search had read: nothing that comes later was searched. `left_out` are
-    collections that could not be searched, and why, where several were asked.
-    """
+    """Passages; `truncated` if not all of them fit into the result."""
 
-    left_out: dict[str, str] = {}
     hits: list[FoundPassage]
     truncated: bool = False
-    place: QuestionScope | None = None
 
 
 class TextRange(BaseModel):
@@ -470,10 +463,10 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         mode: ModeName = USUAL_MODE,
         top_k: Annotated[int, Field(ge=1, le=MAX_HITS)] = 10,
         options: QuestionOptions = {},  # noqa: B006
-    ) -> PassageList:
+    ) -> ShownHits:
         """Find the passages that best answer a question: parts of the text, summaries, details."""
 
-        def find(stop: Stop) -> PassageList:
+        def find(stop: Stop) -> ShownHits:
             query = _question(
                 options,
                 question=question,
@@ -486,9 +479,8 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
             )
             source, among = access.asked(context, collection, collections)
             services, caller = access.state.asking_services, access.caller(context)
-            view = asking.search(services, source, caller, query, stop, among)
-            more = {"place": view.place, "left_out": view.left_out}
-            return _passage_list(view.hits).model_copy(update=more)
+            found = asking.search(services, source, caller, query, stop, among)
+            return replace(found, hits=tuple(_take_fitting(found.hits)), path=())
 
         return await access.run_question(context, find)
 
@@ -705,11 +697,11 @@ def _walk(nodes: Iterable[OutlineNode]) -> Iterator[OutlineNode]:
         yield from _walk(node.below)
 
 
-def _found_passage(hit: Hit | PassageView) -> FoundPassage:
+def _found_passage(hit: PassageView) -> FoundPassage:
     return FoundPassage(**{name: getattr(hit, name) for name in FoundPassage.model_fields})
 
 
-def _passage_list(hits: Sequence[Hit | PassageView]) -> PassageList:
+def _passage_list(hits: Sequence[PassageView]) -> PassageList:
     fitting = [_found_passage(hit) for hit in _take_fitting(hits)]
     return PassageList(hits=fitting, truncated=len(fitting) < len(hits))
 
