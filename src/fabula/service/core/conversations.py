@@ -315,9 +315,10 @@ class Conversations:
 
 def _asked_turn(row: dict[str, Any]) -> AskedTurn:
     asked_of = json.loads(row["asked_of"])
-    scope = asked_of["scope"] | {"volumes": tuple(asked_of["scope"]["volumes"])}
+    kept = asked_of["scope"]
+    scope = QuestionScope(kept["document"], kept["until"], tuple(kept["volumes"]))
     turn = Turn(row["question"], row["answer"])
-    return AskedTurn(turn, QuestionScope(**scope), tuple(asked_of["documents"]))
+    return AskedTurn(turn, scope, tuple(asked_of["documents"]))
 
 
 def _not_found(id: str) -> NotFound:
