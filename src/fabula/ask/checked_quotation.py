@@ -78,8 +78,8 @@ class CheckedQuotation:
         """Whether it differs by more than white space and the forms of marks."""
         return not {"white space", "marks"}.issuperset(self.differences)
 
-    def at(self, hit: Hit | None, spans: Sequence[tuple[int, int]]) -> CheckedQuotation:
-        """Return it with the place of its words: a chunk, and characters of the chunk's document.
+    def place_at(self, hit: Hit | None, spans: Sequence[tuple[int, int]]) -> CheckedQuotation:
+        """Return it with the place of its words, a chunk and characters of the chunk's document.
 
         There is no chunk if the words are nowhere.
         """

@@ -214,7 +214,7 @@ def quotations_of(text: str, quotes: Sequence[Quote]) -> Iterator[CheckedQuotati
             status="exact" if quote.hit.kind == "chunk" else "unchecked",
             printed=words,
             cited=(quote.number,),
-        ).at(quote.hit, [(first, first + len(words))])
+        ).place_at(quote.hit, [(first, first + len(words))])
 
 
 @dataclass(frozen=True, slots=True)

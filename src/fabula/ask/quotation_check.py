@@ -309,7 +309,7 @@ class _Places:
             if closest is None:
                 return bare
             hit = self._hit(closest.document, (closest.span,))
-            return replace(bare, printed=closest.printed).at(hit, (closest.span,))
+            return replace(bare, printed=closest.printed).place_at(hit, (closest.span,))
         at_place = [each for each in found.matches if self._is_cited(each, cited)]
         # The fewer differences the better; the first place in the text if they are equal.
         best = min(at_place or found.matches, key=lambda match: len(match.differences))
@@ -322,7 +322,7 @@ class _Places:
             printed=_with_gaps(best),
             differences=tuple(best.differences),
         )
-        return read.at(self._hit(best.document, best.spans), best.spans)
+        return read.place_at(self._hit(best.document, best.spans), best.spans)
 
     def _is_cited(self, match: QuotationMatch, cited: Sequence[int]) -> bool:
         return any(

@@ -103,11 +103,6 @@ class AnswerLayout:
         return len(self.view.quotations) - len(self.quotation_notes)
 
     @property
-    def mode(self) -> str:
-        """The modes that found its passages."""
-        return next((step.note for step in self.view.path if step.step == "retrieve"), "")
-
-    @property
     def links(self) -> dict[int, str]:
         """The address of each passage by its number."""
         return {card.number: card.url for card in (*self.cited, *self.uncited)}
