@@ -29,7 +29,7 @@ LEFT_OUT_FOR_ASSISTANTS = ("context", "quotations", "quotes", "hits", "path", "b
 def it(address: Address) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
-    offline = {"model": OFFLINE, "embedding_model": STATIC, "chunk_tokens": 40}
+    offline: dict[str, Any] = {"model": OFFLINE, "embedding_model": STATIC, "chunk_tokens": 40}
     with App(**server_of(address), **offline) as app:
         app.collection("mine").ingest_text(WINTER, source="winter.txt", title="Winter")
         with served(app) as it:
@@ -55,7 +55,7 @@ def print_json(address: Address, *words: str) -> Any:
 
 
 def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Address) -> None:
-    client, asked = it.client("read"), {"question": QUESTION}
+    client, asked = it.client("read"), dict[str, Any](question=QUESTION)
     answer = without_times(client.post(f"{BASE}/ask", json=asked).json())
     assert answer["quotes"] and answer["hits"] and answer["path"] and answer["quotations"]
     assert print_json(address) == answer
@@ -74,7 +74,7 @@ def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Addr
 def test_what_a_search_found_is_the_same_json_on_every_interface(
     it: Served, address: Address
 ) -> None:
-    question = {"question": QUESTION, "document": "Winter", "until": "50%"}
+    question: dict[str, Any] = {"question": QUESTION, "document": "Winter", "until": "50%"}
     reply = it.client("read").post(f"{BASE}/search", json=question)
     found = without_times(reply.json())
     assert found["hits"] and found["place"]["until"]
