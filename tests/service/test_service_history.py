@@ -173,7 +173,7 @@ def test_an_answer_says_up_to_where_its_reader_had_read(it: Served, client: http
 def test_an_answer_of_an_earlier_version_counts_as_one_about_everything() -> None:
     saved: dict[str, Any] = {"question": "Who?", "sought": "Who?", "answer": "Provis."}
     saved |= {"mode": "naive", "model": "m", "offline": False, "money": None, "seconds": 1.0}
-    saved |= {"usage": {}, **dict.fromkeys(("cited", "context", "quotes", "hits", "path"), [])}
+    saved |= {"usage": {}, **dict.fromkeys(("cited", "context", "quotes", "hits", "path"), ())}
     read = read_answer(json.dumps(saved))
     assert not read.scope.is_limited
     assert read.documents == ()
